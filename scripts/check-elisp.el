@@ -1,0 +1,65 @@
+;;; check-elisp.el --- Byte-compile, checkdoc and package-lint elisp/  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+
+;; Run from the root of the project: emacs -Q --batch -l scripts/check-elisp.el
+;; Works on a copy in a temporary directory, so that no .elc is left behind.
+
+;;; Code:
+
+(require 'bytecomp)
+(require 'checkdoc)
+
+(defvar check-elisp-failures 0)
+
+(defun check-elisp-fail (format &rest args)
+  "Report a failure, with FORMAT and ARGS as for `message'."
+  (setq check-elisp-failures (1+ check-elisp-failures))
+  (apply #'message format args))
+
+(defun check-elisp-compile (file)
+  "Byte-compile FILE; a warning fails."
+  (unless (byte-compile-file file)
+    (check-elisp-fail "%s does not compile without warnings" (file-name-nondirectory file))))
+
+(defun check-elisp-checkdoc (file)
+  "Run checkdoc over FILE; whatever it finds fails."
+  (let ((checkdoc-create-error-function
+         (lambda (text start _end &optional _unfixable)
+           (check-elisp-fail "%s:%d: %s" (file-name-nondirectory file)
+                             (line-number-at-pos (or start (point)) t) text)
+           nil)))
+    (with-current-buffer (find-file-noselect file)
+      (let ((inhibit-message t)) (checkdoc-current-buffer t)))))
+
+(defun check-elisp-lint (file main)
+  "Run package-lint over FILE of the package whose main file is MAIN.
+Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
+  (setq package-lint-main-file main)
+  (with-current-buffer (find-file-noselect file)
+    (pcase-dolist (`(,line ,_column ,type ,text) (package-lint-buffer))
+      (when (eq type 'error)
+        (check-elisp-fail "%s:%d: %s" (file-name-nondirectory file) line text)))))
+
+(let* ((directory (make-temp-file "hive-check-" t))
+       (main (expand-file-name "hive-mode.el" directory))
+       (byte-compile-error-on-warn t)
+       (byte-compile-verbose nil)
+       (byte-compile-dest-file-function (lambda (file) (concat file "c"))))
+  (unwind-protect
+      (progn
+        (dolist (file (directory-files "elisp" t "\\.el\\'"))
+          (unless (string-suffix-p "-autoloads.el" file)
+            (copy-file file (file-name-as-directory directory))))
+        (add-to-list 'load-path directory)
+        (let ((files (directory-files directory t "\\.el\\'")))
+          (dolist (lint (file-expand-wildcards "/usr/share/emacs/site-lisp/elpa-src/*" t))
+            (add-to-list 'load-path lint))
+          (mapc #'check-elisp-checkdoc files)
+          (when (require 'package-lint nil t)
+            (dolist (file files) (check-elisp-lint file main)))
+          (mapc #'check-elisp-compile files)))
+    (delete-directory directory t)))
+(kill-emacs (if (zerop check-elisp-failures) 0 1))
+
+;;; check-elisp.el ends here

@@ -1,0 +1,54 @@
+// `npm run NAME` comes here: sets up, then runs the steps of NAME under the project's own Node 24.
+// A chain `node setup && node build` in package.json would not do: in a fresh clone the shell remembers
+// where it found the first `node` (measured with dash and bash) and goes on with the machine's older one.
+// Arguments after `npm run NAME --` go to the last step.
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const bin = join(root, 'node_modules/.bin');
+const vitest = 'node_modules/vitest/vitest.mjs';
+
+const everything = 'scripts/setup.mjs --system';
+const modulesOnly = 'scripts/setup.mjs';
+const quickBuild = 'scripts/build.mjs --fast';
+
+const tasks = {
+  setup: [everything],
+  build: [modulesOnly, 'scripts/build.mjs'],
+  demo: [everything, quickBuild, 'scripts/demo.mjs'],
+  test: [everything, quickBuild, `${vitest} run --project quick`],
+  'test:long': [everything, quickBuild, `${vitest} run --project long`],
+  'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
+  check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
+  bench: [everything, quickBuild, 'bench/main.ts'],
+  format: [modulesOnly, 'node_modules/@biomejs/biome/bin/biome check --write'],
+};
+
+const [name, ...args] = process.argv.slice(2);
+const steps = tasks[name];
+if (steps === undefined) {
+  console.error(`There is no task "${name}"; choose one of ${Object.keys(tasks).join(', ')}.`);
+  process.exit(1);
+}
+
+for (const [index, step] of steps.entries()) {
+  const words = step.split(' ');
+  if (index === steps.length - 1) words.push(...args);
+  // The set-up may replace node_modules and therefore runs on the Node that started us.
+  const node = words[0] === 'scripts/setup.mjs' ? process.execPath : join(bin, 'node');
+  const code = await run(node, words);
+  if (code !== 0) process.exit(code);
+}
+
+function run(program, words) {
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
+  const child = spawn(program, words, { cwd: root, env, stdio: 'inherit' });
+  // C-c reaches the child through the terminal; we wait for it to tidy up instead of leaving first.
+  process.on('SIGINT', () => {});
+  process.once('SIGTERM', () => child.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}

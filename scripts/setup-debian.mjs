@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+// What the demo and the tests run for real, and the Debian package that brings it.
+const needs = {
+  emacs: { package: 'emacs-nox' },
+  tmux: { package: 'tmux' },
+  dunst: { package: 'dunst' },
+  'notify-send': { package: 'libnotify-bin' },
+  'dbus-run-session': { package: 'dbus' },
+  'dbus-launch': { package: 'dbus-x11' },
+  Xvfb: { package: 'xvfb' },
+  xauth: { package: 'xauth' },
+  postgres: { package: 'postgresql', found: hasPostgres },
+  'package-lint': { package: 'elpa-package-lint', found: hasPackageLint },
+  import: { package: 'imagemagick' },
+  xprop: { package: 'x11-utils' },
+  fonts: { package: 'fonts-dejavu-core', found: hasFonts },
+};
+
+/** Installs the Debian packages of the named programs that are missing, or says in one line what to install. */
+export function setUpDebian(names = Object.keys(needs)) {
+  const unknown = names.filter((name) => needs[name] === undefined);
+  if (unknown.length > 0) throw new Error(`The set-up knows no program called ${unknown.join(' or ')}.`);
+
+  const packages = missing(names).map((name) => needs[name].package);
+  if (packages.length === 0) return;
+  const prefix = rootPrefix();
+  if (!onPath('apt-get') || prefix === undefined) throw new Error(adviceFor(names));
+
+  const started = Date.now();
+  console.log(`Installing Debian packages (about 15 s): ${packages.join(' ')} …`);
+  // A third-party list that does not answer must not stop us; what we need may be in the others.
+  apt(prefix, 'update', '-qq');
+  const said = apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages);
+  if (missing(names).length > 0) throw new Error([said, adviceFor(names)].filter(Boolean).join('\n'));
+  console.log(`Debian packages are ready (${Math.round((Date.now() - started) / 1000)} s).`);
+}
+
+function missing(names) {
+  return names.filter((name) => !(needs[name].found ?? onPath)(name));
+}
+
+// How to become root: not at all, through sudo when the person allowed it, else undefined.
+function rootPrefix() {
+  if (process.getuid?.() === 0) return [];
+  return process.env.HIVE_SETUP === '1' && onPath('sudo') ? ['sudo'] : undefined;
+}
+
+// `env` because sudo drops the variables of its caller.
+function apt(prefix, ...args) {
+  const [program, ...rest] = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
+  const { status, stderr } = spawnSync(program, rest, {
+    stdio: ['inherit', 'ignore', 'pipe'],
+    encoding: 'utf8',
+  });
+  return status === 0 ? '' : (stderr ?? '').trim();
+}
+
+function adviceFor(names) {
+  const lacking = missing(names);
+  const packages = lacking.map((name) => needs[name].package).join(' ');
+  if (!onPath('apt-get')) return `Please install what is missing here: ${lacking.join(', ')}.`;
+  return (
+    `Missing: ${lacking.join(', ')}. Run "sudo apt-get update && sudo apt-get install ` +
+    `--no-install-recommends ${packages}", or set HIVE_SETUP=1 to let this script do it.`
+  );
+}
+
+function onPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+}
+
+// Debian keeps the server's programs off PATH, in one folder a version.
+function hasPostgres() {
+  return entries('/usr/lib/postgresql').some((version) =>
+    existsSync(join('/usr/lib/postgresql', version, 'bin/postgres')),
+  );
+}
+
+function hasPackageLint() {
+  return entries('/usr/share/emacs/site-lisp/elpa-src').some((name) => name.startsWith('package-lint'));
+}
+
+function hasFonts() {
+  return entries('/usr/share/fonts').some((name) => name === 'truetype' || name === 'opentype');
+}
+
+function entries(folder) {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}

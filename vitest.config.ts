@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vitest/config';
+
+// The same as esbuild's text loader in scripts/build.mjs: `import sql from './0001_….sql'` is the text.
+const sqlAsText: Plugin = {
+  name: 'sql-as-text',
+  enforce: 'pre',
+  load(id) {
+    if (!id.endsWith('.sql')) return;
+    return `export default ${JSON.stringify(readFileSync(id, 'utf8'))};`;
+  },
+};
+
+function project(name: string, ...folders: string[]) {
+  return {
+    extends: true as const,
+    test: { name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
+  };
+}
+
+export default defineConfig({
+  plugins: [sqlAsText],
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    projects: [
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs'),
+      project('long', 'long'),
+      project('clients', 'clients'),
+    ],
+  },
+});
