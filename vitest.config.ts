@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { defineConfig, type Plugin } from 'vitest/config';
+import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
 
 // The same as esbuild's text loader in scripts/build.mjs: `import sql from './0001_….sql'` is the text.
 const sqlAsText: Plugin = {
@@ -18,7 +18,7 @@ function project(name: string, ...folders: string[]) {
   };
 }
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
     pool: 'forks',
@@ -32,3 +32,5 @@ export default defineConfig({
     ],
   },
 });
+
+export default config;

@@ -102,7 +102,7 @@ function emitTypes() {
 }
 
 function run(tool, ...args) {
-  const { status } = spawnSync(join(root, 'node_modules/.bin', tool), args, { cwd: root, stdio: 'inherit' });
-  if (status !== 0)
-    throw new Error(`The build stops here: "${tool} ${args.join(' ')}" found what stands above.`);
+  const program = join(root, 'node_modules/.bin', tool);
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${stdout}${stderr}\n"${tool} ${args.join(' ')}" failed.`.trim());
 }
