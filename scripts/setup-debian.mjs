@@ -32,9 +32,14 @@ export function setUpDebian(names = Object.keys(needs)) {
   const started = Date.now();
   console.log(`Installing Debian packages (about 15 s): ${packages.join(' ')} …`);
   // A third-party list that does not answer must not stop us; what we need may be in the others.
-  apt(prefix, 'update', '-qq');
-  const said = apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages);
-  if (missing(names).length > 0) throw new Error([said, adviceFor(names)].filter(Boolean).join('\n'));
+  const said = [
+    apt(prefix, 'update', '-qq'),
+    apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages),
+  ];
+  const lacking = missing(names);
+  if (lacking.length > 0) {
+    throw new Error([...said, `apt-get did not bring ${lacking.join(', ')}.`].filter(Boolean).join('\n'));
+  }
   console.log(`Debian packages are ready (${Math.round((Date.now() - started) / 1000)} s).`);
 }
 
@@ -48,14 +53,12 @@ function rootPrefix() {
   return process.env.HIVE_SETUP === '1' && onPath('sudo') ? ['sudo'] : undefined;
 }
 
-// `env` because sudo drops the variables of its caller.
+// Returns what apt-get complained of; a failed update is a mere warning to it. `env`, because sudo drops the
+// variables of its caller.
 function apt(prefix, ...args) {
   const [program, ...rest] = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
-  const { status, stderr } = spawnSync(program, rest, {
-    stdio: ['inherit', 'ignore', 'pipe'],
-    encoding: 'utf8',
-  });
-  return status === 0 ? '' : (stderr ?? '').trim();
+  const { stderr } = spawnSync(program, rest, { stdio: ['inherit', 'ignore', 'pipe'], encoding: 'utf8' });
+  return (stderr ?? '').trim();
 }
 
 function adviceFor(names) {
