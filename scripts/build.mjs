@@ -1,7 +1,7 @@
 // Makes dist/: the bundles, and without --fast also the types, the licences of what is bundled in, and a
 // look at the package as a whole (publint).
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { noticesOf } from './build-notices.mjs';
@@ -42,7 +42,7 @@ const modules = {
   },
 };
 
-// One CommonJS file: the quickest thing Node can start (0.95 of an ESM graph's 1.4 × `node -e 0`).
+// One CommonJS file: the quickest thing Node can start (measured: 0.95 × `node -e 0`; as modules 1.4 ×).
 const hook = {
   ...common,
   format: 'cjs',
@@ -59,6 +59,7 @@ const hook = {
 try {
   const results = await Promise.all([bundle(modules), bundle(hook)]);
   refusePackagesInHook(results[1].metafile);
+  mkdirSync(dist, { recursive: true });
   const files = results.flatMap((result) => result.outputFiles);
   writeOutput(files);
   if (!fast) {
