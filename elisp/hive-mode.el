@@ -1,0 +1,151 @@
+;;; hive-mode.el --- Answer your coding agents when it suits you  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;; Author: The Hive contributors
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; Keywords: tools, processes, convenience
+;; URL: https://github.com/hive-sidecar/hive
+
+;; Permission is hereby granted, free of charge, to any person obtaining a
+;; copy of this software and associated documentation files (the
+;; "Software"), to deal in the Software without restriction, including
+;; without limitation the rights to use, copy, modify, merge, publish,
+;; distribute, sublicense, and/or sell copies of the Software, and to permit
+;; persons to whom the Software is furnished to do so, subject to the
+;; following conditions: the above copyright notice and this permission
+;; notice shall be included in all copies or substantial portions of the
+;; Software.  The Software is provided "as is", without warranty of any kind.
+
+;;; Commentary:
+
+;; Coding agents need you now and then: a choice, a permission, a fact that
+;; nobody wrote down.  With Hive they ask without stopping, and you answer
+;; when it suits you:
+;;
+;;   M-x hive-mode      start Hive; the mode line counts who waits
+;;   M-x hive-respond   answer the most urgent question
+;;   M-x hive-list      see all that wait
+;;   M-x hive-doctor    see what is wrong, and what to do about it
+;;
+;; Nothing that arrives opens a minibuffer, moves point, selects a window or
+;; interrupts a command, and no answer is ever lost.
+
+;;; Code:
+
+(require 'hive-doctor)
+(require 'hive-list)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-outbox)
+(require 'hive-respond)
+(require 'hive-sidecar)
+
+;;;; Options
+
+(defgroup hive nil
+  "Human in the loop for coding agents."
+  :group 'tools
+  :link '(url-link "https://github.com/hive-sidecar/hive")
+  :prefix "hive-")
+
+(defface hive-mode-line-waiting '((t :inherit warning))
+  "The count of waiting questions in the mode line.")
+
+(defface hive-mode-line-critical '((t :inherit error))
+  "The count in the mode line when a critical question waits.")
+
+(defface hive-mode-line-problem '((t :inherit shadow))
+  "The mode line while Hive has no sidecar.")
+
+;;;; Mode line
+
+(defvar hive-mode-line-text nil
+  "What the mode line shows of Hive: a string, or nil for nothing.")
+(defvar hive-mode)                      ; defined below
+(put 'hive-mode-line-text 'risky-local-variable t)
+
+(defvar hive-mode-line-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [mode-line mouse-1] #'hive-respond)
+    (define-key map [mode-line mouse-3] #'hive-list)
+    map)
+  "Keymap of Hive in the mode line.")
+
+(defun hive-mode-line--text ()
+  "Return what the mode line should show now, or nil."
+  (let* ((waiting (hive-prompts))
+         (unsent (length (hive-outbox-entries 'pending)))
+         (away (not (memq hive-sidecar-state '(connected off))))
+         (text (concat (when waiting (format " %d!" (length waiting)))
+                       (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
+                       (when (and away (> unsent 0)) (format " %d unsent" unsent)))))
+    (unless (string-empty-p text)
+      (propertize
+       (concat " hive" text)
+       'face (cond ((null waiting) 'hive-mode-line-problem)
+                   ((= 0 (hive-prompt-rank (car waiting))) 'hive-mode-line-critical)
+                   (t 'hive-mode-line-waiting))
+       'help-echo (if away
+                      "Hive has no sidecar: M-x hive-doctor says why"
+                    "Agents wait for you\nmouse-1: answer\nmouse-3: list")
+       'mouse-face 'mode-line-highlight
+       'local-map hive-mode-line-map))))
+
+(defun hive-mode-line--update ()
+  "Bring the mode line up to date."
+  (let ((text (and hive-mode (hive-mode-line--text))))
+    (unless (equal-including-properties text hive-mode-line-text)
+      (setq hive-mode-line-text text)
+      (force-mode-line-update t))))
+
+;;;; The mode
+
+(defun hive-mode--connected ()
+  "Bring both sides up to date after a handshake."
+  (hive-outbox-open)
+  (hive-outbox-flush)
+  (hive-model-refresh))
+
+(defun hive-mode--enable ()
+  "Start everything; wait for nothing."
+  (add-hook 'hive-changed-hook #'hive-mode-line--update)
+  (add-hook 'hive-sidecar-state-hook #'hive-changed)
+  (add-hook 'hive-connected-hook #'hive-mode--connected)
+  (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
+  (unless (member '(:eval hive-mode-line-text) (default-value 'global-mode-string))
+    (setq-default global-mode-string
+                  (append (or (default-value 'global-mode-string) '(""))
+                          '((:eval hive-mode-line-text)))))
+  (hive-notify-start)
+  (hive-rpc-guarded #'hive-outbox-open)
+  (hive-sidecar-start))
+
+(defun hive-mode--disable ()
+  "Stop everything.  Answers that were not stored stay on the disk."
+  (hive-sidecar-stop)
+  (hive-notify-stop)
+  (hive-outbox-close)
+  (hive-model-forget)
+  (remove-hook 'hive-sidecar-state-hook #'hive-changed)
+  (remove-hook 'hive-connected-hook #'hive-mode--connected)
+  (remove-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
+  (setq-default global-mode-string
+                (delete '(:eval hive-mode-line-text) (default-value 'global-mode-string))))
+
+;;;###autoload
+(define-minor-mode hive-mode
+  "Be reachable for your coding agents.
+While this global mode is on, Emacs runs the Hive sidecar, the
+mode line counts the questions that wait, and \\[hive-respond]
+answers them.  Nothing that arrives takes your keys, your point or
+your window."
+  :global t
+  :group 'hive
+  (if hive-mode (hive-mode--enable) (hive-mode--disable)))
+
+(provide 'hive-mode)
+;;; hive-mode.el ends here

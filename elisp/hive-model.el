@@ -1,0 +1,205 @@
+;;; hive-model.el --- What the desk knows  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; The state of the desk: the things that the sidecar told, by kind and id,
+;; as the plists it sent (`:ask_id', `:question' …).  It is a window on the
+;; store, never the truth: each connect replaces it by a fresh snapshot.
+;;
+;; One hook, `hive-changed-hook', feeds the mode line, the list and whatever
+;; else shows the state; many changes in a row run it once.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-rpc)
+(require 'hive-sidecar)
+(require 'hive-text)
+
+(defvar hive-changed-hook nil
+  "Run soon after anything changed that the desk shows.
+Changes that come together run it once.  It runs from a timer:
+functions on it must not select windows, move point or read input.")
+
+(defvar hive-arrived-functions nil
+  "Called with each prompt that newly waits for the human.
+Prompts of a snapshot that were known before are not new.")
+
+;;;; Things by kind and id
+
+(defconst hive-model--kinds '((prompt . :ask_id))
+  "The kinds of things that are kept, each with the key of its id.")
+
+(defconst hive-model--settled-kept 200
+  "How many settled prompts are remembered, to say what became of them.")
+
+(defvar hive-model--tables nil "Alist of kind to hash table of id to plist.")
+(defvar hive-model--settled nil "Ids of remembered settled prompts, newest first.")
+(defvar hive-model--waiting 'unknown "The sorted prompts that wait, or `unknown'.")
+(defvar hive-model--told-meanwhile nil
+  "While a snapshot is fetched, a cons whose cdr is what was told meanwhile.")
+(defvar hive-model--timer nil "The timer that will run `hive-changed-hook'.")
+
+(defun hive-model--table (kind)
+  "Return the hash table of the things of KIND."
+  (or (alist-get kind hive-model--tables)
+      (setf (alist-get kind hive-model--tables) (make-hash-table :test #'equal))))
+
+(defun hive-model-get (kind id)
+  "Return the thing of KIND with ID, a plist, or nil when it is not known."
+  (gethash id (hive-model--table kind)))
+
+(defun hive-model-put (kind thing)
+  "Remember THING, a plist of KIND; return what was known of it before."
+  (let* ((table (hive-model--table kind))
+         (id (plist-get thing (alist-get kind hive-model--kinds)))
+         (before (gethash id table)))
+    (puthash id thing table)
+    (hive-changed)
+    before))
+
+(defun hive-changed ()
+  "Arrange for `hive-changed-hook' to be run soon, once."
+  (setq hive-model--waiting 'unknown)
+  (unless hive-model--timer
+    (setq hive-model--timer (run-at-time 0 nil #'hive-model--run-changed))))
+
+(defun hive-model--run-changed ()
+  "Run `hive-changed-hook'; a function that fails stops no other."
+  (setq hive-model--timer nil)
+  (save-match-data
+    (run-hook-wrapped 'hive-changed-hook
+                      (lambda (function) (hive-rpc-guarded function) nil))))
+
+(defun hive-model-forget ()
+  "Forget everything: Hive is turned off."
+  (setq hive-model--tables nil
+        hive-model--settled nil)
+  (hive-changed))
+
+;;;; Prompts
+
+(defun hive-prompt-pending-p (prompt)
+  "Return non-nil while PROMPT waits for an answer."
+  (equal (plist-get prompt :status) "pending"))
+
+(defun hive-prompt-flag (prompt key)
+  "Return KEY of PROMPT as Lisp has it: nil for false."
+  (not (memq (plist-get prompt key) '(nil :json-false))))
+
+(defun hive-prompt-rank (prompt)
+  "Return how urgent PROMPT is: 0 critical, 1 normal, 2 low."
+  (pcase (plist-get prompt :urgency) ("critical" 0) ("low" 2) (_ 1)))
+
+(defun hive-prompt-before-p (a b)
+  "Return non-nil if prompt A should be looked at before prompt B.
+The most urgent first, then the oldest."
+  (let ((rank-a (hive-prompt-rank a)) (rank-b (hive-prompt-rank b)))
+    (if (= rank-a rank-b)
+        (string< (or (plist-get a :created_at) "") (or (plist-get b :created_at) ""))
+      (< rank-a rank-b))))
+
+(defun hive-prompts ()
+  "Return what waits for the human, most urgent first, then oldest.
+The list is shared: do not modify it."
+  (when (eq hive-model--waiting 'unknown)
+    (let (waiting)
+      (maphash (lambda (_id prompt)
+                 (when (hive-prompt-pending-p prompt) (push prompt waiting)))
+               (hive-model--table 'prompt))
+      (setq hive-model--waiting (sort waiting #'hive-prompt-before-p))))
+  hive-model--waiting)
+
+(defun hive-model-put-prompt (prompt)
+  "Remember PROMPT as the sidecar told it; return non-nil if it newly waits.
+What is settled stays settled (invariant 2): news of a pending
+prompt that was overtaken by its settlement is dropped."
+  (let* ((id (plist-get prompt :ask_id))
+         (known (hive-model-get 'prompt id))
+         (pending (hive-prompt-pending-p prompt)))
+    (unless (and pending known (not (hive-prompt-pending-p known)))
+      (hive-model-put 'prompt prompt)
+      (unless (or pending (and known (not (hive-prompt-pending-p known))))
+        (hive-model--remember-settled id))
+      (and pending (not known)))))
+
+(defun hive-model--remember-settled (id)
+  "Keep the settled prompt ID for a while, and forget the oldest such."
+  (push id hive-model--settled)
+  (let ((excess (nthcdr hive-model--settled-kept hive-model--settled)))
+    (when excess
+      (dolist (old excess) (remhash old (hive-model--table 'prompt)))
+      (setq hive-model--settled
+            (butlast hive-model--settled (length excess))))))
+
+(defun hive-model--told (prompt)
+  "Take PROMPT, which the sidecar told of its own accord."
+  (when hive-model--told-meanwhile
+    (push prompt (cdr hive-model--told-meanwhile)))
+  (when (hive-model-put-prompt prompt)
+    (run-hook-with-args 'hive-arrived-functions prompt)))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'hivemind-ask)) prompt)
+  "Take PROMPT, a new question."
+  (hive-model--told prompt))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'prompt/changed)) prompt)
+  "Take PROMPT, a question with which something happened."
+  (hive-model--told prompt))
+
+;;;; Snapshot
+
+(defun hive-model-refresh ()
+  "Fetch all that waits, page by page, then replace what is known by it."
+  (let ((meanwhile (list 'told)))
+    (setq hive-model--told-meanwhile meanwhile)
+    (hive-model--fetch nil nil meanwhile)))
+
+(defun hive-model--fetch (cursor pages meanwhile)
+  "Fetch the page at CURSOR and add it to PAGES.
+MEANWHILE collects what is told until the last page is here; a
+newer refresh has another one, and this one then gives up."
+  (hive-rpc-request
+   'prompt/list `( :status "pending" :limit 500
+                   ,@(when cursor (list :cursor cursor)))
+   :timeout 30
+   :success
+   (lambda (result)
+     (when (eq meanwhile hive-model--told-meanwhile)
+       (let ((pages (cons (plist-get result :prompts) pages))
+             (next (plist-get result :next_cursor)))
+         (if next
+             (hive-model--fetch next pages meanwhile)
+           (setq hive-model--told-meanwhile nil)
+           (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
+                                                       (nreverse pages)))
+                               (reverse (cdr meanwhile)))))))
+   :error
+   (lambda (err)
+     (when (eq meanwhile hive-model--told-meanwhile)
+       (setq hive-model--told-meanwhile nil)
+       (unless (eq (plist-get err :name) 'disconnected)
+         (hive-rpc-log "no snapshot: %S" err)
+         (run-at-time 2 nil #'hive-model-refresh))))))
+
+(defun hive-model-replace (snapshot &optional told)
+  "Let SNAPSHOT, a list of all that waits, replace what is known.
+TOLD is what the sidecar told while the snapshot was made, oldest
+first; it is applied again on top.  Settled prompts stay known."
+  (let* ((old (hive-model--table 'prompt))
+         (new (make-hash-table :test #'equal :size (+ 100 (length snapshot)))))
+    (dolist (id hive-model--settled)
+      (when (gethash id old) (puthash id (gethash id old) new)))
+    (setf (alist-get 'prompt hive-model--tables) new)
+    (hive-changed)
+    (dolist (prompt (append snapshot told))
+      (when (and (hive-model-put-prompt prompt)
+                 (not (gethash (plist-get prompt :ask_id) old)))
+        (run-hook-with-args 'hive-arrived-functions prompt)))))
+
+(provide 'hive-model)
+;;; hive-model.el ends here

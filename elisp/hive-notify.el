@@ -1,0 +1,132 @@
+;;; hive-notify.el --- Telling the human, without disturbing  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; What arrives may change the mode line and say a line in the echo area,
+;; and nothing else (design, invariant 7).  And the line waits: it is said
+;; when the human is between two commands, never over a minibuffer, an
+;; incremental search, a question being asked or a half-typed key sequence.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-model)
+(require 'hive-outbox)
+(require 'hive-rpc)
+(require 'hive-sidecar)
+(require 'hive-text)
+
+(defcustom hive-notify-echo t
+  "Whether a line in the echo area tells of new questions.
+The mode line counts them in any case."
+  :type 'boolean
+  :group 'hive)
+
+(defvar hive-notify--arrived nil "Prompts that were not yet told of, newest first.")
+(defvar hive-notify--lines nil "Other lines that wait to be said, newest first.")
+(defvar hive-notify--timer nil "The timer that will say them, or nil.")
+
+(defconst hive-notify--patience 0.3
+  "Seconds between two looks whether a busy human is free.")
+
+(defun hive-notify-busy-p ()
+  "Return non-nil if the human is in the middle of something.
+A line in the echo area would cover what they look at or type."
+  (or (active-minibuffer-window)
+      (> (recursion-depth) 0)
+      cursor-in-echo-area
+      (bound-and-true-p isearch-mode)
+      ;; Commands that read keys of their own: query-replace, read-char …
+      this-command
+      ;; A prefix such as C-x or C-u was typed.
+      prefix-arg
+      (and (> (length (this-command-keys-vector)) 0)
+           (not (eq last-command-event (aref (this-command-keys-vector) 0)))
+           (keymapp (key-binding (this-command-keys-vector))))
+      (input-pending-p)))
+
+(defun hive-notify-say (format &rest args)
+  "Say a line made from FORMAT and ARGS once the human is free.
+Lines that nobody asked for go through here, all of them."
+  (push (apply #'format format args) hive-notify--lines)
+  (hive-notify--soon 0))
+
+(defun hive-notify--soon (delay)
+  "Look again whether the human is free, in DELAY seconds."
+  (unless hive-notify--timer
+    (setq hive-notify--timer (run-at-time delay nil #'hive-notify--speak))))
+
+(defun hive-notify--speak ()
+  "Say what waits, or look again later when the human is busy."
+  (setq hive-notify--timer nil)
+  (cond ((not (or hive-notify--arrived hive-notify--lines)))
+        ((hive-notify-busy-p) (hive-notify--soon hive-notify--patience))
+        (t (let ((lines (nreverse hive-notify--lines))
+                 (arrival (hive-notify--arrival)))
+             (setq hive-notify--lines nil
+                   hive-notify--arrived nil)
+             (dolist (line (if arrival (append lines (list arrival)) lines))
+               (message "%s" line))))))
+
+;;;; What is said
+
+(defun hive-notify--arrived (prompt)
+  "Tell of PROMPT, which newly waits."
+  (when hive-notify-echo
+    (push prompt hive-notify--arrived)
+    (hive-notify--soon 0)))
+
+(defun hive-notify--arrival ()
+  "Return a line about the questions that arrived, or nil.
+Those that were settled in the meantime are not worth a word."
+  (let* ((fresh (cl-remove-if-not
+                 (lambda (prompt)
+                   (let ((now (hive-model-get 'prompt (plist-get prompt :ask_id))))
+                     (and now (hive-prompt-pending-p now))))
+                 hive-notify--arrived))
+         (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
+         (others (1- (length fresh))))
+    (when first
+      (concat (hive-text-line (plist-get first :agent) 40) " asks: "
+              (hive-text-line (plist-get first :question)
+                              (max 20 (- (frame-width) 50)))
+              (if (> others 0) (format " (and %d more)" others) "")
+              (substitute-command-keys "  \\[hive-respond]")))))
+
+(defun hive-notify--sidecar ()
+  "Tell once of a sidecar that cannot be started."
+  (when (eq hive-sidecar-state 'failed)
+    (hive-notify-say "Hive: %s" hive-sidecar-problem)))
+
+(defun hive-notify--rejected (entry)
+  "Tell that the answer in ENTRY cannot be stored."
+  (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
+                   (hive-outbox-entry-ask-id entry)
+                   (hive-text-line (hive-outbox-entry-text entry) 200)))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) params)
+  "Say the text of PARAMS, a notice for the human."
+  (hive-notify-say "Hive: %s" (hive-text-line (plist-get params :text) 300)))
+
+(defun hive-notify-start ()
+  "Begin to tell of what happens."
+  (add-hook 'hive-arrived-functions #'hive-notify--arrived)
+  (add-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
+  (add-hook 'hive-outbox-rejected-functions #'hive-notify--rejected))
+
+(defun hive-notify-stop ()
+  "Say no more, and forget what was to be said."
+  (remove-hook 'hive-arrived-functions #'hive-notify--arrived)
+  (remove-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
+  (remove-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
+  (when hive-notify--timer (cancel-timer hive-notify--timer))
+  (setq hive-notify--timer nil
+        hive-notify--arrived nil
+        hive-notify--lines nil))
+
+(provide 'hive-notify)
+;;; hive-notify.el ends here

@@ -1,0 +1,262 @@
+;;; hive-outbox.el --- Answers on their way to the store  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; What the human answered is written to disk before anything is said, sent
+;; in order, and dropped only when the sidecar has stored it.  It survives
+;; the death of Emacs, of the sidecar, and of both.
+;;
+;;     pending ──▶ acked      the sidecar stored it, or an answer stood already
+;;             └─▶ rejected   it can never be stored; kept and shown
+;;
+;; Only what may pass is tried again: a sidecar that is away or silent, a
+;; store that is busy.  A bad entry never delays the next one.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-journal)
+(require 'hive-model)
+(require 'hive-rpc)
+(require 'hive-sidecar)
+(require 'hive-text)
+
+(cl-defstruct (hive-outbox-entry (:constructor hive-outbox--entry)
+                                 (:copier nil))
+  "An answer on its way.  FILE is where its records stand."
+  file store-id response-id ask-id method params at
+  (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
+
+(defvar hive-outbox-acked-functions nil
+  "Called with an entry that was stored and the sidecar's result.")
+(defvar hive-outbox-rejected-functions nil
+  "Called with an entry that was rejected; it holds code and text.")
+
+(defvar hive-outbox--entries nil "Entries that are not acked, oldest first.")
+(defvar hive-outbox--sending nil "The entry that the sidecar has, or nil.")
+(defvar hive-outbox--timer nil "The timer of the next attempt, or nil.")
+(defvar hive-outbox--delay 1 "Seconds to wait when the store is busy.")
+(defvar hive-outbox--not-before 0 "No attempt before this time.")
+
+(defun hive-outbox-entries (state)
+  "Return the entries in STATE, `pending' or `rejected', oldest first."
+  (cl-remove-if-not (lambda (entry) (eq state (hive-outbox-entry-state entry)))
+                    hive-outbox--entries))
+
+;;;; Records
+
+(defun hive-outbox--answer-record (entry)
+  "Return the record of ENTRY itself."
+  (list :entry "answer"
+        :store_id (hive-outbox-entry-store-id entry)
+        :response_id (hive-outbox-entry-response-id entry)
+        :ask_id (hive-outbox-entry-ask-id entry)
+        :method (hive-outbox-entry-method entry)
+        :params (hive-outbox-entry-params entry)
+        :at (hive-outbox-entry-at entry)))
+
+(defun hive-outbox--rejected-record (entry)
+  "Return the record of the rejection of ENTRY."
+  (list :entry "rejected"
+        :response_id (hive-outbox-entry-response-id entry)
+        :code (hive-outbox-entry-code entry)
+        :text (hive-outbox-entry-text entry)))
+
+(defun hive-outbox--load (file)
+  "Return the entries of FILE that are not acked, oldest first."
+  (let ((entries (make-hash-table :test #'equal)) order)
+    (dolist (record (hive-journal-read file))
+      (let* ((id (plist-get record :response_id))
+             (entry (gethash id entries)))
+        (pcase (plist-get record :entry)
+          ("answer"
+           (unless (or entry (null id))
+             (push id order)
+             (puthash id (hive-outbox--entry
+                          :file file :response-id id
+                          :store-id (plist-get record :store_id)
+                          :ask-id (plist-get record :ask_id)
+                          :method (plist-get record :method)
+                          :params (plist-get record :params)
+                          :at (plist-get record :at))
+                      entries)))
+          ("acked" (remhash id entries))
+          ("rejected"
+           (when entry
+             (setf (hive-outbox-entry-state entry) 'rejected
+                   (hive-outbox-entry-code entry) (plist-get record :code)
+                   (hive-outbox-entry-text entry) (plist-get record :text)))))))
+    (delq nil (mapcar (lambda (id) (gethash id entries)) (nreverse order)))))
+
+(defun hive-outbox--compact (file)
+  "Rewrite FILE with what is left of it, once nothing in it is pending."
+  (let ((left (cl-remove-if-not
+               (lambda (entry) (equal file (hive-outbox-entry-file entry)))
+               hive-outbox--entries)))
+    (unless (cl-find 'pending left :key #'hive-outbox-entry-state)
+      (hive-journal-rewrite
+       file (cl-mapcan (lambda (entry)
+                         (list (hive-outbox--answer-record entry)
+                               (hive-outbox--rejected-record entry)))
+                       left)))))
+
+(defun hive-outbox--note (entry record)
+  "Append RECORD about ENTRY to its file, and compact that.
+An error is only logged: the worst is that ENTRY is sent once
+more, which is the same answer."
+  (hive-rpc-guarded (lambda ()
+                      (hive-journal-append (hive-outbox-entry-file entry) record)
+                      (hive-outbox--compact (hive-outbox-entry-file entry)))))
+
+;;;; In
+
+(defun hive-outbox-add (ask-id method params text)
+  "Keep an answer to ASK-ID safe and send it: METHOD with PARAMS.
+PARAMS is a plist with :response_id and :store_id.  On return the
+answer is on the disk.  When it cannot be written, TEXT goes to
+the kill ring and an error says that nothing was sent."
+  (let ((entry (hive-outbox--entry
+                :file (hive-journal-file) :ask-id ask-id :params params
+                :store-id (plist-get params :store_id)
+                :response-id (plist-get params :response_id)
+                :method method :at (hive-text-now))))
+    (condition-case oops
+        (hive-journal-append (hive-outbox-entry-file entry)
+                             (hive-outbox--answer-record entry))
+      ((error quit)
+       (unless (string-empty-p text) (kill-new text))
+       (user-error
+        "Hive could not save your answer, so nothing was sent; it is in the kill ring (%s)"
+        (error-message-string oops))))
+    (setq hive-outbox--entries (nconc hive-outbox--entries (list entry)))
+    (hive-changed)
+    (hive-outbox-flush)
+    entry))
+
+(defun hive-outbox-open ()
+  "Take over what dead Emacsen left, and what this one left before."
+  (let* ((known (delete-dups (mapcar #'hive-outbox-entry-file hive-outbox--entries)))
+         (own (hive-journal-file))
+         (files (append (hive-journal-adopt)
+                        (and (file-exists-p own) (not (member own known))
+                             (list own)))))
+    (dolist (file files)
+      (let ((entries (hive-rpc-guarded #'hive-outbox--load file)))
+        (setq hive-outbox--entries (append hive-outbox--entries entries))
+        (hive-rpc-guarded #'hive-outbox--compact file)))
+    (when files (hive-changed))))
+
+(defun hive-outbox-close ()
+  "Forget what is in memory; the files stay for the next time."
+  (when hive-outbox--timer (cancel-timer hive-outbox--timer))
+  (setq hive-outbox--entries nil
+        hive-outbox--sending nil
+        hive-outbox--timer nil
+        hive-outbox--not-before 0
+        hive-outbox--delay 1))
+
+;;;; Out
+
+(defun hive-outbox--sendable-p (entry)
+  "Return non-nil if ENTRY is pending and meant for the connected store."
+  (and (eq 'pending (hive-outbox-entry-state entry))
+       (member (hive-outbox-entry-store-id entry)
+               (list nil (plist-get hive-sidecar-info :store_id)))))
+
+(defun hive-outbox-flush ()
+  "Send the first entry whose time has come, unless one is on its way.
+Its settlement calls this again."
+  (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
+    (let* ((now (float-time))
+           (entries (cl-remove-if-not #'hive-outbox--sendable-p hive-outbox--entries))
+           (due (cl-find-if (lambda (entry)
+                              (<= (hive-outbox-entry-not-before entry) now))
+                            entries)))
+      (cond
+       ((null entries))
+       ((> hive-outbox--not-before now)
+        (hive-outbox--wake hive-outbox--not-before))
+       (due (hive-outbox--send due))
+       (t (hive-outbox--wake
+           (apply #'min (mapcar #'hive-outbox-entry-not-before entries))))))))
+
+(defun hive-outbox--wake (time)
+  "Flush again at TIME, in seconds since the epoch."
+  (when hive-outbox--timer (cancel-timer hive-outbox--timer))
+  (setq hive-outbox--timer
+        (run-at-time (max 0.05 (- time (float-time))) nil
+                     (lambda ()
+                       (setq hive-outbox--timer nil)
+                       (hive-rpc-guarded #'hive-outbox-flush)))))
+
+(defun hive-outbox--send (entry)
+  "Send ENTRY to the sidecar."
+  (setq hive-outbox--sending entry)
+  (cl-incf (hive-outbox-entry-attempts entry))
+  (let ((done (lambda (function argument)
+                (when (eq hive-outbox--sending entry)
+                  (setq hive-outbox--sending nil))
+                (when (memq entry hive-outbox--entries)
+                  (unwind-protect (funcall function entry argument)
+                    (hive-changed)
+                    (hive-outbox-flush))))))
+    (hive-rpc-request (intern (hive-outbox-entry-method entry))
+                      (hive-outbox-entry-params entry)
+                      :success (apply-partially done #'hive-outbox--acked)
+                      :error (apply-partially done #'hive-outbox--failed))))
+
+(defun hive-outbox--acked (entry result)
+  "Drop ENTRY, of which the sidecar said RESULT: it is stored."
+  (setf (hive-outbox-entry-state entry) 'acked)
+  (setq hive-outbox--entries (delq entry hive-outbox--entries)
+        hive-outbox--delay 1)
+  (hive-outbox--note entry (list :entry "acked" :response_id
+                                 (hive-outbox-entry-response-id entry)))
+  (run-hook-with-args 'hive-outbox-acked-functions entry result))
+
+(defun hive-outbox--failed (entry err)
+  "Decide what becomes of ENTRY after ERR, a plist of :code, :name, :text."
+  (let ((code (plist-get err :code))
+        (later (lambda () (+ (float-time)
+                             (min 60 (expt 2 (min 6 (hive-outbox-entry-attempts entry))))))))
+    (pcase (plist-get err :name)
+      ('disconnected)                   ; the next connection flushes
+      ('timeout (setf (hive-outbox-entry-not-before entry) (funcall later)))
+      ((guard (eql code -32001))        ; the store is busy for all alike
+       (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
+             hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
+      ((guard (and (eql code -32603) (<= (cl-incf (hive-outbox-entry-faults entry)) 3)))
+       (setf (hive-outbox-entry-not-before entry) (funcall later)))
+      (name (hive-outbox--reject entry (if name (symbol-name name)
+                                         (format "%s" code))
+                                 (plist-get err :text))))))
+
+(defun hive-outbox--reject (entry code text)
+  "Keep ENTRY as rejected, because of CODE and TEXT; nothing will mend it."
+  (setf (hive-outbox-entry-state entry) 'rejected
+        (hive-outbox-entry-code entry) code
+        (hive-outbox-entry-text entry) (hive-text-sendable (or text "")))
+  (hive-outbox--note entry (hive-outbox--rejected-record entry))
+  (run-hook-with-args 'hive-outbox-rejected-functions entry))
+
+(defun hive-outbox-forget-rejected ()
+  "Delete the answers that could not be stored.
+Their texts are gone then; `hive-doctor' shows them."
+  (interactive)
+  (let ((rejected (hive-outbox-entries 'rejected)))
+    (when (and rejected
+               (yes-or-no-p (format "Delete %d rejected answer(s)? "
+                                    (length rejected))))
+      (setq hive-outbox--entries
+            (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
+      (dolist (entry rejected)
+        (hive-outbox--note entry (list :entry "acked" :response_id
+                                       (hive-outbox-entry-response-id entry))))
+      (hive-changed))))
+
+(provide 'hive-outbox)
+;;; hive-outbox.el ends here

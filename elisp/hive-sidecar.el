@@ -1,0 +1,281 @@
+;;; hive-sidecar.el --- Starting and keeping the Hive sidecar  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; Which program is started, the handshake with it, and what happens when
+;; it ends: a restart after 1, 2, 4 … 60 seconds.  What only a person can
+;; mend (a missing program, one that is too old) stops the restarts and is
+;; said in one sentence with what to do.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'subr-x)
+
+(defcustom hive-sidecar-command nil
+  "The command that starts the sidecar, a list of strings.
+Nil means the program `hive' found on variable `exec-path', with
+the argument \"sidecar\"; see also `hive-node-program'."
+  :type '(choice (const :tag "hive sidecar" nil) (repeat string))
+  :group 'hive)
+
+(defcustom hive-node-program nil
+  "The Node.js that runs the sidecar, or nil for the one hive finds itself.
+Set it when the first node on your PATH is too old for Hive."
+  :type '(choice (const :tag "As hive finds it" nil) file)
+  :group 'hive)
+
+(defcustom hive-store nil
+  "Where the questions are kept: a file, a postgres:// URL, or nil.
+Nil leaves it to the environment variable HIVE_STORE, or else to
+the sidecar's default."
+  :type '(choice (const :tag "Default" nil) string)
+  :group 'hive)
+
+(defvar hive-connected-hook nil
+  "Run when the sidecar has answered the handshake.")
+
+(defvar hive-sidecar-state-hook nil
+  "Run when `hive-sidecar-state' or `hive-sidecar-problem' changed.")
+
+(defvar hive-sidecar-state 'off
+  "What the sidecar does: off, starting, connected, waiting or failed.
+`waiting' for the next start; `failed' until a person acts.")
+
+(defvar hive-sidecar-problem nil
+  "A sentence that says what is wrong with the sidecar, or nil.")
+
+(defvar hive-sidecar-info nil
+  "What the sidecar said of itself: the result of the handshake.
+It is kept while the sidecar is away: answers typed meanwhile are
+meant for the same :store_id.")
+
+(defconst hive-sidecar-protocol 1 "The protocol version that we speak.")
+
+(defvar hive-sidecar--process nil "The connection in use, ready or not.")
+(defvar hive-sidecar--timer nil "The timer of the next start, or nil.")
+(defvar hive-sidecar--delay 1 "Seconds until the next start.")
+(defvar hive-sidecar--born nil "When the handshake was completed.")
+
+;;;; Which program
+
+(define-error 'hive-sidecar-unusable "Hive cannot start its sidecar")
+
+(defun hive-sidecar--find (program what-to-do)
+  "Return the absolute name of PROGRAM, or fail with WHAT-TO-DO."
+  (or (executable-find program)
+      (signal 'hive-sidecar-unusable
+              (list (format "the program `%s' was not found; %s"
+                            program what-to-do)))))
+
+(defun hive-sidecar-command-line ()
+  "Return the command of the sidecar, with its programs found.
+Signal `hive-sidecar-unusable' with a sentence when one is missing."
+  (let ((install "install it with: npm install -g hive-sidecar"))
+    (cond
+     (hive-sidecar-command
+      (cons (hive-sidecar--find (car hive-sidecar-command)
+                                "correct `hive-sidecar-command'")
+            (cdr hive-sidecar-command)))
+     (hive-node-program
+      (list (hive-sidecar--find hive-node-program "correct `hive-node-program'")
+            (hive-sidecar--find "hive" install) "sidecar"))
+     (t (list (hive-sidecar--find "hive" install) "sidecar")))))
+
+(defconst hive-sidecar--agent-variables
+  (rx bos (or "CLAUDECODE" (seq "CLAUDE_CODE_" (* (not "="))) "CLAUDE_PID"
+              "HIVE_AGENT" "HIVE_PARENT" (seq "CODEX_" (* (not "="))))
+      (or "=" eos))
+  "Variables that mark the shell of an agent.")
+
+(defun hive-sidecar-environment ()
+  "Return the environment of the sidecar.
+The variables of agents are left out: an Emacs that was started
+from inside an agent's shell is still the human's desk."
+  (let ((inherited (cl-remove-if
+                    (lambda (setting)
+                      (string-match-p hive-sidecar--agent-variables setting))
+                    process-environment)))
+    (if hive-store
+        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
+                                        hive-store
+                                      (expand-file-name hive-store)))
+              inherited)
+      inherited)))
+
+;;;; State
+
+(defun hive-sidecar--become (state &optional problem)
+  "Enter STATE; PROBLEM is the sentence to show, or nil."
+  (setq hive-sidecar-state state
+        hive-sidecar-problem problem)
+  (when problem (hive-rpc-log "%s: %s" state problem))
+  (run-hooks 'hive-sidecar-state-hook))
+
+(defun hive-sidecar-connected-p ()
+  "Return non-nil when requests can be sent."
+  (eq hive-sidecar-state 'connected))
+
+;;;; Start and handshake
+
+(defun hive-sidecar-start ()
+  "Start the sidecar unless it is there; return at once."
+  (when hive-sidecar--timer
+    (cancel-timer hive-sidecar--timer)
+    (setq hive-sidecar--timer nil))
+  (unless (hive-rpc-live-p hive-sidecar--process)
+    (condition-case oops
+        (let ((command (hive-sidecar-command-line)))
+          (hive-rpc-log "starting %S" command)
+          (setq hive-sidecar--process
+                (hive-rpc-open command (hive-sidecar-environment)
+                               #'hive-sidecar--ended))
+          (hive-sidecar--become 'starting)
+          (hive-sidecar--greet hive-sidecar--process))
+      (hive-sidecar-unusable
+       (hive-sidecar--become 'failed (hive-sidecar--sentence (cadr oops))))
+      (error
+       (hive-sidecar--retry (error-message-string oops))))))
+
+(defun hive-sidecar--sentence (text)
+  "Return TEXT, inert, as a sentence that begins with a capital letter."
+  (let ((line (string-remove-prefix "hive: " (hive-text-line text 300))))
+    (if (string-empty-p line) line
+      (concat (upcase (substring line 0 1)) (substring line 1)))))
+
+(defun hive-sidecar--greet (conn)
+  "Do the handshake with the sidecar behind CONN."
+  (hive-rpc-request
+   'initialize (list :protocol_version hive-sidecar-protocol
+                     :client (list :name "emacs" :version emacs-version))
+   :conn conn :timeout 20
+   :success (lambda (info)
+              (when (eq conn hive-sidecar--process)
+                (hive-sidecar--greeted conn info)))
+   :error (lambda (err)
+            (when (eq conn hive-sidecar--process)
+              (hive-sidecar--refused conn err)))))
+
+(defun hive-sidecar--greeted (conn info)
+  "Accept CONN, whose sidecar answered the handshake with INFO, or not."
+  (let* ((theirs (plist-get info :protocol_version))
+         (problem (hive-sidecar--mismatch theirs)))
+    (if problem
+        (hive-sidecar--fail conn problem)
+      (setq hive-sidecar-info info
+            hive-sidecar--born (float-time)
+            hive-rpc-connection conn)
+      (hive-rpc-tell 'initialized nil)
+      (hive-sidecar--become 'connected)
+      (run-hooks 'hive-connected-hook))))
+
+(defun hive-sidecar--mismatch (theirs)
+  "Return a sentence when the sidecar's protocol THEIRS is not ours."
+  (cond ((not (integerp theirs))
+         "The sidecar did not name its protocol: is `hive-sidecar-command' right?")
+        ((< theirs hive-sidecar-protocol)
+         (concat "The Hive sidecar is older than hive-mode; update it with: "
+                 "npm install -g hive-sidecar@latest, then M-x hive-restart"))
+        ((> theirs hive-sidecar-protocol)
+         (concat "Your hive-mode is older than the Hive sidecar; "
+                 "update the package hive-mode, then M-x hive-restart"))))
+
+(defun hive-sidecar--refused (conn err)
+  "Deal with the error ERR that CONN's handshake brought."
+  (pcase (plist-get err :name)
+    ('disconnected)                     ; `hive-sidecar--ended' deals with it
+    ((or 'timeout 'store_busy 'store_unavailable 'store_full)
+     (hive-sidecar--drop conn)
+     (hive-sidecar--retry (plist-get err :text)))
+    (_ (hive-sidecar--fail conn (plist-get err :text)))))
+
+(defun hive-sidecar--drop (conn)
+  "Be done with CONN: what it still does concerns nobody."
+  (when (eq conn hive-sidecar--process)
+    (setq hive-sidecar--process nil))
+  (when (eq conn hive-rpc-connection)
+    (setq hive-rpc-connection nil))
+  (hive-rpc-close conn))
+
+(defun hive-sidecar--fail (conn problem)
+  "Give CONN up until a person has mended PROBLEM."
+  (hive-sidecar--drop conn)
+  (hive-sidecar--become 'failed (hive-sidecar--sentence problem)))
+
+;;;; When it ends
+
+(defun hive-sidecar--ended (conn)
+  "Note that CONN's process has ended, and plan the next start."
+  (when (eq conn hive-sidecar--process)
+    (let ((status (hive-rpc-exit-status conn))
+          (words (hive-sidecar--last-words conn))
+          (greeted (eq conn hive-rpc-connection)))
+      (setq hive-sidecar--process nil
+            hive-rpc-connection nil)
+      (when (and greeted (> (- (float-time) hive-sidecar--born) 60))
+        (setq hive-sidecar--delay 1))
+      (cond
+       (greeted (hive-sidecar--retry (or words "the sidecar ended")))
+       ((and (memq status '(126 127)) (not hive-node-program))
+        (hive-sidecar--become
+         'failed
+         (concat "Node.js was not found by the program `hive'; install Node.js 24"
+                 " or set `hive-node-program', then M-x hive-restart")))
+       ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
+        (hive-sidecar--become
+         'failed (format "%s (or set `hive-node-program', then M-x hive-restart)"
+                         (hive-sidecar--sentence words))))
+       (t (hive-sidecar--retry
+           (or words (format "the sidecar ended with status %s" status))))))))
+
+(defun hive-sidecar--last-words (conn)
+  "Return the most telling line of CONN's standard error, or nil."
+  (let ((lines (hive-rpc-last-words conn)))
+    (or (cl-find-if (lambda (line) (string-match-p "\\`hive\\|\\bNode\\b" line)) lines)
+        (car (last lines)))))
+
+(defun hive-sidecar--retry (problem)
+  "Start again after a while, because of PROBLEM."
+  (let ((delay hive-sidecar--delay))
+    (setq hive-sidecar--delay (min 60 (* 2 delay))
+          hive-sidecar--timer (run-at-time delay nil #'hive-sidecar-start))
+    (hive-sidecar--become 'waiting
+                          (format "%s; next start in %s s"
+                                  (hive-sidecar--sentence problem) delay))))
+
+;;;; Stop
+
+(defun hive-sidecar-stop ()
+  "Stop the sidecar, and any plan to start it."
+  (when hive-sidecar--timer
+    (cancel-timer hive-sidecar--timer)
+    (setq hive-sidecar--timer nil))
+  (when hive-sidecar--process
+    (hive-sidecar--drop hive-sidecar--process))
+  (setq hive-sidecar--delay 1)
+  (hive-sidecar--become 'off))
+
+(defun hive-sidecar-goodbye ()
+  "Send the sidecar `exit'; for `kill-emacs-hook', which must not wait."
+  (hive-rpc-tell 'exit nil :conn hive-sidecar--process))
+
+;;;###autoload
+(defun hive-restart ()
+  "Stop the Hive sidecar and start it anew.
+Use it after you mended what Hive complained about: installed or
+updated the program, or changed `hive-sidecar-command',
+`hive-node-program' or `hive-store'."
+  (interactive)
+  (hive-sidecar-stop)
+  (hive-sidecar-start)
+  (when (eq hive-sidecar-state 'failed)
+    (message "Hive: %s" hive-sidecar-problem)))
+
+(provide 'hive-sidecar)
+;;; hive-sidecar.el ends here

@@ -1,0 +1,100 @@
+;;; hive-text.el --- Text from agents, made harmless  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; What agents write is untrusted (design, invariant 12).  Everything that
+;; is shown goes through `hive-text-inert' or `hive-text-line'; everything
+;; that is sent goes through `hive-text-sendable'.  A third pair turns the
+;; times of the wire into the short ages people read.
+
+;;; Code:
+
+(require 'iso8601)
+(require 'subr-x)
+
+;;;; Showing
+
+(defconst hive-text--hidden
+  (concat "["
+          "\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD" ; controls, soft hyphen
+          "\u061C\u115F\u1160\u180E"        ; Arabic letter mark, fillers
+          "\u200B-\u200F\u2028-\u202E"      ; zero width, bidi marks
+          "\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB"
+          "\U000E0000-\U000E007F"           ; tags: invisible text
+          "\x3FFF80-\x3FFFFF"               ; raw bytes
+          "]")
+  "What a terminal would obey, reorder by or hide, and never print.")
+
+(defun hive-text--reveal (match)
+  "Return a visible stand-in for the one hidden character in MATCH."
+  (let ((char (aref match 0)))
+    (cond ((< char 32) (string ?^ (logxor char 64)))
+          ((= char 127) "^?")
+          (t (format "<U+%04X>" char)))))
+
+(defun hive-text-inert (text)
+  "Return TEXT without properties and with nothing hidden in it.
+Control, bidi and zero-width characters become visible; newlines
+and tabs stay.  A TEXT that is no string becomes the empty string."
+  (cond ((not (stringp text)) "")
+        ((string-match-p hive-text--hidden text)
+         (replace-regexp-in-string hive-text--hidden #'hive-text--reveal
+                                   (substring-no-properties text) t t))
+        (t (substring-no-properties text))))
+
+(defun hive-text-line (text &optional width)
+  "Return TEXT as one inert line, at most WIDTH columns wide.
+Runs of white space become one space."
+  (let* ((text (if (stringp text) text ""))
+         ;; An 8,000-character question need not be cleaned for 80 columns.
+         (few (if (and width (> (length text) (* 4 width)))
+                  (substring text 0 (* 4 width))
+                text))
+         (line (hive-text-inert
+                (string-trim (replace-regexp-in-string "[ \t\n\r]+" " " few)))))
+    (if width (truncate-string-to-width line width nil nil "…") line)))
+
+;;;; Sending
+
+(defun hive-text-sendable (text)
+  "Return TEXT as it can be written in JSON.
+Raw bytes and lone surrogates, which no JSON string can hold,
+become the replacement character."
+  (replace-regexp-in-string "[\xD800-\xDFFF\x3FFF80-\x3FFFFF]" "\uFFFD"
+                            (substring-no-properties text) t t))
+
+;;;; Times
+
+(defun hive-text-seconds (time)
+  "Return the ISO 8601 string TIME as seconds since the epoch, or nil."
+  (when (stringp time)
+    (ignore-errors (float-time (encode-time (iso8601-parse time))))))
+
+(defun hive-text-now ()
+  "Return the present moment as the wire writes it."
+  (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" nil t))
+
+(defun hive-text-duration (seconds)
+  "Return SECONDS as people say it: 12s, 5m, 3h, 2d."
+  (let ((seconds (max 0 (round seconds))))
+    (cond ((< seconds 60) (format "%ds" seconds))
+          ((< seconds 3600) (format "%dm" (/ seconds 60)))
+          ((< seconds 172800) (format "%dh" (/ seconds 3600)))
+          (t (format "%dd" (/ seconds 86400))))))
+
+(defun hive-text-age (time)
+  "Return how long ago the ISO 8601 string TIME was, or the empty string."
+  (let ((then (hive-text-seconds time)))
+    (if then (hive-text-duration (- (float-time) then)) "")))
+
+(defun hive-text-until (time)
+  "Return how far ahead the ISO 8601 string TIME is, or the empty string."
+  (let ((then (hive-text-seconds time)))
+    (if then (hive-text-duration (- then (float-time))) "")))
+
+(provide 'hive-text)
+;;; hive-text.el ends here

@@ -1,0 +1,157 @@
+/**
+ * A sidecar without a store, for the tests of the Emacs side: it speaks the same wire, and does what a test
+ * tells it to do through requests of its own, `fake/…`. What it must remember longer than it lives stands in
+ * the file FAKE_STATE.
+ */
+import { appendFileSync, readFileSync } from 'node:fs';
+
+const now = () => new Date().toISOString();
+const stateFile = process.env.FAKE_STATE;
+const storeId = process.env.FAKE_STORE_ID ?? 'store-1';
+const prompts = new Map();
+const answers = new Map();
+/** method → the errors its next requests get, or 'silence' */
+const planned = new Map();
+
+function remember(entry) {
+  if (stateFile) appendFileSync(stateFile, `${JSON.stringify(entry)}\n`);
+}
+
+if (stateFile) {
+  try {
+    for (const line of readFileSync(stateFile, 'utf8').split('\n').filter(Boolean)) {
+      const { prompt, answer } = JSON.parse(line);
+      if (prompt) prompts.set(prompt.ask_id, prompt);
+      if (answer) {
+        answers.set(answer.response_id, answer);
+        const answered = prompts.get(answer.ask_id);
+        if (answered) Object.assign(answered, { status: 'responded' });
+      }
+    }
+  } catch {}
+}
+
+function write(message) {
+  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  process.stdout.write(`Content-Length: ${body.length}\r\n\r\n`);
+  process.stdout.write(body);
+}
+const tell = (method, params) => write({ method, params });
+
+let made = 0;
+function makePrompt(fields) {
+  made += 1;
+  return {
+    ask_id: `ask-${process.pid}-${made}`, session_id: 's', agent: 'Claude-abc12', source: 'main', project: 'demo',
+    project_dir: '/demo', turn_id: null, kind: 'question', header: null, question: 'Which?', context: null,
+    options: [], multi_select: false, allow_free_text: true, urgency: 'normal', created_at: now(), expires_at: null,
+    status: 'pending', decision: null, selected: [], comment: null, by: null, seen_at: null, ...fields,
+  };
+}
+
+function ask(fields) {
+  const prompt = makePrompt(fields);
+  prompts.set(prompt.ask_id, prompt);
+  remember({ prompt });
+  tell('hivemind-ask', prompt);
+  return prompt;
+}
+
+const methods = {
+  initialize: () => ({
+    server: { name: 'fake', version: '0' },
+    protocol_version: Number(process.env.FAKE_PROTOCOL ?? 1),
+    desk_id: 'desk', store_id: storeId, head_seq: 0,
+  }),
+  'prompt/list': ({ limit = 200, cursor }) => {
+    const waiting = [...prompts.values()].filter((p) => p.status === 'pending');
+    const from = Number(cursor ?? 0);
+    const next = from + limit < waiting.length ? String(from + limit) : null;
+    return { prompts: waiting.slice(from, from + limit), next_cursor: next, total: waiting.length };
+  },
+  'prompt/get': ({ ask_id }) => ({ prompt: prompts.get(ask_id), events: [] }),
+  'prompt/seen': ({ ask_id }) => {
+    remember({ seen: ask_id });
+    return {};
+  },
+  'prompt/cancel': ({ ask_id, by }) => {
+    const prompt = prompts.get(ask_id);
+    const accepted = prompt.status === 'pending';
+    if (accepted) Object.assign(prompt, { status: 'cancelled', by });
+    tell('prompt/changed', prompt);
+    return { accepted, prompt };
+  },
+  'hivemind-response': (params) => {
+    const prompt = prompts.get(params.ask_id);
+    if (!prompt) throw { code: -32002, message: `prompt_not_found: There is no prompt ${params.ask_id}.` };
+    if (!answers.has(params.response_id)) {
+      answers.set(params.response_id, params);
+      remember({ answer: params });
+      if (prompt.status === 'pending') {
+        Object.assign(prompt, { status: 'responded', decision: params.decision, by: params.by, response_id: params.response_id });
+        tell('prompt/changed', prompt);
+      }
+    }
+    const accepted = prompt.response_id === params.response_id;
+    return { accepted, status: prompt.status, late: prompt.status !== 'responded', ask_id: prompt.ask_id,
+      agent: prompt.agent, decision: prompt.decision, by: prompt.by, via: 'emacs', responded_at: now() };
+  },
+  'doctor/run': () => ({ checks: [{ name: 'Fake', ok: false, text: 'it is a fake', advice: 'use the real one' }] }),
+  shutdown: () => null,
+  'fake/ask': (fields) => ask(fields),
+  'fake/burst': ({ count, size = 0, method = 'hivemind-ask' }) => {
+    for (let i = 0; i < count; i += 1) {
+      if (method === 'hivemind-ask') ask({ question: `Question ${i} ${'x'.repeat(size)}` });
+      else tell(method, { i, text: 'x'.repeat(size) });
+    }
+    return { count };
+  },
+  'fake/change': (fields) => {
+    const prompt = Object.assign(prompts.get(fields.ask_id), fields);
+    tell('prompt/changed', prompt);
+    return prompt;
+  },
+  'fake/tell': ({ method, params }) => tell(method, params),
+  'fake/plan': ({ method, outcomes }) => planned.set(method, [...outcomes]) && null,
+  'fake/echo': (params) => params,
+  'fake/bytes': ({ text }) => void process.stdout.write(text),
+  'fake/environment': () => process.env,
+  'fake/die': ({ status }) => process.exit(status),
+};
+
+function receive({ id, method, params }) {
+  if (method === 'exit') process.exit(0);
+  if (id === undefined) return;
+  const outcome = planned.get(method)?.shift();
+  if (outcome === 'silence') return;
+  if (outcome === 'die') process.exit(1);
+  if (outcome) {
+    write({ id, error: outcome });
+    return;
+  }
+  try {
+    if (!methods[method]) throw { code: -32601, message: `Unhandled method ${method}` };
+    write({ id, result: methods[method](params ?? {}) ?? null });
+  } catch (error) {
+    write({ id, error: { code: error.code ?? -32603, message: String(error.message) } });
+  }
+}
+
+let input = Buffer.alloc(0);
+process.stdin.on('data', (chunk) => {
+  input = Buffer.concat([input, chunk]);
+  for (;;) {
+    const header = /^Content-Length: (\d+)\r\n\r\n/.exec(input.subarray(0, 60).toString('latin1'));
+    if (!header) return;
+    const end = header[0].length + Number(header[1]);
+    if (input.length < end) return;
+    const message = JSON.parse(input.subarray(header[0].length, end).toString('utf8'));
+    input = input.subarray(end);
+    receive(message);
+  }
+});
+process.stdin.on('end', () => process.exit(0));
+if (process.env.FAKE_LAST_WORDS) {
+  process.stderr.write(`${process.env.FAKE_LAST_WORDS}\n`);
+  process.exit(Number(process.env.FAKE_STATUS ?? 1));
+}

@@ -1,0 +1,125 @@
+;;; hive-test-help.el --- What the tests of the Emacs side share  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; A fresh desk for each test: its own outbox directory, its own sidecar (the
+;; fake one beside this file), and nothing left behind.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ert)
+(require 'jsonrpc)
+(require 'hive-mode)
+
+(defconst hive-test-directory
+  (file-name-directory (or load-file-name buffer-file-name))
+  "Where the tests stand.")
+
+(defconst hive-test-fake (expand-file-name "fake-sidecar.mjs" hive-test-directory)
+  "The fake sidecar.")
+
+(defvar hive-test-temp nil "The temporary directory of the running test.")
+
+(defmacro hive-test-wait (seconds condition)
+  "Wait at most SECONDS until CONDITION is true; fail when it is not."
+  `(let ((deadline (+ (float-time) ,seconds)) value)
+     (while (and (not (setq value ,condition)) (< (float-time) deadline))
+       (accept-process-output nil 0.005))
+     (or value (ert-fail (list "waited in vain for" ',condition)))))
+
+(defmacro hive-test-with-desk (environment &rest body)
+  "Run BODY with a fresh desk; ENVIRONMENT is added to the sidecar's."
+  (declare (indent 1) (debug t))
+  `(let* ((hive-test-temp (make-temp-file "hive-test" t))
+          (hive-outbox-directory (expand-file-name "outbox/" hive-test-temp))
+          (hive-sidecar-command (list "node" hive-test-fake))
+          (hive-user-name "Ada")
+          (hive-store nil)
+          (hive-node-program nil)
+          (process-environment
+           (append ,environment
+                   (list (concat "FAKE_STATE=" (expand-file-name "state" hive-test-temp)))
+                   process-environment)))
+     (unwind-protect
+         (progn ,@body)
+       (hive-mode -1)
+       (setq hive-sidecar-info nil
+             hive-rpc--inbox nil)
+       (hive-test-wait 5 (not (hive-test-sidecars)))
+       (delete-directory hive-test-temp t)
+       (dolist (name '("*hive*" "*hive log*" "*hive question*" "*hive doctor*"))
+         (when (get-buffer name) (kill-buffer name))))))
+
+(defun hive-test-sidecars ()
+  "Return the sidecars that live."
+  (cl-remove-if-not (lambda (process)
+                      (and (process-live-p process)
+                           (eq 'real (process-type process))
+                           (string-prefix-p "hive" (process-name process))))
+                    (process-list)))
+
+(defun hive-test-connect ()
+  "Turn Hive on and wait until it is connected and has its snapshot."
+  (hive-mode 1)
+  (hive-test-wait 10 (and (hive-sidecar-connected-p)
+                          (null hive-model--told-meanwhile))))
+
+(defun hive-test-call (method &optional params)
+  "Ask the sidecar METHOD with PARAMS and wait for the result."
+  (let ((done nil) (result nil))
+    (hive-rpc-request method params
+                      :success (lambda (value) (setq done t result value))
+                      :error (lambda (err) (setq done 'error result err)))
+    (hive-test-wait 15 done)
+    (when (eq done 'error) (error "%S" result))
+    result))
+
+(defun hive-test-prompt (&rest fields)
+  "Return a prompt that has FIELDS, a plist, and defaults otherwise."
+  (append fields
+          (list :ask_id (format "ask-%d" (random 1000000000)) :agent "Claude-abc12"
+                :source "main" :project "demo" :kind "question" :question "Which?"
+                :context nil :options [] :multi_select :json-false
+                :allow_free_text t :urgency "normal"
+                :created_at "2026-01-01T00:00:00.000Z" :expires_at nil
+                :status "pending" :seen_at nil)))
+
+(defun hive-test-state ()
+  "Return the records that the fake sidecar keeps."
+  (let ((file (expand-file-name "state" hive-test-temp)))
+    (when (file-exists-p file) (hive-journal-read file))))
+
+(defun hive-test-answers ()
+  "Return the answers that the fake sidecar has stored, oldest first."
+  (delq nil (mapcar (lambda (record) (plist-get record :answer)) (hive-test-state))))
+
+(defmacro hive-test-with-inputs (inputs &rest body)
+  "Run BODY while minibuffers are answered by INPUTS, strings, in order.
+Return what the prompts said, newest first."
+  (declare (indent 1) (debug t))
+  `(let ((inputs ,inputs) (asked nil))
+     (cl-letf (((symbol-function 'read-string)
+                (lambda (prompt &rest _)
+                  (push prompt asked)
+                  (when (null inputs) (ert-fail (list "asked once too often" prompt)))
+                  (let ((input (pop inputs)))
+                    (if (functionp input) (funcall input) input))))
+               ((symbol-function 'completing-read)
+                (lambda (prompt table &optional _pred strict _initial _hist default &rest _)
+                  (push (cons prompt (all-completions "" table)) asked)
+                  (when (null inputs) (ert-fail (list "asked once too often" prompt)))
+                  (let ((input (pop inputs)))
+                    (when (functionp input) (setq input (funcall input)))
+                    (when (and strict (not (string-empty-p input)))
+                      (should (member input (all-completions "" table))))
+                    (if (string-empty-p input) (or default "") input)))))
+       ,@body)
+     asked))
+
+(provide 'hive-test-help)
+;;; hive-test-help.el ends here
