@@ -1,0 +1,43 @@
+/** The handshake, and what a desk tells of itself. */
+import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
+import { VERSION } from '../../version.ts';
+import type { Methods, Seat } from './connection.ts';
+
+/** Opens the desk: from here on agents see that a human is near. */
+export async function initializeDesk(params: unknown, seat: Seat): Promise<object> {
+  const { protocol_version, client } = initializeParams.parse(params);
+  if (protocol_version !== PROTOCOL_VERSION) {
+    const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
+    throw invalidInput(
+      `Emacs speaks protocol ${protocol_version}, this sidecar ${PROTOCOL_VERSION}: update ${older}.`,
+    );
+  }
+  if (seat.desk !== null) throw invalidInput('This desk is open already: initialize is sent once.');
+  seat.desk = await seat.hive.desks.open({
+    seat: seat.seat,
+    pid: seat.pid,
+    client: `${client.name} ${client.version}`,
+  });
+  seat.head_seq = await seat.hive.store.read((tx) => tx.events.head());
+  return {
+    server: { name: 'hive-sidecar', version: VERSION },
+    protocol_version: PROTOCOL_VERSION,
+    desk_id: seat.desk.desk_id,
+    store_id: seat.hive.store_id,
+    head_seq: seat.head_seq,
+  };
+}
+
+export const deskMethods: Methods = {
+  async 'desk/focus'(params, { desk }) {
+    const { focused } = focusParams.parse(params);
+    if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
+    await desk.setFocused(focused);
+    return {};
+  },
+
+  async 'desk/preferences'(params, { hive, seat }) {
+    return { preferences: await hive.desks.setPreferences(seat, preferencesParams.parse(params)) };
+  },
+};

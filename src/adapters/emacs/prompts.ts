@@ -1,0 +1,97 @@
+/** Prompts as Emacs asks for them, and how the human's answers come in. */
+import type { AnswerCommand } from '../../application/prompts.ts';
+import type { HumanActor } from '../../domain/actors.ts';
+import {
+  cancelParams,
+  claimParams,
+  listParams,
+  promptRef,
+  responseParams,
+  snoozeParams,
+} from '../../schemas/prompts.ts';
+import type { Methods } from './connection.ts';
+import { fitFrame, fitPage } from './frames.ts';
+
+const DEFAULT_PAGE = 200;
+const TRAIL = 200;
+
+/** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
+function human(by: string): HumanActor {
+  return { kind: 'human', by, via: 'emacs', confirmed: true };
+}
+
+function answerCommand(params: unknown): AnswerCommand {
+  const { by, ...command } = responseParams.parse(params);
+  return { ...command, actor: human(by) };
+}
+
+export const promptMethods = {
+  async 'hivemind-response'(params, { hive }) {
+    const { outcome, prompt } = await hive.prompts.respond(answerCommand(params));
+    const standing = prompt.status === 'responded' ? prompt : prompt.late_response;
+    return {
+      ask_id: prompt.ask_id,
+      accepted: outcome === 'accepted',
+      late: outcome === 'late',
+      status: prompt.status,
+      agent: prompt.agent,
+      decision: standing?.decision ?? null,
+      by: standing?.by ?? null,
+      via: standing?.via ?? null,
+      responded_at: standing?.responded_at ?? null,
+    };
+  },
+
+  async 'prompt/list'(params, { hive }) {
+    const { status, agent, project, kind, query, limit, cursor } = listParams.parse(params);
+    const filter = {
+      status: status ?? undefined,
+      agent: agent ?? undefined,
+      project: project ?? undefined,
+      kind: kind ?? undefined,
+      query: query ?? undefined,
+    };
+    const page = await fitPage(
+      (size) => hive.prompts.list({ ...filter, limit: size, cursor }),
+      limit ?? DEFAULT_PAGE,
+    );
+    const total = await hive.store.read((tx) => tx.prompts.count(filter));
+    return { prompts: page.items, next_cursor: page.next_cursor, total };
+  },
+
+  async 'prompt/get'(params, { hive }) {
+    const { ask_id } = promptRef.parse(params);
+    const prompt = await hive.prompts.get(ask_id);
+    const events = await hive.store.read((tx) => tx.events.of(ask_id, TRAIL));
+    return {
+      prompt: fitFrame(prompt),
+      events: events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
+    };
+  },
+
+  async 'prompt/cancel'(params, { hive }) {
+    const { ask_id, by } = cancelParams.parse(params);
+    const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
+    return { accepted, prompt: fitFrame(prompt) };
+  },
+
+  async 'prompt/amend'(params, { hive }) {
+    return { accepted: true, prompt: fitFrame(await hive.prompts.amend(answerCommand(params))) };
+  },
+
+  async 'prompt/seen'(params, { hive }) {
+    const { seen_at } = await hive.prompts.mark(promptRef.parse(params).ask_id, 'seen');
+    return { seen_at };
+  },
+
+  async 'prompt/snooze'(params, { hive }) {
+    const { ask_id, until } = snoozeParams.parse(params);
+    return { prompt: fitFrame(await hive.prompts.snooze(ask_id, until)) };
+  },
+
+  async 'prompt/claim'(params, { hive }) {
+    const { ask_id, by } = claimParams.parse(params);
+    const { claimed_by, claimed_at } = await hive.prompts.claim(ask_id, by);
+    return { claimed_by, claimed_at };
+  },
+} satisfies Methods;

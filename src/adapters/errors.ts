@@ -1,0 +1,47 @@
+/** The one table from domain errors to what the wires carry. An MCP result carries `code: sentence`, JSON-RPC this. */
+import { z } from 'zod';
+import { type ErrorCode, HiveError, isTransient } from '../domain/errors.ts';
+
+/** JSON-RPC 2.0, section 5.1; -32000 to -32099 are ours. */
+export const RPC_CODES = {
+  parse: -32700,
+  invalidParams: -32602,
+  internal: -32603,
+  /** Trying again later can help: an outbox keeps the answer. */
+  transient: -32001,
+  /** It will not get better: an outbox puts the answer aside and shows it. */
+  definite: -32002,
+} as const;
+
+export interface WireError {
+  code: number;
+  /** Begins with the string code, because Emacs' jsonrpc drops `data`. */
+  message: string;
+  data: Record<string, unknown> & { code: ErrorCode };
+}
+
+/** What a client is told of any error; of an unexpected one only that it happened, the log has the rest. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof HiveError) {
+    const code =
+      error.code === 'invalid_input'
+        ? RPC_CODES.invalidParams
+        : isTransient(error)
+          ? RPC_CODES.transient
+          : RPC_CODES.definite;
+    return { code, message: `${error.code}: ${error.message}`, data: { code: error.code, ...error.details } };
+  }
+  if (error instanceof z.ZodError) {
+    const sentence = z.prettifyError(error).replace(/\s*\n\s*/g, ' ');
+    return {
+      code: RPC_CODES.invalidParams,
+      message: `invalid_input: ${sentence}`,
+      data: { code: 'invalid_input' },
+    };
+  }
+  return {
+    code: RPC_CODES.internal,
+    message: 'internal: Hive failed on this request; its log says why. Nothing was acknowledged.',
+    data: { code: 'internal' },
+  };
+}

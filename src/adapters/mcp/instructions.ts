@@ -1,0 +1,7 @@
+/** What a model is told about the server as a whole, before it sees a tool. */
+export const INSTRUCTIONS = `Hive connects you with your human, who answers from their editor when it suits them.
+- To ask: hivemind_ask_async. It returns an ask_id at once and never blocks. Go on with work that does not depend on the answer.
+- To get the answer: hivemind_poll with the ask_id. When you can do nothing else, poll with wait_ms 25000 and repeat; otherwise poll between steps, no oftener than retry_after_ms says.
+- "pending" is no answer, and "expired" or "cancelled" carry no decision: never take silence for consent.
+- Do not ask the same thing twice: an open question stays open. Give an idempotency_key where you might repeat yourself.
+- Every result has a field "next" that says what to do now.`;

@@ -1,0 +1,146 @@
+/**
+ * The MCP server of one connection, whatever the transport: who is calling, what a call's way in and out
+ * looks like, and how an error becomes a result the model can read. Which tools there are, tools.ts says.
+ */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { ZodRawShape, z } from 'zod';
+import type { Hive } from '../../application/hive.ts';
+import { type CallerEvidence, identifyCaller } from '../../application/identity.ts';
+import { HiveError } from '../../domain/errors.ts';
+import type { Session } from '../../domain/sessions.ts';
+import { cleanDeep } from '../../domain/text.ts';
+import { VERSION } from '../../version.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import { toolsFor } from './tools.ts';
+
+export type Role = 'agent' | 'coordinator';
+
+/** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
+export type Connection = Omit<CallerEvidence, 'meta' | 'client'>;
+
+/** What a tool's handler gets besides its arguments. */
+export interface ToolCall {
+  hive: Hive;
+  session: Session;
+  /** How the caller can have an identity; null when it has one. */
+  advice: string | null;
+  /** What this call's results are handed over by (invariant 6). */
+  carrier: string;
+  /** Aborted when the client cancels the call or goes away. */
+  signal: AbortSignal;
+  /** Tells a client that asked for it that the call is alive. */
+  progress(message: string): Promise<void>;
+}
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  input: ZodRawShape;
+  /** Changes nothing that anyone would mind. */
+  readOnly: boolean;
+  handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
+}
+
+/** Declares a tool so that its handler's arguments have the type of its input. */
+export function tool<Input extends ZodRawShape>(
+  definition: Omit<Tool, 'input' | 'handle'> & {
+    input: Input;
+    handle(args: z.infer<z.ZodObject<Input>>, call: ToolCall): Promise<Record<string, unknown>>;
+  },
+): Tool {
+  return definition as unknown as Tool;
+}
+
+/** A server for one connection with the tools of its role, not yet connected to a transport. */
+export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
+  const server = new McpServer(
+    { name: 'hive', version: VERSION },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {} } },
+  );
+  for (const { name, title, description, input, readOnly, handle } of toolsFor(role)) {
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        inputSchema: input,
+        annotations: {
+          title,
+          readOnlyHint: readOnly,
+          destructiveHint: false,
+          idempotentHint: readOnly,
+          openWorldHint: false,
+        },
+        // Claude Code may hide tools behind a search; these are few, and wanted unasked.
+        _meta: { 'anthropic/alwaysLoad': true },
+      },
+      async (args: unknown, extra): Promise<CallToolResult> => {
+        try {
+          const meta = extra._meta ?? {};
+          const identity = identifyCaller({
+            ...connection,
+            meta,
+            client: server.server.getClientVersion()?.name ?? '',
+          });
+          const session = await hive.sessions.introduce(identity.introduction);
+          const carrier = `mcp:${connection.connection_id}`;
+          // That the client calls again over this connection proves that it read what was returned before.
+          await hive.delivery.collect(carrier, new Date().toISOString());
+          const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+          const result = await handle(args as never, {
+            hive,
+            session,
+            advice: identity.advice,
+            carrier,
+            signal: extra.signal,
+            progress,
+          });
+          return toResult(result);
+        } catch (error) {
+          return toErrorResult(error, hive);
+        }
+      },
+    );
+  }
+  return server;
+}
+
+/** Claude Code and Codex give the model only the structured part; the text is for clients that know no other. */
+function toResult(result: Record<string, unknown>): CallToolResult {
+  const structuredContent = cleanDeep(result);
+  return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+}
+
+/** A domain error is a result with its code and sentence; anything else is a fault of ours, logged and said so. */
+function toErrorResult(error: unknown, hive: Hive): CallToolResult {
+  if (error instanceof HiveError)
+    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  hive.log.error('A tool call failed.', {
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+  return {
+    isError: true,
+    content: [
+      {
+        type: 'text',
+        text: 'internal: Hive failed on this call; its log (stderr) says why. Nothing was acknowledged.',
+      },
+    ],
+  };
+}
+
+type SendNotification = (notification: {
+  method: 'notifications/progress';
+  params: { progressToken: string | number; progress: number; message: string };
+}) => Promise<void>;
+
+function progressReporter(token: unknown, send: SendNotification): ToolCall['progress'] {
+  let progress = 0;
+  return async (message) => {
+    if (typeof token !== 'string' && typeof token !== 'number') return;
+    progress += 1;
+    await send({ method: 'notifications/progress', params: { progressToken: token, progress, message } });
+  };
+}

@@ -1,0 +1,54 @@
+/** What an agent may know of the whole: who waits, who is here, which desks are open. */
+import { excerpt } from '../../domain/text.ts';
+import { type Tool, tool } from './server.ts';
+
+const SHOWN = 50;
+
+const status = tool({
+  name: 'hivemind_status',
+  title: 'State of the hive',
+  description: 'What waits for the human, which sessions are known, and how many desks are online.',
+  input: {},
+  readOnly: true,
+  async handle(_args, { hive, session, advice }) {
+    const [pending, counts, sessions, desks] = await Promise.all([
+      hive.prompts.list({ status: 'pending', limit: SHOWN }),
+      hive.store.read((tx) => tx.prompts.countByUrgency()),
+      hive.sessions.list({ state: 'alive', limit: SHOWN }),
+      hive.desks.online(),
+    ]);
+    const total = counts.critical + counts.normal + counts.low;
+    return {
+      you: session.handle,
+      desks_online: desks.length,
+      pending_total: total,
+      // Not the ask_id: it is the capability to poll.
+      pending: pending.items.map(({ agent, project, kind, urgency, question, created_at }) => ({
+        agent,
+        project,
+        kind,
+        urgency,
+        question: excerpt(question, 120),
+        created_at,
+      })),
+      sessions: sessions.map(({ handle, client, source, project, state, last_seen_at }) => ({
+        handle,
+        client,
+        source,
+        project,
+        state,
+        last_seen_at,
+      })),
+      next: [
+        desks.length === 0
+          ? 'No desk is online: questions wait in the store until one opens.'
+          : 'Ask with hivemind_ask_async.',
+        advice,
+      ]
+        .filter((part) => part !== null)
+        .join(' '),
+    };
+  },
+});
+
+export const statusTools: readonly Tool[] = [status];

@@ -1,0 +1,29 @@
+/** MCP on stdio: one process, one connection, until the client closes our stdin or asks us to stop. */
+import type { Readable, Writable } from 'node:stream';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Hive } from '../../application/hive.ts';
+import { type Connection, createMcpServer, type Role } from './server.ts';
+
+/** Resolves when the connection has ended. Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
+export async function serveStdio(
+  hive: Hive,
+  {
+    connection,
+    role,
+    input,
+    output,
+    stop,
+  }: { connection: Connection; role: Role; input: Readable; output: Writable; stop: AbortSignal },
+): Promise<void> {
+  const server = createMcpServer(hive, connection, role);
+  const closed = new Promise<void>((resolve) => {
+    input.once('end', resolve);
+    input.once('close', resolve);
+    // A client that is gone leaves a broken pipe; there is nobody left to tell.
+    output.once('error', () => resolve());
+    stop.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await server.connect(new StdioServerTransport(input, output));
+  await closed;
+  await server.close();
+}

@@ -1,0 +1,104 @@
+/** Desks: presence as a lease, focus, and the wishes of the human at a seat. */
+import { DESK_HEARTBEAT_MS, type Desk, leaseFrom } from '../domain/desks.ts';
+import type { Ids, Logger, Store } from './ports.ts';
+
+export interface DeskService {
+  /** Opens a desk and keeps its lease until `close` is called. */
+  open(introduction: { seat: string; pid: number; client: string }): Promise<OpenDesk>;
+  online(): Promise<Desk[]>;
+  preferences(seat: string): Promise<Record<string, unknown>>;
+  /** Merges into what stands; a null value removes a key. Returns what stands then. */
+  setPreferences(seat: string, changes: Record<string, unknown>): Promise<Record<string, unknown>>;
+}
+
+export interface OpenDesk {
+  readonly desk_id: string;
+  setFocused(focused: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
+  return {
+    async open({ seat, pid, client }) {
+      const desk_id = ids.make('desk');
+      await store.write(async (tx) => {
+        await tx.desks.removeLapsed(tx.now);
+        await tx.desks.put({
+          desk_id,
+          seat,
+          pid,
+          client,
+          focused: false,
+          opened_at: tx.now,
+          lease_until: leaseFrom(tx.now),
+        });
+        await tx.events.append({
+          type: 'desk/opened',
+          session_id: null,
+          subject: desk_id,
+          data: { seat, client },
+        });
+      });
+      let focused = false;
+      const heartbeat = setInterval(() => {
+        renew().catch((error: unknown) =>
+          log.warn('The lease of this desk could not be renewed.', { error: String(error) }),
+        );
+      }, DESK_HEARTBEAT_MS);
+
+      async function renew(): Promise<void> {
+        await store.write(async (tx) => {
+          const desk = await tx.desks.get(desk_id);
+          if (desk !== undefined) return tx.desks.renew(desk_id, leaseFrom(tx.now));
+          // Another desk swept the lease away while this machine slept: take it anew.
+          return tx.desks.put({
+            desk_id,
+            seat,
+            pid,
+            client,
+            focused,
+            opened_at: tx.now,
+            lease_until: leaseFrom(tx.now),
+          });
+        });
+      }
+
+      return {
+        desk_id,
+        async setFocused(now_focused) {
+          focused = now_focused;
+          await store.write(async (tx) => {
+            const desk = await tx.desks.get(desk_id);
+            if (desk !== undefined) await tx.desks.put({ ...desk, focused, lease_until: leaseFrom(tx.now) });
+          });
+        },
+        async close() {
+          clearInterval(heartbeat);
+          await store.write(async (tx) => {
+            await tx.desks.remove(desk_id);
+            await tx.events.append({
+              type: 'desk/closed',
+              session_id: null,
+              subject: desk_id,
+              data: { seat },
+            });
+          });
+        },
+      };
+    },
+
+    online: () => store.read((tx) => tx.desks.online(tx.now)),
+    preferences: (seat) => store.read((tx) => tx.desks.preferences(seat)),
+
+    setPreferences: (seat, changes) =>
+      store.write(async (tx) => {
+        const merged = Object.fromEntries(
+          Object.entries({ ...(await tx.desks.preferences(seat)), ...changes }).filter(
+            ([, value]) => value !== null,
+          ),
+        );
+        await tx.desks.setPreferences(seat, merged, tx.now);
+        return merged;
+      }),
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Expiry: any live hive process lets prompts expire when their time is up, within a quarter of a second.
+ * Each keeps one timer for the earliest; the compare-and-set in the store lets one of them win.
+ */
+import type { Logger, Store } from './ports.ts';
+import type { PromptService } from './prompts.ts';
+
+/** The longest sleep: a stepped clock is noticed after this. */
+const MAX_SLEEP_MS = 30_000;
+/** Several processes wake for the same prompt; a little scatter keeps them from colliding. */
+const SCATTER_MS = 20;
+/** How long to wait after the store refused. */
+const RETRY_MS = 1_000;
+
+/** Runs until the returned function is called. */
+export function startExpiry(store: Store, prompts: PromptService, log: Logger): () => void {
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
+  let looking = false;
+  let again = false;
+
+  async function look(): Promise<void> {
+    if (looking) {
+      again = true;
+      return;
+    }
+    looking = true;
+    try {
+      do {
+        again = false;
+        await prompts.expireDue();
+      } while (again && !stopped);
+      const next = await store.read((tx) => tx.prompts.nextExpiry());
+      if (next !== null)
+        schedule(Math.min(Date.parse(next) - Date.now(), MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
+    } catch (error) {
+      log.warn('Expiry could not look at the store and will try again.', { error: String(error) });
+      schedule(RETRY_MS);
+    } finally {
+      looking = false;
+    }
+  }
+
+  function schedule(delay: number): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = stopped ? null : setTimeout(() => void look(), Math.max(1, delay));
+  }
+
+  const unwatch = store.watch(() => void look());
+  void look();
+  return () => {
+    stopped = true;
+    unwatch();
+    if (timer !== null) clearTimeout(timer);
+  };
+}

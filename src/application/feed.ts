@@ -1,0 +1,149 @@
+/**
+ * The feed: how a process learns what has changed. The doorbell says only that something may have; what,
+ * everybody reads from the store at their own cursor (invariant 10). A lost wake-up costs time, never truth.
+ */
+import type { HiveEvent } from '../domain/events.ts';
+import type { Logger, Store } from './ports.ts';
+
+const PAGE = 500;
+/** How long a follower waits before it reads again after the store failed it. */
+const RETRY_MS = 1_000;
+
+export interface Feed {
+  /**
+   * Hands every event after `cursor` to `onEvents`, in order and in batches, until the returned function is
+   * called. `onResync` is called instead when retention has removed events that the cursor had not seen.
+   */
+  follow(options: FollowOptions): () => Promise<void>;
+  /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
+  until<T>(
+    check: () => Promise<T | undefined>,
+    options: { wait_ms: number; signal?: AbortSignal | undefined },
+  ): Promise<T | undefined>;
+}
+
+export interface FollowOptions {
+  cursor: number;
+  onEvents: (events: HiveEvent[]) => Promise<void>;
+  onResync: (head: number) => Promise<void>;
+}
+
+export function createFeed(store: Store, log: Logger): Feed {
+  function follow({ cursor: start, onEvents, onResync }: FollowOptions): () => Promise<void> {
+    let cursor = start;
+    let stopped = false;
+    const bell = createBell();
+
+    async function drain(): Promise<void> {
+      for (;;) {
+        const { events, pruned, head } = await store.read(async (tx) => ({
+          pruned: await tx.events.pruned(),
+          head: await tx.events.head(),
+          events: await tx.events.after(cursor, PAGE),
+        }));
+        if (stopped) return;
+        if (pruned > cursor) {
+          cursor = head;
+          await onResync(head);
+          continue;
+        }
+        if (events.length === 0) return;
+        await onEvents(events);
+        cursor = events.at(-1)?.seq ?? cursor;
+      }
+    }
+
+    async function run(): Promise<void> {
+      while (!stopped) {
+        try {
+          await drain();
+          if (!stopped) await bell.rung();
+        } catch (error) {
+          if (stopped) return;
+          log.warn('The feed could not be read and will be read again.', { error: String(error) });
+          await bell.rung(RETRY_MS);
+        }
+      }
+    }
+
+    const unwatch = store.watch(() => bell.ring());
+    const running = run();
+    return async () => {
+      stopped = true;
+      unwatch();
+      bell.stop();
+      await running;
+    };
+  }
+
+  async function until<T>(
+    check: () => Promise<T | undefined>,
+    { wait_ms, signal }: { wait_ms: number; signal?: AbortSignal | undefined },
+  ): Promise<T | undefined> {
+    const first = await check();
+    if (first !== undefined || wait_ms <= 0 || signal?.aborted === true) return first;
+    const bell = createBell();
+    // Armed before the second look, so that nothing can fall between looking and sleeping.
+    const unwatch = store.watch(() => bell.ring());
+    const timer = setTimeout(() => bell.stop(), Math.min(wait_ms, MAX_TIMER_MS));
+    const abort = (): void => bell.stop();
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      for (;;) {
+        const found = await check();
+        if (found !== undefined || bell.stopped) return found;
+        await bell.rung();
+      }
+    } finally {
+      unwatch();
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  return { follow, until };
+}
+
+/** The longest delay setTimeout knows. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A bell for one sleeper: a ring while awake is remembered, many rings are one. */
+interface Bell {
+  ring(): void;
+  /** Sleeps until a ring, a stop, or `limit_ms`. */
+  rung(limit_ms?: number): Promise<void>;
+  stop(): void;
+  readonly stopped: boolean;
+}
+
+function createBell(): Bell {
+  let pending = false;
+  let stopped = false;
+  let wake: (() => void) | null = null;
+  return {
+    ring() {
+      pending = true;
+      wake?.();
+    },
+    async rung(limit_ms) {
+      if (!pending && !stopped) {
+        await new Promise<void>((resolve) => {
+          const timer = limit_ms === undefined ? undefined : setTimeout(resolve, limit_ms);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      wake = null;
+      pending = false;
+    },
+    stop() {
+      stopped = true;
+      wake?.();
+    },
+    get stopped() {
+      return stopped;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Who is calling: from what its client tells, never from an argument and never guessed from a focused
+ * window (invariant 9). What the real clients tell is recorded in docs/protocol.md.
+ */
+import type { Source } from '../domain/prompts.ts';
+import type { SessionIntroduction } from '../domain/sessions.ts';
+
+/** What an MCP connection knows about its caller before and with each call. */
+export interface CallerEvidence {
+  env: Readonly<Record<string, string | undefined>>;
+  /** `_meta` of the call. */
+  meta: Readonly<Record<string, unknown>>;
+  /** `clientInfo.name` of the initialize request. */
+  client: string;
+  /** Unique to this connection: the identity of a caller that tells none. */
+  connection_id: string;
+  source: Source | null;
+  place: { project: string; project_dir: string; branch: string | null };
+  machine: string;
+  /** The process that started us: the client itself, unless a wrapper stands between. */
+  parent_pid: number | null;
+}
+
+export interface Identity {
+  introduction: SessionIntroduction;
+  /** How the caller can have an identity next time; null when it has one. */
+  advice: string | null;
+}
+
+const ADVICE =
+  'Your client tells no session, so this connection got one of its own: answers can be polled by ask_id, and reach nobody else. To have a lasting identity set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** The caller's session: Codex tells it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
+export function identifyCaller(evidence: CallerEvidence): Identity {
+  const { env, meta, client, connection_id, place, machine, parent_pid } = evidence;
+  const common = { ...place, machine, pid: parent_pid, source: evidence.source ?? sourceOf(env) };
+  const parent_session_id = text(env['HIVE_PARENT']);
+
+  const codexSession = text(meta['sessionId']);
+  if (codexSession !== null) {
+    const thread = text(meta['threadId']) ?? codexSession;
+    const isSubagent = thread !== codexSession;
+    const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
+    return known({
+      ...common,
+      session_id,
+      client: 'codex',
+      parent_session_id: isSubagent ? codexSession : parent_session_id,
+    });
+  }
+  const claudeSession = text(env['CLAUDE_CODE_SESSION_ID']);
+  if (claudeSession !== null)
+    return known({ ...common, session_id: claudeSession, client: 'claude-code', parent_session_id });
+  const named = text(env['HIVE_AGENT']);
+  if (named !== null)
+    return known({ ...common, session_id: named, client: client === '' ? named : client, parent_session_id });
+  return {
+    introduction: { ...common, session_id: connection_id, client, parent_session_id },
+    advice: ADVICE,
+  };
+}
+
+function known(introduction: SessionIntroduction): Identity {
+  return { introduction, advice: null };
+}
+
+/** Where a session runs, as far as its environment tells; main when it does not. */
+export function sourceOf(env: Readonly<Record<string, string | undefined>>): Source {
+  const given = env['HIVE_SOURCE'];
+  if (given === 'main' || given === 'bg' || given === 'fork') return given;
+  const entrypoint = env['CLAUDE_CODE_ENTRYPOINT'];
+  const headless =
+    entrypoint !== undefined && entrypoint !== 'cli' && env['CLAUDE_CODE_SESSION_ATTENDED'] !== '1';
+  return headless ? 'bg' : 'main';
+}

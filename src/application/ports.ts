@@ -1,0 +1,158 @@
+/**
+ * What the application needs from the world, as plain interfaces. `infrastructure/` makes them real,
+ * `open-hive.ts` chooses which; nothing here knows of files, sockets or SQL.
+ */
+import type { Desk } from '../domain/desks.ts';
+import type { HiveEvent, NewEvent } from '../domain/events.ts';
+import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
+import type { Session } from '../domain/sessions.ts';
+
+/** The one door to what is stored. */
+export interface Store {
+  /** Fixed for the life of the store; an answer written for another store is refused by it. */
+  readonly store_id: string;
+  /**
+   * Runs `work` as one durable transaction: when the promise resolves, everything is on disk (invariant 1).
+   * Writes of one process queue; `work` awaits nothing but its own statements and decides by `tx.now`.
+   * @throws HiveError `store_busy` after 5 s without the lock, `store_full`, `store_unavailable`.
+   */
+  write<T>(work: (tx: WriteTx) => Promise<T>): Promise<T>;
+  /** Runs `work` on one consistent snapshot, never waiting for a writer. */
+  read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T>;
+  /** Calls `listener` when something may have changed, here or in another process: a hint without data. */
+  watch(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+export interface ReadTx {
+  /** The store's clock at the beginning of the transaction. */
+  readonly now: string;
+  readonly prompts: PromptReads;
+  readonly sessions: SessionReads;
+  readonly desks: DeskReads;
+  readonly events: EventReads;
+}
+
+export interface WriteTx extends ReadTx {
+  readonly prompts: PromptRecords;
+  readonly sessions: SessionRecords;
+  readonly desks: DeskRecords;
+  readonly events: EventRecords;
+}
+
+/** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
+export interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+/** Which prompts a list shows. `late` are those with a late answer; `waiting` leaves out what is snoozed. */
+export interface PromptFilter {
+  status?: PromptStatus | 'late' | 'waiting' | undefined;
+  session_id?: string | undefined;
+  agent?: string | undefined;
+  project?: string | undefined;
+  kind?: string | undefined;
+  query?: string | undefined;
+  limit: number;
+  cursor?: string | null | undefined;
+}
+
+export type StoredOutcome = AnswerOutcome | 'amendment';
+export interface StoredResponse extends PromptAnswer {
+  ask_id: string;
+  outcome: StoredOutcome;
+}
+
+export interface PromptReads {
+  get(ask_id: string): Promise<Prompt | undefined>;
+  byKey(session_id: string, idempotency_key: string): Promise<Prompt | undefined>;
+  list(filter: PromptFilter): Promise<Page<Prompt>>;
+  count(filter: Pick<PromptFilter, 'status' | 'session_id'>): Promise<number>;
+  countByUrgency(): Promise<Record<Urgency, number>>;
+  /** The caller's own: what is pending and what settled and was not collected, oldest first. */
+  openOf(session_id: string, limit: number): Promise<Prompt[]>;
+  /** Handed by this carrier before then, and not proved read yet. */
+  carriedBy(carrier: string, handed_before: string): Promise<Prompt[]>;
+  /** Pending prompts whose time is up by `now`. */
+  due(now: string, limit: number): Promise<Prompt[]>;
+  /** When the next pending prompt expires. */
+  nextExpiry(): Promise<string | null>;
+  response(response_id: string): Promise<StoredResponse | undefined>;
+}
+
+export interface PromptRecords extends PromptReads {
+  insert(prompt: Prompt): Promise<void>;
+  /** Compare-and-set from `pending`; an answer also needs the time not to have run out. False: somebody was first. */
+  settle(prompt: Prompt, now: string): Promise<boolean>;
+  /** Writes everything that may change beside the status: receipts, late answer, amendment, snooze, claim. */
+  update(prompt: Prompt): Promise<void>;
+  addResponse(response: StoredResponse): Promise<void>;
+  /** Deletes settled prompts, with their responses, popups and events, and says how many went. */
+  prune(before: string, limit: number): Promise<number>;
+  /** Claims the popup of a prompt for a seat; false when it is claimed already. */
+  claimPopup(ask_id: string, seat: string, claimed_by: string, now: string): Promise<boolean>;
+  setPopupOutcome(ask_id: string, seat: string, outcome: PopupOutcome, reason: string | null): Promise<void>;
+}
+
+export type PopupOutcome = 'claimed' | 'sent' | 'suppressed' | 'failed';
+
+export interface SessionReads {
+  get(session_id: string): Promise<Session | undefined>;
+  byHandle(handle: string): Promise<Session | undefined>;
+  byProcess(machine: string, pid: number): Promise<Session | undefined>;
+  list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
+}
+
+export interface SessionRecords extends SessionReads {
+  upsert(session: Session): Promise<void>;
+  touch(session_id: string, now: string): Promise<void>;
+}
+
+export interface DeskReads {
+  online(now: string): Promise<Desk[]>;
+  get(desk_id: string): Promise<Desk | undefined>;
+  preferences(seat: string): Promise<Record<string, unknown>>;
+}
+
+export interface DeskRecords extends DeskReads {
+  put(desk: Desk): Promise<void>;
+  renew(desk_id: string, lease_until: string): Promise<void>;
+  remove(desk_id: string): Promise<void>;
+  removeLapsed(now: string): Promise<void>;
+  setPreferences(seat: string, value: Record<string, unknown>, now: string): Promise<void>;
+}
+
+export interface EventReads {
+  /** The highest seq committed so far; 0 in a new store. */
+  head(): Promise<number>;
+  /** Events after a cursor, in order. */
+  after(seq: number, limit: number): Promise<HiveEvent[]>;
+  /** The highest seq that retention has removed: a cursor below it needs a snapshot (invariant 10). */
+  pruned(): Promise<number>;
+  of(subject: string, limit: number): Promise<HiveEvent[]>;
+}
+
+export interface EventRecords extends EventReads {
+  append(event: NewEvent): Promise<number>;
+  /** Deletes old events and remembers how far. */
+  prune(before: string, limit: number): Promise<number>;
+}
+
+/** The hive's own timers and ids, so that tests can hold them still. */
+export interface Clock {
+  /** ISO-8601 UTC with milliseconds. Only for timers; what is stored is stamped by the store's clock. */
+  now(): string;
+}
+
+export interface Ids {
+  /** A new id: `ask-` and 16 random characters. It is a capability: who knows it may poll. */
+  make(prefix: string): string;
+}
+
+/** One line a call; `fields` never hold answers, tokens or environments. */
+export interface Logger {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}

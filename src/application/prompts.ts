@@ -1,0 +1,326 @@
+/**
+ * Prompts: asking, answering, and what lies between (ADR-003). Each method is one transaction around a
+ * pure transition of domain/prompts.ts; nothing is returned before it is on disk (invariant 1).
+ */
+import { type Actor, refusalToAnswer, refusalToCancel } from '../domain/actors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import type { EventType } from '../domain/events.ts';
+import {
+  type AnswerOutcome,
+  type AnswerRequest,
+  type AskRequest,
+  amendPrompt,
+  type CancelReason,
+  cancelPrompt,
+  createPrompt,
+  expirePrompt,
+  isExpired,
+  isUncollected,
+  type Prompt,
+  resolveAnswer,
+  respondPrompt,
+} from '../domain/prompts.ts';
+import type { Session } from '../domain/sessions.ts';
+import type { Feed } from './feed.ts';
+import type { Ids, Page, PromptFilter, ReadTx, Store, WriteTx } from './ports.ts';
+
+export interface Asked {
+  prompt: Prompt;
+  /** The same idempotency key had asked before: this is that prompt, whatever its state. */
+  existing: boolean;
+  desks_online: number;
+}
+
+/** What became of an answer; `prompt` is the prompt as it now stands, with the winner's answer. */
+export interface Answered {
+  outcome: AnswerOutcome;
+  prompt: Prompt;
+}
+
+export interface AnswerCommand extends AnswerRequest {
+  ask_id: string;
+  actor: Actor;
+  /** Sent twice, it is one answer. Made here when missing. */
+  response_id?: string | null | undefined;
+  /** The store this answer was written for; another store refuses it. */
+  store_id?: string | null | undefined;
+}
+
+export interface PromptService {
+  /** @throws HiveError `invalid_input`, `idempotency_conflict`. */
+  ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
+  /** @throws HiveError `prompt_not_found`. */
+  get(ask_id: string): Promise<Prompt>;
+  list(filter: PromptFilter): Promise<Page<Prompt>>;
+  /** What a session has open: pending, and settled but not collected. */
+  openOf(session_id: string): Promise<Prompt[]>;
+  /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
+  respond(command: AnswerCommand): Promise<Answered>;
+  /** @throws HiveError `prompt_not_amendable`, `prompt_not_found`, `invalid_answer`, `not_allowed`. */
+  amend(command: AnswerCommand): Promise<Prompt>;
+  /** @throws HiveError `prompt_not_found`, `not_allowed`. */
+  cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
+  /** Expires what is due; every live process does, the compare-and-set lets one win. Returns how many it expired. */
+  expireDue(): Promise<number>;
+  mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
+  snooze(ask_id: string, until: string | null): Promise<Prompt>;
+  claim(ask_id: string, by: string): Promise<Prompt>;
+  /** Waits until one of the prompts settles; returns them as they stand then, or when the time is up. */
+  wait(
+    ask_ids: readonly string[],
+    options: { wait_ms: number; signal?: AbortSignal | undefined },
+  ): Promise<Prompt[]>;
+}
+
+const DUE_BATCH = 200;
+const OPEN_LIMIT = 200;
+
+export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService {
+  async function find(tx: ReadTx, ask_id: string): Promise<Prompt> {
+    const prompt = await tx.prompts.get(ask_id);
+    if (prompt === undefined) throw notFound(ask_id);
+    return prompt;
+  }
+
+  /** A prompt whose time has run out is expired before anything else is done to it, in the same transaction. */
+  async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
+    const prompt = await find(tx, ask_id);
+    return isExpired(prompt, tx.now) ? expire(tx, prompt) : prompt;
+  }
+
+  async function change(
+    ask_id: string,
+    type: EventType,
+    transition: (prompt: Prompt, now: string) => Prompt,
+  ): Promise<Prompt> {
+    return store.write(async (tx) => {
+      const prompt = await findCurrent(tx, ask_id);
+      const changed = transition(prompt, tx.now);
+      if (changed === prompt) return prompt;
+      await tx.prompts.update(changed);
+      await append(tx, type, changed, {});
+      return changed;
+    });
+  }
+
+  async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
+    const { prompts, now } = await store.read(async (tx) => ({
+      now: tx.now,
+      prompts: await Promise.all(ask_ids.map((ask_id) => find(tx, ask_id))),
+    }));
+    if (!prompts.some((prompt) => isExpired(prompt, now))) return prompts;
+    await service.expireDue();
+    return store.read((tx) => Promise.all(ask_ids.map((ask_id) => find(tx, ask_id))));
+  }
+
+  const service: PromptService = {
+    ask: (request, session, turn_id = null) =>
+      store.write(async (tx) => {
+        const { session_id, handle: agent, source, project, project_dir } = session;
+        const prompt = createPrompt(
+          request,
+          { session_id, agent, source, project, project_dir, turn_id },
+          ids.make('ask'),
+          tx.now,
+        );
+        const desks_online = (await tx.desks.online(tx.now)).length;
+        const key = prompt.idempotency_key;
+        const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
+        if (before !== undefined) {
+          if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
+          return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
+        }
+        await tx.prompts.insert(prompt);
+        await append(tx, 'prompt/created', prompt, {
+          agent,
+          project,
+          urgency: prompt.urgency,
+          kind: prompt.kind,
+        });
+        return { prompt, existing: false, desks_online };
+      }),
+
+    async get(ask_id) {
+      const [prompt] = await read([ask_id]);
+      return prompt ?? Promise.reject(notFound(ask_id));
+    },
+
+    async list(filter) {
+      await service.expireDue();
+      return store.read((tx) => tx.prompts.list(filter));
+    },
+
+    async openOf(session_id) {
+      await service.expireDue();
+      return store.read((tx) => tx.prompts.openOf(session_id, OPEN_LIMIT));
+    },
+
+    respond: (command) =>
+      store.write(async (tx) => {
+        const { ask_id, actor, store_id } = command;
+        if (store_id !== undefined && store_id !== null && store_id !== store.store_id)
+          throw wrongStore(store_id, store.store_id);
+        const response_id = command.response_id ?? ids.make('response');
+        const known = await tx.prompts.response(response_id);
+        if (known !== undefined) {
+          if (known.ask_id !== ask_id)
+            throw invalidInput(`The response_id ${response_id} was used for ${known.ask_id} before.`);
+          const prompt = await find(tx, ask_id);
+          return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
+        }
+        const prompt = await findCurrent(tx, ask_id);
+        refuse(refusalToAnswer(actor, prompt));
+        const answer = resolveAnswer(prompt, command, {
+          by: actor.by,
+          via: actor.via,
+          response_id,
+          responded_at: tx.now,
+        });
+        const { prompt: settled, outcome } = respondPrompt(prompt, answer);
+        if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
+          throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
+        }
+        if (outcome === 'late') await tx.prompts.update(settled);
+        await tx.prompts.addResponse({ ...answer, ask_id, outcome });
+        await append(tx, RESPONSE_EVENT[outcome], settled, {
+          decision: answer.decision,
+          by: answer.by,
+          via: answer.via,
+          response_id,
+        });
+        return { outcome, prompt: settled };
+      }),
+
+    amend: (command) =>
+      store.write(async (tx) => {
+        const { ask_id, actor } = command;
+        const response_id = command.response_id ?? ids.make('response');
+        const prompt = await findCurrent(tx, ask_id);
+        if ((await tx.prompts.response(response_id)) !== undefined) return prompt;
+        refuse(refusalToAnswer(actor, prompt));
+        const answer = resolveAnswer(prompt, command, {
+          by: actor.by,
+          via: actor.via,
+          response_id,
+          responded_at: tx.now,
+        });
+        const amended = amendPrompt(prompt, answer);
+        await tx.prompts.update(amended);
+        await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
+        const before = prompt.decision ?? prompt.late_response?.decision ?? null;
+        await append(tx, 'prompt/amended', amended, {
+          decision: answer.decision,
+          before,
+          by: answer.by,
+          via: answer.via,
+          response_id,
+        });
+        return amended;
+      }),
+
+    cancel: (ask_id, actor, reason) =>
+      store.write(async (tx) => {
+        const prompt = await findCurrent(tx, ask_id);
+        refuse(refusalToCancel(actor, prompt));
+        const cancelled = cancelPrompt(prompt, { by: actor.by, via: actor.via, reason }, tx.now);
+        if (cancelled === prompt) return { accepted: false, prompt };
+        await tx.prompts.settle(cancelled, tx.now);
+        await append(tx, 'prompt/cancelled', cancelled, {
+          cancel_reason: reason,
+          by: actor.by,
+          via: actor.via,
+        });
+        return { accepted: true, prompt: cancelled };
+      }),
+
+    async expireDue() {
+      const due = await store.read((tx) => tx.prompts.due(tx.now, 1));
+      if (due.length === 0) return 0;
+      return store.write(async (tx) => {
+        const batch = await tx.prompts.due(tx.now, DUE_BATCH);
+        for (const prompt of batch) await expire(tx, prompt);
+        return batch.length;
+      });
+    },
+
+    mark: (ask_id, receipt) =>
+      change(ask_id, receipt === 'offered' ? 'prompt/offered' : 'prompt/seen', (prompt, now) => {
+        const field = receipt === 'offered' ? 'offered_at' : 'seen_at';
+        return prompt[field] === null ? { ...prompt, [field]: now } : prompt;
+      }),
+
+    snooze: (ask_id, until) =>
+      change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
+
+    claim: (ask_id, by) =>
+      change(ask_id, 'prompt/claimed', (prompt, now) =>
+        prompt.claimed_by === by ? prompt : { ...prompt, claimed_by: by, claimed_at: now },
+      ),
+
+    async wait(ask_ids, options) {
+      const settled = await feed.until(async () => {
+        const prompts = await read(ask_ids);
+        const done = prompts.some(isUncollected) || prompts.every((prompt) => prompt.status !== 'pending');
+        return done ? prompts : undefined;
+      }, options);
+      return settled ?? read(ask_ids);
+    },
+  };
+  return service;
+}
+
+const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
+  accepted: 'prompt/responded',
+  late: 'prompt/late_response',
+  lost: 'prompt/lost_response',
+};
+
+/** Expires one prompt inside a transaction that has found it due. */
+async function expire(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
+  const expired = expirePrompt(prompt, tx.now);
+  await tx.prompts.settle(expired, tx.now);
+  await append(tx, 'prompt/expired', expired, {});
+  return expired;
+}
+
+async function append(
+  tx: WriteTx,
+  type: EventType,
+  prompt: Prompt,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await tx.events.append({
+    type,
+    session_id: prompt.session_id,
+    subject: prompt.ask_id,
+    data: { status: prompt.status, ...data },
+  });
+}
+
+function refuse(refusal: string | null): void {
+  if (refusal !== null) throw new HiveError('not_allowed', refusal);
+}
+
+function notFound(ask_id: string): HiveError {
+  return new HiveError(
+    'prompt_not_found',
+    `There is no prompt ${ask_id}: check the id; settled prompts are kept until retention removes them.`,
+    { ask_id },
+  );
+}
+
+function conflict(before: Prompt): HiveError {
+  return new HiveError(
+    'idempotency_conflict',
+    `The idempotency_key "${before.idempotency_key}" was used for another question (${before.ask_id}). Use a new key for a new question.`,
+    { ask_id: before.ask_id },
+  );
+}
+
+function wrongStore(given: string, own: string): HiveError {
+  return new HiveError(
+    'wrong_store',
+    `The answer was written for the store ${given}; this is ${own}. It was not taken here.`,
+    { given, own },
+  );
+}

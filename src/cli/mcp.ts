@@ -1,0 +1,30 @@
+/** `hive mcp`: spawned by an agent, MCP on stdio. Works when no Emacs runs: prompts wait in the store. */
+import { hostname } from 'node:os';
+import type { Role } from '../adapters/mcp/server.ts';
+import { serveStdio } from '../adapters/mcp/stdio.ts';
+import type { Source } from '../domain/prompts.ts';
+import { randomIds } from '../infrastructure/platform/ids.ts';
+import { findPlace } from '../infrastructure/platform/project.ts';
+import { openHive } from '../open-hive.ts';
+import { untilSignalled } from './lifetime.ts';
+
+export async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
+  const stop = untilSignalled();
+  const { env } = process;
+  const hive = await openHive();
+  hive.startExpiry();
+  try {
+    const connection = {
+      env,
+      connection_id: randomIds.make('connection'),
+      source,
+      place: findPlace(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
+      machine: hostname(),
+      parent_pid: process.ppid,
+    };
+    await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
+  } finally {
+    await hive.close();
+  }
+  process.exit(0);
+}

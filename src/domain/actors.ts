@@ -1,0 +1,56 @@
+/**
+ * Who acts, and what that allows (invariants 8 and 9). Pure: the application finds out who it is, the
+ * rule stands here once, whoever calls.
+ */
+import type { Prompt, Via } from './prompts.ts';
+
+/** A person: at a desk, in a popup, or at a terminal that asked for confirmation. */
+export interface HumanActor {
+  kind: 'human';
+  by: string;
+  via: Via;
+  /** A terminal where the person confirmed; a desk and an enabled popup are confirmed by being what they are. */
+  confirmed: boolean;
+}
+
+/** A session, with every session it descends from. */
+export interface AgentActor {
+  kind: 'agent';
+  by: string;
+  via: Via;
+  session_id: string;
+  ancestors: readonly string[];
+}
+
+/** A rule that the human wrote. */
+export interface RuleActor {
+  kind: 'rule';
+  by: string;
+  via: 'rule';
+}
+
+export type Actor = HumanActor | AgentActor | RuleActor;
+
+/** Why this actor may not answer this prompt, as a sentence; null when it may. */
+export function refusalToAnswer(actor: Actor, prompt: Prompt): string | null {
+  if (actor.kind === 'agent') {
+    if (prompt.kind === 'permission') return 'A permission is answered by the human, never by an agent.';
+    if (actor.session_id === prompt.session_id)
+      return 'A session cannot answer its own prompt: the human will.';
+    if (actor.ancestors.includes(prompt.session_id))
+      return 'A session cannot answer a prompt of a session it descends from.';
+    return null;
+  }
+  if (actor.kind === 'rule')
+    return prompt.kind === 'permission' ? null : 'A rule may answer permissions, never questions.';
+  if (prompt.kind === 'permission' && !actor.confirmed) {
+    return 'A permission is answered at a desk, in an enabled popup or at a terminal that asks for confirmation.';
+  }
+  return null;
+}
+
+/** Why this actor may not cancel this prompt; null when it may. Its own session may always take it back. */
+export function refusalToCancel(actor: Actor, prompt: Prompt): string | null {
+  if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
+  return 'Only the asker and the human may cancel a prompt.';
+}

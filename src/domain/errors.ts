@@ -1,0 +1,56 @@
+/**
+ * The errors the domain knows. Every error that reaches a person or an agent is one of these: a stable
+ * `code` for programs and a sentence for people, saying what happened, to what, and what to do.
+ * A lost race is not an error but a returned result (docs/architecture.md).
+ */
+export type ErrorCode =
+  | 'invalid_input'
+  | 'invalid_answer'
+  | 'prompt_not_found'
+  | 'prompt_not_amendable'
+  | 'idempotency_conflict'
+  | 'not_allowed'
+  | 'session_not_found'
+  | 'message_not_found'
+  | 'mention_not_found'
+  | 'turn_not_found'
+  | 'turn_not_current'
+  | 'no_turn'
+  | 'outreach_refused'
+  | 'wrong_store'
+  | 'store_busy'
+  | 'store_full'
+  | 'store_unavailable'
+  | 'store_too_new'
+  | 'store_unsafe'
+  | 'store_foreign'
+  | 'sqlite_too_old'
+  | 'resync_required'
+  | 'cancelled'
+  | 'internal';
+
+/** An error with a stable `code`; `details` carries what a program may want to act on. */
+export class HiveError extends Error {
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}) {
+    super(message);
+    this.name = 'HiveError';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Whether trying the same thing again later can help: only these errors keep an answer in an outbox. */
+export function isTransient(error: unknown): boolean {
+  return (
+    error instanceof HiveError &&
+    (error.code === 'store_busy' || error.code === 'store_unavailable' || error.code === 'store_full')
+  );
+}
+
+/** The refusal of an input that does not fit; the sentence names the field and the bound. */
+export function invalidInput(message: string, details: Record<string, unknown> = {}): HiveError {
+  return new HiveError('invalid_input', message, details);
+}

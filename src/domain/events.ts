@@ -1,0 +1,42 @@
+/**
+ * Events: the append-only log that is both audit trail and change feed (invariant 10). `seq` is strictly
+ * increasing in commit order, gaps allowed. An event says what happened to what; whoever wants the thing
+ * itself reads it from the store.
+ */
+export type EventType =
+  | 'prompt/created'
+  | 'prompt/responded'
+  | 'prompt/late_response'
+  | 'prompt/lost_response'
+  | 'prompt/expired'
+  | 'prompt/cancelled'
+  | 'prompt/amended'
+  | 'prompt/offered'
+  | 'prompt/seen'
+  | 'prompt/handed'
+  | 'prompt/collected'
+  | 'prompt/snoozed'
+  | 'prompt/claimed'
+  | 'prompt/moved'
+  | 'prompt/orphaned'
+  | 'prompt/popup'
+  | 'session/started'
+  | 'session/changed'
+  | 'session/ended'
+  | 'desk/opened'
+  | 'desk/closed'
+  | 'desk/notice';
+
+/** What is known before the store gives it a place in the log. */
+export interface NewEvent {
+  type: EventType;
+  session_id: string | null;
+  /** The id of the thing it is about: an ask_id, a message_id, a turn_id … */
+  subject: string | null;
+  data: Record<string, unknown>;
+}
+
+export interface HiveEvent extends NewEvent {
+  seq: number;
+  at: string;
+}

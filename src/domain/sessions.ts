@@ -1,0 +1,85 @@
+/**
+ * Sessions: one agent conversation each. Pure: what a session is, how its handle is made, how it ends.
+ */
+import type { Source } from './prompts.ts';
+import { cleanText, excerpt } from './text.ts';
+
+export type SessionState = 'active' | 'idle' | 'ended';
+
+export interface Session {
+  session_id: string;
+  /** What people type: client name and the first characters of the id, `Claude-abc12`. Unique in the store. */
+  handle: string;
+  /** Name of the client program as it gave it (`claude-code`, `codex`, …). */
+  client: string;
+  source: Source;
+  project: string;
+  project_dir: string;
+  branch: string | null;
+  parent_session_id: string | null;
+  /** The session this one goes on from under a new id (/clear). */
+  continues: string | null;
+  machine: string;
+  /** The client's own process, as far as known: what a sweep of the same machine looks for. */
+  pid: number | null;
+  state: SessionState;
+  started_at: string;
+  last_seen_at: string;
+  ended_at: string | null;
+}
+
+/** How the rest of the system calls somebody who has just introduced itself. */
+export interface SessionIntroduction {
+  session_id: string;
+  client: string;
+  source: Source;
+  project: string;
+  project_dir: string;
+  branch: string | null;
+  parent_session_id: string | null;
+  machine: string;
+  pid: number | null;
+}
+
+/** The human's handle, which no session can have. */
+export const HUMAN_HANDLE = 'Human';
+
+const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
+  [/claude/i, 'Claude'],
+  [/codex/i, 'Codex'],
+];
+
+/** `Claude`, `Codex`, or `Agent` for any other client. */
+export function handlePrefix(client: string): string {
+  return CLIENT_PREFIX.find(([pattern]) => pattern.test(client))?.[1] ?? 'Agent';
+}
+
+/**
+ * The handles a session may have, best first: five characters of its id, then one more at a time.
+ * A subagent's id is `SESSION:AGENT_ID`; its handle comes from the agent's part. A caller without
+ * identity is its connection, `connection-…`.
+ */
+export function* handleCandidates(client: string, session_id: string): Generator<string> {
+  const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^connection-/, '');
+  const characters = cleanText(own).replace(/[^\p{L}\p{N}]/gu, '') || 'x';
+  const prefix = handlePrefix(client);
+  for (let length = Math.min(5, characters.length); length <= characters.length; length += 1) {
+    yield `${prefix}-${characters.slice(0, length)}`;
+  }
+  for (let n = 2; ; n += 1) yield `${prefix}-${characters}-${n}`;
+}
+
+/** A new session, alive and active. `handle` has been chosen among `handleCandidates` by who knows what is taken. */
+export function startSession(introduction: SessionIntroduction, handle: string, now: string): Session {
+  return {
+    ...introduction,
+    project: excerpt(cleanText(introduction.project), 100),
+    project_dir: cleanText(introduction.project_dir),
+    handle,
+    continues: null,
+    state: 'active',
+    started_at: now,
+    last_seen_at: now,
+    ended_at: null,
+  };
+}

@@ -1,0 +1,19 @@
+/**
+ * One JSON line a call, to stderr: stdout belongs to the protocols. A dozen lines instead of a logging
+ * library, because `hive mcp` and `hive hook` start often (docs/dependencies.md).
+ */
+import type { Logger } from '../../application/ports.ts';
+
+/** Writes lines at `level` and above; `HIVE_LOG=info` shows all, the default is `warn`. */
+export function createLogger(level: string | undefined, write: (line: string) => void): Logger {
+  const least = LEVELS.indexOf(level ?? 'warn');
+  const at =
+    (name: (typeof LEVELS)[number]) =>
+    (message: string, fields: Record<string, unknown> = {}): void => {
+      if (LEVELS.indexOf(name) < least) return;
+      write(`${JSON.stringify({ time: new Date().toISOString(), level: name, message, ...fields })}\n`);
+    };
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+const LEVELS: readonly string[] = ['info', 'warn', 'error'];

@@ -1,0 +1,22 @@
+/** Where things lie on this platform. */
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The platform's directory for state that should outlive a reboot but is no document of the user's. */
+export function stateDirectory(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
+  if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'hive');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'hive');
+  // XDG Base Directory Specification: a relative path is to be ignored.
+  const xdg = env['XDG_STATE_HOME'];
+  return join(xdg?.startsWith('/') === true ? xdg : join(home, '.local', 'state'), 'hive');
+}
+
+/** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
+export function storeAddress(env: Environment): string {
+  const given = env['HIVE_STORE'];
+  if (given === undefined || given === '') return join(stateDirectory(env), 'hive.db');
+  return /^postgres(ql)?:\/\//.test(given) ? given : resolve(given);
+}

@@ -1,0 +1,50 @@
+/**
+ * Which project a directory belongs to: the git common directory, read from `.git` and `commondir` without
+ * starting git, so that several worktrees are one project; else the directory itself.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+
+export interface Place {
+  /** A short name for people. */
+  project: string;
+  /** The identity of the project. */
+  project_dir: string;
+  branch: string | null;
+}
+
+/** Never throws: a directory that cannot be read is a project of its own. */
+export function findPlace(directory: string): Place {
+  const start = resolve(directory);
+  for (let folder = start; ; folder = dirname(folder)) {
+    const dotGit = join(folder, '.git');
+    if (existsSync(dotGit)) {
+      try {
+        const gitDir = statSync(dotGit).isDirectory()
+          ? dotGit
+          : resolve(
+              folder,
+              readFileSync(dotGit, 'utf8')
+                .replace(/^gitdir:/, '')
+                .trim(),
+            );
+        return describe(gitDir);
+      } catch {
+        break;
+      }
+    }
+    if (dirname(folder) === folder) break;
+  }
+  return { project: basename(start) || start, project_dir: start, branch: null };
+}
+
+function describe(gitDir: string): Place {
+  const commonFile = join(gitDir, 'commondir');
+  const common = existsSync(commonFile) ? resolve(gitDir, readFileSync(commonFile, 'utf8').trim()) : gitDir;
+  const head = readFileSync(join(gitDir, 'HEAD'), 'utf8').trim();
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1] ?? null;
+  // `repo/.git` is called repo; a bare `repo.git` likewise.
+  const project =
+    basename(common) === '.git' ? basename(dirname(common)) : basename(common).replace(/\.git$/, '');
+  return { project, project_dir: common, branch };
+}

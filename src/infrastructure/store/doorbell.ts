@@ -1,0 +1,100 @@
+/**
+ * The doorbell of a SQLite store: a file that is written after each commit and watched by whoever waits.
+ * It carries no data (invariant 10). Order matters: who waits arms the watch, reads the state, sleeps; who
+ * writes commits, then rings. Watching the -wal file instead is always one commit late (measured), and a
+ * slow poll of `data_version` is the net where no watch is to be had (128 inotify instances a user).
+ */
+import { closeSync, constants, type FSWatcher, openSync, watch as watchFile, writeSync } from 'node:fs';
+
+export interface Doorbell {
+  ring(): void;
+  watch(listener: () => void): () => void;
+  close(): void;
+}
+
+/** How often the net looks; a lost wake-up costs at most this. */
+const NET_MS = 500;
+/** How soon a watch that broke is armed again. */
+const REARM_MS = 1_000;
+
+/** `version` changes whenever another connection has committed. */
+export function createDoorbell(path: string, version: () => number): Doorbell {
+  const listeners = new Set<() => void>();
+  let bell: number | null = null;
+  let watcher: FSWatcher | null = null;
+  let net: NodeJS.Timeout | null = null;
+  let rearm: NodeJS.Timeout | null = null;
+  let seen = 0;
+
+  function wake(): void {
+    for (const listener of [...listeners]) listener();
+  }
+
+  function arm(): void {
+    rearm = null;
+    try {
+      closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600));
+      watcher = watchFile(path, (event) => {
+        if (event === 'rename') restart();
+        wake();
+      });
+      watcher.on('error', restart);
+    } catch {
+      // No inotify instance left, or the folder is gone: the net carries on alone, and the watch is tried again.
+      restart();
+    }
+  }
+
+  function restart(): void {
+    watcher?.close();
+    watcher = null;
+    if (rearm === null && listeners.size > 0) rearm = setTimeout(arm, REARM_MS);
+  }
+
+  function start(): void {
+    arm();
+    seen = version();
+    net = setInterval(() => {
+      const current = version();
+      if (current === seen) return;
+      seen = current;
+      wake();
+    }, NET_MS);
+  }
+
+  function stop(): void {
+    watcher?.close();
+    watcher = null;
+    if (net !== null) clearInterval(net);
+    if (rearm !== null) clearTimeout(rearm);
+    net = null;
+    rearm = null;
+  }
+
+  return {
+    ring() {
+      // What waits in this process need not take the way through the file system.
+      if (listeners.size > 0) setImmediate(wake);
+      try {
+        bell ??= openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+        writeSync(bell, '!', 0);
+      } catch {
+        // The commit stands; whoever waits finds it by the net. A broken bell must not fail a write.
+        bell = null;
+      }
+    },
+    watch(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) start();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) stop();
+      };
+    },
+    close() {
+      listeners.clear();
+      stop();
+      if (bell !== null) closeSync(bell);
+      bell = null;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * Numbered migrations, sql/0001_….sql and on: each runs once, in order, inside the transaction of whoever
+ * comes first. A store that knows a higher number than this code is refused before anything is changed.
+ */
+import prompts from '../../../sql/0001_prompts.sql';
+import { HiveError } from '../../domain/errors.ts';
+import { type Sql, statement } from './sql.ts';
+
+export interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'prompts', text: prompts }];
+
+/** The schema that this code reads and writes. */
+export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.number ?? 0;
+
+const CREATE_LEDGER = statement(
+  'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)',
+);
+const APPLIED = statement('SELECT number FROM migrations ORDER BY number');
+const RECORD = statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)');
+
+/** The highest migration a store has had. */
+export async function schemaVersion(sql: Sql): Promise<number> {
+  const rows = await sql.all(APPLIED, []);
+  return Number(rows.at(-1)?.['number'] ?? 0);
+}
+
+/** The refusal of a store that a newer Hive has written. */
+export function tooNew(where: string, found: number): HiveError {
+  return new HiveError(
+    'store_too_new',
+    `The store ${where} was written by a newer Hive (schema ${found}, this one knows ${SCHEMA_VERSION}). Nothing was changed; update hive-sidecar here.`,
+    { found, known: SCHEMA_VERSION },
+  );
+}
+
+/** Brings a store up to `SCHEMA_VERSION`, inside a write transaction of the caller. */
+export async function migrate(sql: Sql, now: string): Promise<void> {
+  await sql.run(CREATE_LEDGER, []);
+  const version = await schemaVersion(sql);
+  for (const migration of MIGRATIONS) {
+    if (migration.number <= version) continue;
+    for (const text of splitStatements(migration.text)) await sql.run(statement(text), []);
+    await sql.run(RECORD, [migration.number, migration.name, now]);
+  }
+}
+
+/** Single statements of a migration file: ours have no semicolon but at a statement's end, and `--` comments. */
+function splitStatements(text: string): string[] {
+  return text
+    .replace(/^\s*--.*$/gm, '')
+    .split(/;\s*$/m)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}

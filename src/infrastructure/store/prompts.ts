@@ -1,0 +1,276 @@
+/**
+ * The statements of prompts. The compare-and-set that gives each prompt one winner (invariant 2) stands
+ * here as `SETTLE`: whoever comes second changes no row.
+ */
+import type { PromptFilter, PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
+import { type Prompt, URGENCY_RANK, type Urgency, type Via } from '../../domain/prompts.ts';
+import { searchText } from '../../domain/text.ts';
+import { type Conditions, conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
+import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+
+const prompts = table<Prompt>('prompts', {
+  ask_id: 'plain',
+  session_id: 'plain',
+  agent: 'plain',
+  source: 'plain',
+  project: 'plain',
+  project_dir: 'plain',
+  turn_id: 'plain',
+  kind: 'plain',
+  header: 'plain',
+  question: 'plain',
+  context: 'plain',
+  options: 'json',
+  multi_select: 'boolean',
+  allow_free_text: 'boolean',
+  urgency: 'plain',
+  label: 'plain',
+  group_id: 'plain',
+  bind: 'plain',
+  survives_turn: 'boolean',
+  idempotency_key: 'plain',
+  fingerprint: 'plain',
+  created_at: 'plain',
+  expires_at: 'plain',
+  status: 'plain',
+  settled_at: 'plain',
+  decision: 'plain',
+  selected: 'json',
+  comment: 'plain',
+  by: 'plain',
+  via: 'plain',
+  response_id: 'plain',
+  cancel_reason: 'plain',
+  late_response: 'json',
+  amended: 'boolean',
+  orphaned: 'boolean',
+  snoozed_until: 'plain',
+  claimed_by: 'plain',
+  claimed_at: 'plain',
+  offered_at: 'plain',
+  seen_at: 'plain',
+  responded_at: 'plain',
+  handed_at: 'plain',
+  collected_at: 'plain',
+  carrier: 'plain',
+});
+
+const width = prompts.columns.length;
+const INSERT = statement(prompts.insert(['urgency_rank', 'search_text']));
+const UPDATE = statement(
+  `UPDATE prompts SET ${prompts.assignments}, search_text = $${width + 1} WHERE ask_id = $1`,
+);
+const SETTLE = statement(
+  `UPDATE prompts SET ${prompts.assignments}, search_text = $${width + 1} WHERE ask_id = $1 AND prompts.status = 'pending'
+   AND (CAST($${width + 2} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 3})`,
+);
+const GET = statement(`SELECT ${prompts.list} FROM prompts WHERE ask_id = $1`);
+const BY_KEY = statement(
+  `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`,
+);
+const OPEN_OF = statement(
+  `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND collected_at IS NULL ORDER BY created_at, ask_id LIMIT $2`,
+);
+const CARRIED = statement(
+  `SELECT ${prompts.list} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
+);
+const DUE = statement(
+  `SELECT ${prompts.list} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+);
+const NEXT_EXPIRY = statement(
+  `SELECT MIN(expires_at) AS expires_at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
+);
+const COUNT_BY_URGENCY = statement(
+  `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
+);
+
+/** What each view shows, and in which order: what waits by urgency and age, what is settled newest first. */
+interface View {
+  readonly where: string;
+  readonly order: readonly (keyof Prompt | 'urgency_rank')[];
+  readonly direction: 'ASC' | 'DESC';
+}
+const BY_URGENCY = { order: ['urgency_rank', 'created_at', 'ask_id'], direction: 'ASC' } as const;
+const NEWEST_FIRST = { order: ['settled_at', 'ask_id'], direction: 'DESC' } as const;
+const VIEWS: Readonly<Record<NonNullable<PromptFilter['status']> | 'all', View>> = {
+  waiting: { where: `status = 'pending'`, ...BY_URGENCY },
+  pending: { where: `status = 'pending'`, ...BY_URGENCY },
+  responded: { where: `status = 'responded'`, ...NEWEST_FIRST },
+  expired: { where: `status = 'expired'`, ...NEWEST_FIRST },
+  cancelled: { where: `status = 'cancelled'`, ...NEWEST_FIRST },
+  late: { where: 'late_response IS NOT NULL', ...NEWEST_FIRST },
+  all: { where: '1 = 1', order: ['created_at', 'ask_id'], direction: 'DESC' },
+};
+
+function filtered(filter: Omit<PromptFilter, 'limit' | 'cursor'>, now: string): Conditions {
+  const view = filter.status ?? 'all';
+  return conditions(VIEWS[view].where)
+    .and('(snoozed_until IS NULL OR snoozed_until <= ?)', view === 'waiting' ? now : undefined)
+    .and('session_id = ?', filter.session_id)
+    .and('agent = ?', filter.agent)
+    .and('project = ?', filter.project)
+    .and('kind = ?', filter.kind)
+    .and(
+      `search_text LIKE ? ESCAPE '\\'`,
+      filter.query === undefined ? undefined : likePattern(filter.query),
+    );
+}
+
+const ADD_RESPONSE = statement(
+  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+);
+const RESPONSE = statement(
+  `SELECT response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome FROM responses WHERE response_id = $1`,
+);
+const CLAIM_POPUP = statement(
+  `INSERT INTO popups (ask_id, seat, claimed_by, claimed_at, outcome) VALUES ($1, $2, $3, $4, 'claimed') ON CONFLICT (ask_id, seat) DO NOTHING`,
+);
+const POPUP_OUTCOME = statement(
+  'UPDATE popups SET outcome = $3, reason = $4 WHERE ask_id = $1 AND seat = $2',
+);
+
+export function promptStatements(sql: Sql, now: string): PromptRecords {
+  async function one(query: Statement, params: SqlValue[]): Promise<Prompt | undefined> {
+    const [row] = await sql.all(query, params);
+    return row === undefined ? undefined : prompts.decode(row);
+  }
+
+  return {
+    get: (ask_id) => one(GET, [ask_id]),
+    byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
+    openOf: async (session_id, limit) => (await sql.all(OPEN_OF, [session_id, limit])).map(prompts.decode),
+    carriedBy: async (carrier, handed_before) =>
+      (await sql.all(CARRIED, [carrier, handed_before])).map(prompts.decode),
+    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(prompts.decode),
+
+    async list({ limit, cursor, ...filter }) {
+      const view = VIEWS[filter.status ?? 'all'];
+      const where = filtered(filter, now).after(
+        view.order,
+        view.direction,
+        decodeCursor(cursor, view.order.length),
+      );
+      const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
+      const query = statement(
+        `SELECT ${prompts.list}, urgency_rank FROM prompts WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
+      );
+      const rows = await sql.all(query, [...where.params, limit + 1]);
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const more = rows.length > limit && last !== undefined;
+      return {
+        items: page.map(prompts.decode),
+        next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
+      };
+    },
+
+    async count(filter) {
+      const where = filtered(filter, now);
+      const [row] = await sql.all(
+        statement(`SELECT COUNT(*) AS n FROM prompts WHERE ${where.text}`),
+        where.params,
+      );
+      return Number(row?.['n'] ?? 0);
+    },
+
+    async countByUrgency() {
+      const counts: Record<Urgency, number> = { critical: 0, normal: 0, low: 0 };
+      for (const row of await sql.all(COUNT_BY_URGENCY, []))
+        counts[String(row['urgency']) as Urgency] = Number(row['n']);
+      return counts;
+    },
+
+    async nextExpiry() {
+      const [row] = await sql.all(NEXT_EXPIRY, []);
+      return row?.['expires_at'] === null || row === undefined ? null : String(row['expires_at']);
+    },
+
+    async response(response_id) {
+      const [row] = await sql.all(RESPONSE, [response_id]);
+      return row === undefined ? undefined : toResponse(row);
+    },
+
+    async insert(prompt) {
+      await sql.run(INSERT, [...prompts.encode(prompt), URGENCY_RANK[prompt.urgency], searchable(prompt)]);
+    },
+
+    async settle(prompt, at) {
+      return (
+        (await sql.run(SETTLE, [...prompts.encode(prompt), searchable(prompt), prompt.status, at])) === 1
+      );
+    },
+
+    async update(prompt) {
+      await sql.run(UPDATE, [...prompts.encode(prompt), searchable(prompt)]);
+    },
+
+    async addResponse(given) {
+      const { response_id, ask_id, decision, selected, comment, by, via, responded_at, outcome } = given;
+      await sql.run(ADD_RESPONSE, [
+        response_id,
+        ask_id,
+        decision,
+        JSON.stringify(selected),
+        comment,
+        by,
+        via,
+        responded_at,
+        outcome,
+      ]);
+    },
+
+    prune: (before, limit) => prunePrompts(sql, before, limit),
+
+    async claimPopup(ask_id, seat, claimed_by, at) {
+      return (await sql.run(CLAIM_POPUP, [ask_id, seat, claimed_by, at])) === 1;
+    },
+
+    async setPopupOutcome(ask_id, seat, outcome, reason) {
+      await sql.run(POPUP_OUTCOME, [ask_id, seat, outcome, reason]);
+    },
+  };
+}
+
+const PRUNABLE = statement(
+  `SELECT ask_id FROM prompts WHERE status <> 'pending' AND settled_at < $1 ORDER BY settled_at LIMIT $2`,
+);
+const LAST_EVENT = statement('SELECT MAX(seq) AS seq FROM events WHERE subject = $1');
+const RAISE_PRUNED = statement(`UPDATE counters SET value = $1 WHERE name = 'pruned_event' AND value < $1`);
+const PRUNE = [
+  'popups WHERE ask_id',
+  'responses WHERE ask_id',
+  'events WHERE subject',
+  'prompts WHERE ask_id',
+].map((from) => statement(`DELETE FROM ${from} = $1`));
+
+/** A pruned prompt goes with everything that hangs on it; cursors that still stood before its events need a snapshot. */
+async function prunePrompts(sql: Sql, before: string, limit: number): Promise<number> {
+  const rows = await sql.all(PRUNABLE, [before, limit]);
+  for (const { ask_id } of rows) {
+    const id = String(ask_id);
+    const [last] = await sql.all(LAST_EVENT, [id]);
+    if (last !== undefined && last['seq'] !== null) await sql.run(RAISE_PRUNED, [Number(last['seq'])]);
+    for (const deletion of PRUNE) await sql.run(deletion, [id]);
+  }
+  return rows.length;
+}
+
+function searchable(prompt: Prompt): string {
+  const { header, question, context, agent, project, decision, comment, late_response } = prompt;
+  return searchText(header, question, context, agent, project, decision, comment, late_response?.decision);
+}
+
+function toResponse(row: Row): StoredResponse {
+  return {
+    response_id: String(row['response_id']),
+    ask_id: String(row['ask_id']),
+    decision: String(row['decision']),
+    selected: JSON.parse(String(row['selected'])) as string[],
+    comment: row['comment'] === null ? null : String(row['comment']),
+    by: String(row['by']),
+    via: String(row['via']) as Via,
+    responded_at: String(row['responded_at']),
+    outcome: String(row['outcome']) as StoredOutcome,
+  };
+}

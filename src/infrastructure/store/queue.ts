@@ -1,0 +1,20 @@
+/** A queue of one: the next piece of work starts when the one before has ended, however it ended. */
+export interface Queue {
+  run<T>(work: () => Promise<T>): Promise<T>;
+  /** Resolves when everything queued so far has ended. */
+  drained(): Promise<void>;
+}
+
+export function createQueue(): Queue {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    run(work) {
+      const next = last.then(work, work);
+      last = next.catch(() => undefined);
+      return next;
+    },
+    async drained() {
+      await last;
+    },
+  };
+}

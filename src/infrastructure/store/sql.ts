@@ -1,0 +1,95 @@
+/**
+ * SQL as both engines take it: named statements with `$n` placeholders over a small driver each.
+ * A row and its domain object have the same field names; a `Table` only knows which of them are
+ * booleans (0/1) or JSON (text).
+ */
+export type SqlValue = string | number | null;
+export type Row = Record<string, SqlValue>;
+
+/** A statement's text, with the number of parameters it takes: SQLite would silently bind a missing one as NULL. */
+export interface Statement {
+  readonly text: string;
+  readonly arity: number;
+}
+
+/** Declares a statement once, at module load. */
+export function statement(text: string): Statement {
+  const numbers = [...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1]));
+  return { text, arity: Math.max(0, ...numbers) };
+}
+
+/** What statements run on: a transaction of one of the drivers. */
+export interface Sql {
+  all(statement: Statement, params: readonly SqlValue[]): Promise<Row[]>;
+  /** Runs a statement that returns no rows; resolves to the number of rows changed. */
+  run(statement: Statement, params: readonly SqlValue[]): Promise<number>;
+}
+
+/** A driver owns its connections, the write queue and the doorbell. */
+export interface Driver {
+  write<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
+  read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
+  /** Tells every process that something was committed. */
+  ring(): void;
+  watch(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+/** Refuses a call that would leave a parameter unbound. */
+export function checkArity(given: Statement, params: readonly SqlValue[]): void {
+  if (params.length !== given.arity) {
+    throw new Error(`A statement takes ${given.arity} parameters and got ${params.length}: ${given.text}`);
+  }
+}
+
+export type Codec = 'plain' | 'boolean' | 'json';
+
+export interface Table<T> {
+  readonly columns: readonly (keyof T & string)[];
+  encode(item: T): SqlValue[];
+  decode(row: Row): T;
+  /** `"a", "b"`, for a SELECT. */
+  readonly list: string;
+  /** `INSERT INTO …` of all columns plus `extra` ones, whose values follow the encoded ones. */
+  insert(extra?: readonly string[]): string;
+  /** `"b" = $2, "c" = $3` for every column but the first, with the placeholders of `encode`. */
+  readonly assignments: string;
+}
+
+/** Describes a table whose columns are the fields of `T`, all of them, checked by the compiler. */
+export function table<T extends object>(name: string, codecs: Record<keyof T & string, Codec>): Table<T> {
+  const columns = Object.keys(codecs) as (keyof T & string)[];
+  const quoted = columns.map((column) => `"${column}"`);
+  return {
+    columns,
+    list: quoted.join(', '),
+    assignments: quoted
+      .map((column, index) => `${column} = $${index + 1}`)
+      .slice(1)
+      .join(', '),
+    insert(extra = []) {
+      const all = [...quoted, ...extra];
+      return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${all.map((_, index) => `$${index + 1}`).join(', ')})`;
+    },
+    encode: (item) => columns.map((column) => encodeValue(codecs[column], item[column])),
+    decode(row) {
+      const item: Record<string, unknown> = {};
+      for (const column of columns) item[column] = decodeValue(codecs[column], row[column] ?? null);
+      return item as T;
+    },
+  };
+}
+
+function encodeValue(codec: Codec, value: unknown): SqlValue {
+  if (value === null || value === undefined) return null;
+  if (codec === 'json') return JSON.stringify(value);
+  if (codec === 'boolean') return value === true ? 1 : 0;
+  return value as SqlValue;
+}
+
+function decodeValue(codec: Codec, value: SqlValue): unknown {
+  if (value === null) return null;
+  if (codec === 'json') return JSON.parse(value as string);
+  if (codec === 'boolean') return value === 1;
+  return value;
+}

@@ -1,0 +1,134 @@
+/**
+ * The file of a SQLite store: what is refused before it is opened, and how a new one comes into being.
+ * Every refusal changes nothing. A new store is built aside and linked into place whole, so that of eight
+ * processes that start at once one wins and nobody ever sees a half-made one.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { HiveError } from '../../domain/errors.ts';
+import { networkFileSystem } from '../platform/file-systems.ts';
+
+/** "HIVE" in the header of every store of ours. */
+const APPLICATION_ID = 0x48495645;
+const MAGIC = 'SQLite format 3\0';
+/** Older ones can corrupt a WAL database that several processes write (sqlite.org/wal.html#walresetbug). */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/** @throws HiveError `sqlite_too_old`. */
+export function checkSqliteVersion(version: string): void {
+  const parts = version.split('.').map(Number);
+  for (const [index, least] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > least) return;
+    if (part < least) {
+      throw new HiveError(
+        'sqlite_too_old',
+        `This Node brings SQLite ${version}, which can damage a store that several processes write. Hive needs ${OLDEST_SQLITE.join('.')} or newer: update Node.`,
+      );
+    }
+  }
+}
+
+/**
+ * Makes sure that `path` is a store of ours, creating it (folder 0700, file 0600) where there is none.
+ * @throws HiveError `store_unsafe`, `store_foreign`, `store_unavailable`.
+ */
+export function prepareSqliteFile(path: string, fileSystemType: (folder: string) => number = typeOf): void {
+  const folder = dirname(path);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    checkFolder(folder, fileSystemType);
+    if (!existsSync(path)) createStoreFile(path, folder);
+    checkHeader(path);
+  } catch (error) {
+    if (error instanceof HiveError) throw error;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new HiveError(
+      'store_unavailable',
+      `The store ${path} cannot be opened (${said}). Check the folder and its permissions, or set HIVE_STORE.`,
+    );
+  }
+}
+
+function typeOf(folder: string): number {
+  return statfsSync(folder).type;
+}
+
+function checkFolder(folder: string, fileSystemType: (folder: string) => number): void {
+  const network = networkFileSystem(fileSystemType(folder), folder);
+  if (network !== null) {
+    throw new HiveError(
+      'store_unsafe',
+      `The folder ${folder} lies on a network file system (${network}), where SQLite cannot keep a store safe. Nothing was changed; set HIVE_STORE to a local path or a postgres:// URL.`,
+    );
+  }
+  if (process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0) {
+    throw new HiveError(
+      'store_unsafe',
+      `The folder ${folder} can be written by other users. Nothing was changed; run: chmod go-w '${folder}'`,
+    );
+  }
+}
+
+function checkHeader(path: string): void {
+  const header = Buffer.alloc(100);
+  const file = openSync(path, 'r');
+  try {
+    const read = readSync(file, header, 0, 100, 0);
+    const ours =
+      read === 100 &&
+      header.toString('latin1', 0, 16) === MAGIC &&
+      header.readUInt32BE(68) === APPLICATION_ID;
+    if (!ours)
+      throw new HiveError(
+        'store_foreign',
+        `The file ${path} is no store of Hive. Nothing was changed; move it away or set HIVE_STORE to another path.`,
+      );
+  } finally {
+    closeSync(file);
+  }
+}
+
+function createStoreFile(path: string, folder: string): void {
+  const draft = `${path}.new-${randomBytes(6).toString('hex')}`;
+  try {
+    closeSync(openSync(draft, 'wx', 0o600));
+    const database = new DatabaseSync(draft);
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID}`,
+    );
+    database.close();
+    chmodSync(draft, 0o600);
+    syncPath(draft);
+    linkSync(draft, path);
+    syncPath(folder);
+  } catch (error) {
+    // Another process was first: its store is as good as ours.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}
+
+function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The SQLite driver: `node:sqlite` in WAL mode, one writer and one reader connection a process.
+ * Pitfalls it is built around (measured): the built-in busy timeout starves writers, so it is 0 and
+ * the retry below is ours; an asynchronous wrapper over one connection is no transaction, so writes queue.
+ */
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { HiveError } from '../../domain/errors.ts';
+import { createDoorbell, type Doorbell } from './doorbell.ts';
+import { createQueue } from './queue.ts';
+import { checkArity, type Driver, type Row, type Sql, type SqlValue, type Statement } from './sql.ts';
+import { isBusy, translateSqliteError } from './sqlite-errors.ts';
+
+/** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
+const SYNC_RETRY_MS = 8;
+/** After this the caller hears `store_busy`. */
+const BUSY_LIMIT_MS = 5_000;
+
+class Connection implements Sql {
+  readonly database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(path: string, readOnly: boolean) {
+    this.database = new DatabaseSync(path, { readOnly, timeout: 0 });
+    if (!readOnly) this.database.exec('PRAGMA synchronous = FULL');
+  }
+
+  #prepare({ text }: Statement): StatementSync {
+    let prepared = this.#prepared.get(text);
+    if (prepared === undefined) {
+      prepared = this.database.prepare(text);
+      this.#prepared.set(text, prepared);
+    }
+    return prepared;
+  }
+
+  async all(statement: Statement, params: readonly SqlValue[]): Promise<Row[]> {
+    checkArity(statement, params);
+    return this.#prepare(statement).all(named(params)) as Row[];
+  }
+
+  async run(statement: Statement, params: readonly SqlValue[]): Promise<number> {
+    checkArity(statement, params);
+    return Number(this.#prepare(statement).run(named(params)).changes);
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.database.isOpen) this.database.close();
+  }
+}
+
+/** node:sqlite binds `$1` by the name "1", not by position. */
+function named(params: readonly SqlValue[]): Record<string, SqlValue> {
+  const bound: Record<string, SqlValue> = {};
+  params.forEach((value, index) => {
+    bound[index + 1] = value;
+  });
+  return bound;
+}
+
+/** Opens both connections on an existing, checked store file (see sqlite-file.ts). */
+export function openSqlite(path: string): Driver {
+  const writer = new Connection(path, false);
+  const reader = new Connection(path, true);
+  const dataVersion = reader.database.prepare('PRAGMA data_version');
+  const writes = createQueue();
+  const reads = createQueue();
+  const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
+    // `data_version` changes when any other connection commits: the net under a lost wake-up.
+    try {
+      const row = dataVersion.get() as { data_version: number };
+      return row.data_version;
+    } catch {
+      // The disk is gone for now: whoever waits looks for itself, and is told by its own read.
+      return Number.NaN;
+    }
+  });
+
+  async function write<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
+    return writes.run(async () => {
+      await begin(writer.database);
+      try {
+        const result = await work(writer, new Date().toISOString());
+        writer.database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (writer.database.isTransaction) writer.database.exec('ROLLBACK');
+        throw translateSqliteError(error, path);
+      }
+    });
+  }
+
+  async function read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
+    return reads.run(async () => {
+      try {
+        reader.database.exec('BEGIN');
+        return await work(reader, new Date().toISOString());
+      } catch (error) {
+        throw translateSqliteError(error, path);
+      } finally {
+        if (reader.database.isTransaction) reader.database.exec('COMMIT');
+      }
+    });
+  }
+
+  async function begin(database: DatabaseSync): Promise<void> {
+    const started = performance.now();
+    for (;;) {
+      try {
+        database.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (!isBusy(error)) throw translateSqliteError(error, path);
+        const waited = performance.now() - started;
+        if (waited > BUSY_LIMIT_MS) {
+          throw new HiveError(
+            'store_busy',
+            `The store ${path} was locked by another process for ${BUSY_LIMIT_MS / 1000} s. Nothing was written; try again.`,
+          );
+        }
+        if (waited < SYNC_RETRY_MS) pause(0.1 + Math.random() * 0.4);
+        else await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 9));
+      }
+    }
+  }
+
+  return {
+    write,
+    read,
+    ring: () => doorbell.ring(),
+    watch: (listener) => doorbell.watch(listener),
+    async close() {
+      doorbell.close();
+      await writes.drained();
+      await reads.drained();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+const cell = new Int32Array(new SharedArrayBuffer(4));
+
+/** Sleeps without giving up the thread: shorter than any timer can. */
+function pause(ms: number): void {
+  Atomics.wait(cell, 0, 0, ms);
+}

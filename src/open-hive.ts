@@ -1,0 +1,34 @@
+/** The composition root: the one file that chooses implementations. */
+import { createHive, type Hive } from './application/hive.ts';
+import type { Logger } from './application/ports.ts';
+import { randomIds } from './infrastructure/platform/ids.ts';
+import { createLogger } from './infrastructure/platform/logging.ts';
+import { storeAddress } from './infrastructure/platform/paths.ts';
+import { openSqlite } from './infrastructure/store/sqlite.ts';
+import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
+import { openStore } from './infrastructure/store/store.ts';
+
+export interface OpenHiveOptions {
+  /** A path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
+  store?: string | undefined;
+  env?: Readonly<Record<string, string | undefined>> | undefined;
+  log?: Logger | undefined;
+}
+
+/**
+ * Opens the store and wires the services over it. Close the hive when done: it holds file handles and timers.
+ * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
+ */
+export async function openHive({ store, env = process.env, log }: OpenHiveOptions = {}): Promise<Hive> {
+  const address = storeAddress(store === undefined ? env : { ...env, HIVE_STORE: store });
+  checkSqliteVersion(process.versions['sqlite'] ?? '0');
+  prepareSqliteFile(address);
+  const driver = openSqlite(address);
+  const logger = log ?? createLogger(env['HIVE_LOG'], (line) => process.stderr.write(line));
+  try {
+    return createHive({ store: await openStore(driver, address), ids: randomIds, log: logger });
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}

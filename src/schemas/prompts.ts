@@ -1,0 +1,119 @@
+/** The shape of what comes in about prompts. Bounds are the domain's (PROMPT_LIMITS); texts explain each field to a model. */
+import { z } from 'zod';
+import { type AnswerRequest, type AskRequest, PROMPT_LIMITS } from '../domain/prompts.ts';
+
+const limits = PROMPT_LIMITS;
+
+export const askId: z.ZodString = z.string().min(1).max(limits.key);
+
+const option = z.union([
+  z.string().max(limits.optionLabel),
+  z.object({
+    label: z.string().max(limits.optionLabel),
+    description: z.string().max(limits.optionDescription).nullish(),
+  }),
+]);
+
+/** What `hivemind_ask_async`, `hivemind_ask` and the library's callers give. */
+export const askShape = {
+  question: z
+    .string()
+    .describe(
+      `What you want to know, 1 to ${limits.question} characters. Say what you will do with each answer.`,
+    ),
+  options: z
+    .array(option)
+    .max(limits.options)
+    .optional()
+    .describe(
+      'Up to 20 answers to choose from: strings, or {label, description}. Put the one you recommend first.',
+    ),
+  multi_select: z.boolean().optional().describe('Several options may be chosen. Default false.'),
+  allow_free_text: z.boolean().optional().describe('The human may write instead of choosing. Default true.'),
+  header: z.string().max(limits.header).optional().describe('A few words that name the topic, for the list.'),
+  context: z.string().optional().describe('Markdown, up to 64 KB: what the human needs to know to decide.'),
+  kind: z
+    .enum(['question', 'permission'])
+    .optional()
+    .describe('permission: may I do this? Only a human can answer it.'),
+  urgency: z
+    .enum(['low', 'normal', 'critical'])
+    .optional()
+    .describe('low: no popup. critical: breaks through do-not-disturb. Default normal.'),
+  timeout_ms: z
+    .number()
+    .min(limits.minTimeoutMs)
+    .max(limits.maxTimeoutMs)
+    .optional()
+    .describe(
+      'Give the question up after so long (1 s to 30 days). Default: wait for ever. An expired question carries no decision.',
+    ),
+  idempotency_key: z
+    .string()
+    .min(1)
+    .max(limits.key)
+    .optional()
+    .describe('Asked again with the same key, the same question is returned, not a second one.'),
+  group_id: z.string().min(1).max(limits.key).optional().describe('Several questions of one form share it.'),
+  bind: z
+    .literal('turn')
+    .optional()
+    .describe('The question falls when your present turn is interrupted or replaced.'),
+  survives_turn: z.boolean().optional().describe('The question stays even when your turn is interrupted.'),
+  label: z
+    .string()
+    .max(limits.key)
+    .optional()
+    .describe('A name of your own for this question; never an identity.'),
+};
+
+export const askSchema: z.ZodType<AskRequest> = z.object(askShape);
+
+/** `hivemind_poll`. */
+export const pollShape = {
+  ask_id: askId.optional().describe('The question to look at.'),
+  ask_ids: z.array(askId).min(1).max(50).optional().describe('Several questions at once.'),
+  wait_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(25_000)
+    .optional()
+    .describe('Wait up to so long (at most 25,000) for an answer. Default 0: look and return.'),
+};
+
+const answerShape = {
+  decision: z.string().nullish().describe('The label of an option, or free text.'),
+  selected: z.array(z.string()).nullish().describe('Labels of the options chosen.'),
+  comment: z.string().max(limits.comment).nullish().describe('A remark beside the decision.'),
+};
+
+export const answerSchema: z.ZodType<AnswerRequest> = z.object(answerShape);
+
+/** `hivemind_respond`, for coordinators. */
+export const respondShape = { ask_id: askId, ...answerShape };
+
+/** `hivemind-response` and `prompt/amend` as Emacs sends them: who answered is said, for the trail. */
+export const responseParams = z.object({
+  ask_id: askId,
+  ...answerShape,
+  by: z.string().min(1).max(limits.key),
+  response_id: z.string().min(1).max(limits.key),
+  store_id: z.string().max(limits.key).nullish(),
+});
+
+export const promptRef = z.object({ ask_id: askId });
+export const cancelParams = z.object({ ask_id: askId, by: z.string().min(1).max(limits.key) });
+export const claimParams = cancelParams;
+export const snoozeParams = z.object({ ask_id: askId, until: z.iso.datetime().nullable() });
+
+/** `prompt/list`: at most 500 a page. */
+export const listParams = z.object({
+  status: z.enum(['pending', 'waiting', 'responded', 'late', 'expired', 'cancelled']).nullish(),
+  agent: z.string().nullish(),
+  project: z.string().nullish(),
+  kind: z.string().nullish(),
+  query: z.string().max(1_000).nullish(),
+  limit: z.number().int().min(1).max(500).nullish(),
+  cursor: z.string().max(2_000).nullish(),
+});
