@@ -1,0 +1,40 @@
+// A real Emacs in a terminal of its own: tmux on a private socket, so that keys go in as a person types them
+// and the screen comes out as a person sees it.
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** Starts `emacs -nw` with the given init file; `env` is all the environment it gets. */
+export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
+  const socket = join(folder, 'tmux');
+  const tmux = (...args) => spawnSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8' });
+  const started = tmux('-f', '/dev/null', 'new-session', '-d', '-x', columns, '-y', rows, 'emacs', '-nw', '-Q', '-l', init);
+  if (started.status !== 0) throw new Error(`tmux did not start: ${started.stderr}`);
+  tmux('set-option', '-g', 'status', 'off');
+  tmux('set-option', '-s', 'escape-time', '0');
+
+  const screen = () => tmux('capture-pane', '-p').stdout;
+  return {
+    screen,
+    /** Types text as it stands. */
+    type: (text) => tmux('send-keys', '-l', text),
+    /** Presses keys by tmux's names: Enter, M-x, C-c … */
+    press: (...keys) => tmux('send-keys', ...keys),
+    /** Resolves when the screen shows `pattern`; says what it showed instead when it never does. */
+    async shows(pattern, seconds = 20) {
+      for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; ) {
+        if (pattern.test(screen())) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      throw new Error(`Emacs did not show ${pattern} within ${seconds} s. Its screen:\n${screen()}`);
+    },
+    /** Leaves the person in this Emacs; resolves when they have left it. */
+    attach: () =>
+      new Promise((resolve, reject) => {
+        const inherited = { ...env, TERM: process.env.TERM ?? 'xterm-256color' };
+        const child = spawn('tmux', ['-S', socket, 'attach'], { env: inherited, stdio: 'inherit' });
+        child.once('error', reject);
+        child.once('exit', resolve);
+      }),
+    close: () => tmux('kill-server'),
+  };
+}
