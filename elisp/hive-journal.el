@@ -131,8 +131,11 @@ With APPEND, at its end; otherwise instead of what it holds."
   "Append RECORD, a plist, to FILE; it is on the disk on return.
 Signal an error when it could not be written."
   (hive-journal--directory)
-  ;; The newline in front ends a line that a crash or a full disk tore.
-  (hive-journal--write (concat "\n" (hive-journal--encode record) "\n") file t))
+  (let ((line (hive-journal--encode record)))
+    (unless (hive-journal--decode (decode-coding-string line 'utf-8-unix))
+      (error "What was to be written could not be read back"))
+    ;; The newline in front ends a line that a crash or a full disk tore.
+    (hive-journal--write (concat "\n" line "\n") file t)))
 
 (defun hive-journal-read (file)
   "Return the records of FILE, oldest first, without torn ones."

@@ -39,7 +39,8 @@ Prompts of a snapshot that were known before are not new.")
 
 (defvar hive-model--tables nil "Alist of kind to hash table of id to plist.")
 (defvar hive-model--settled nil "Ids of remembered settled prompts, newest first.")
-(defvar hive-model--waiting 'unknown "The sorted prompts that wait, or `unknown'.")
+(defvar hive-model--waiting nil "The prompts that wait, in order.")
+(defvar hive-model--fresh nil "Prompts that wait and are not yet put in order.")
 (defvar hive-model--told-meanwhile nil
   "While a snapshot is fetched, a cons whose cdr is what was told meanwhile.")
 (defvar hive-model--timer nil "The timer that will run `hive-changed-hook'.")
@@ -64,7 +65,6 @@ Prompts of a snapshot that were known before are not new.")
 
 (defun hive-changed ()
   "Arrange for `hive-changed-hook' to be run soon, once."
-  (setq hive-model--waiting 'unknown)
   (unless hive-model--timer
     (setq hive-model--timer (run-at-time 0 nil #'hive-model--run-changed))))
 
@@ -78,7 +78,9 @@ Prompts of a snapshot that were known before are not new.")
 (defun hive-model-forget ()
   "Forget everything: Hive is turned off."
   (setq hive-model--tables nil
-        hive-model--settled nil)
+        hive-model--settled nil
+        hive-model--waiting nil
+        hive-model--fresh nil)
   (hive-changed))
 
 ;;;; Prompts
@@ -106,12 +108,13 @@ The most urgent first, then the oldest."
 (defun hive-prompts ()
   "Return what waits for the human, most urgent first, then oldest.
 The list is shared: do not modify it."
-  (when (eq hive-model--waiting 'unknown)
-    (let (waiting)
-      (maphash (lambda (_id prompt)
-                 (when (hive-prompt-pending-p prompt) (push prompt waiting)))
-               (hive-model--table 'prompt))
-      (setq hive-model--waiting (sort waiting #'hive-prompt-before-p))))
+  (when hive-model--fresh
+    ;; Sorting thousands for each arrival would be felt; merging is not.
+    (setq hive-model--waiting
+          (cl-merge 'list hive-model--waiting
+                    (sort hive-model--fresh #'hive-prompt-before-p)
+                    #'hive-prompt-before-p)
+          hive-model--fresh nil))
   hive-model--waiting)
 
 (defun hive-model-put-prompt (prompt)
@@ -123,6 +126,10 @@ prompt that was overtaken by its settlement is dropped."
          (pending (hive-prompt-pending-p prompt)))
     (unless (and pending known (not (hive-prompt-pending-p known)))
       (hive-model-put 'prompt prompt)
+      (when (and known (hive-prompt-pending-p known))
+        (setq hive-model--waiting (delq known hive-model--waiting)
+              hive-model--fresh (delq known hive-model--fresh)))
+      (when pending (push prompt hive-model--fresh))
       (unless (or pending (and known (not (hive-prompt-pending-p known))))
         (hive-model--remember-settled id))
       (and pending (not known)))))
@@ -194,7 +201,9 @@ first; it is applied again on top.  Settled prompts stay known."
          (new (make-hash-table :test #'equal :size (+ 100 (length snapshot)))))
     (dolist (id hive-model--settled)
       (when (gethash id old) (puthash id (gethash id old) new)))
-    (setf (alist-get 'prompt hive-model--tables) new)
+    (setf (alist-get 'prompt hive-model--tables) new
+          hive-model--waiting nil
+          hive-model--fresh nil)
     (hive-changed)
     (dolist (prompt (append snapshot told))
       (when (and (hive-model-put-prompt prompt)

@@ -19,6 +19,7 @@
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'subr-x)
 
 (defcustom hive-notify-echo t
   "Whether a line in the echo area tells of new questions.
@@ -30,8 +31,13 @@ The mode line counts them in any case."
 (defvar hive-notify--lines nil "Other lines that wait to be said, newest first.")
 (defvar hive-notify--timer nil "The timer that will say them, or nil.")
 
+(defvar hive-notify--spoke 0 "When something was last said.")
+
 (defconst hive-notify--patience 0.3
   "Seconds between two looks whether a busy human is free.")
+
+(defconst hive-notify--breath 0.5
+  "Seconds between two lines: what arrives together is said together.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -58,7 +64,9 @@ Lines that nobody asked for go through here, all of them."
 (defun hive-notify--soon (delay)
   "Look again whether the human is free, in DELAY seconds."
   (unless hive-notify--timer
-    (setq hive-notify--timer (run-at-time delay nil #'hive-notify--speak))))
+    (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
+      (setq hive-notify--timer
+            (run-at-time (max delay breath) nil #'hive-notify--speak)))))
 
 (defun hive-notify--speak ()
   "Say what waits, or look again later when the human is busy."
@@ -68,9 +76,11 @@ Lines that nobody asked for go through here, all of them."
         (t (let ((lines (nreverse hive-notify--lines))
                  (arrival (hive-notify--arrival)))
              (setq hive-notify--lines nil
-                   hive-notify--arrived nil)
-             (dolist (line (if arrival (append lines (list arrival)) lines))
-               (message "%s" line))))))
+                   hive-notify--arrived nil
+                   hive-notify--spoke (float-time))
+             (when (or lines arrival)
+               (message "%s" (string-join (append lines (and arrival (list arrival)))
+                                          "  ·  ")))))))
 
 ;;;; What is said
 

@@ -50,7 +50,7 @@ Nil means your full name, or else your login name."
   (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  ")))
 
 (defun hive-respond--candidates (waiting)
-  "Return an alist of distinct lines and WAITING prompts, in order."
+  "Return an alist of distinct lines and what is WAITING, in order."
   (let ((seen (make-hash-table :test #'equal)))
     (mapcar (lambda (prompt)
               (let* ((line (concat (hive-text-line (plist-get prompt :agent) 30) ": "
@@ -230,7 +230,6 @@ ANSWER is a plist of :decision, :selected and :comment."
          (text (string-trim (concat (if selected (string-join (append selected nil) ", ")
                                       decision)
                                     (if comment (concat "\n" comment) "")))))
-    (hive-respond--if-settled ask-id text)
     (hive-outbox-add
      ask-id "hivemind-response"
      `( :ask_id ,ask-id
@@ -241,11 +240,13 @@ ANSWER is a plist of :decision, :selected and :comment."
         :response_id ,(hive-respond--response-id)
         ,@(let ((store (plist-get hive-sidecar-info :store_id)))
             (when store (list :store_id store))))
-     text)))
+     text)
+    (hive-respond--say-queued ask-id text)))
 
-(defun hive-respond--if-settled (ask-id text)
-  "Say so when ASK-ID was settled meanwhile, and keep TEXT as a kill.
-Otherwise say that the answer is queued."
+(defun hive-respond--say-queued (ask-id text)
+  "Say that an answer to ASK-ID is on its way.
+When the question was settled while the human typed, say that
+instead, and keep TEXT in the kill ring."
   (let ((now (hive-model-get 'prompt ask-id)))
     (if (and now (hive-prompt-pending-p now))
         (message "Hive: answer queued")

@@ -61,10 +61,10 @@ Runs of white space become one space."
 ;;;; Sending
 
 (defun hive-text-sendable (text)
-  "Return TEXT as it can be written in JSON.
-Raw bytes and lone surrogates, which no JSON string can hold,
-become the replacement character."
-  (replace-regexp-in-string "[\xD800-\xDFFF\x3FFF80-\x3FFFFF]" "\uFFFD"
+  "Return TEXT as it can be written in JSON and read back.
+NUL, raw bytes and lone surrogates become the replacement
+character."
+  (replace-regexp-in-string "[\u0000\xD800-\xDFFF\x3FFF80-\x3FFFFF]" "\uFFFD"
                             (substring-no-properties text) t t))
 
 ;;;; Times

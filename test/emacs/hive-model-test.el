@@ -1,0 +1,119 @@
+;;; hive-model-test.el --- What the desk knows  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(defmacro hive-model-test (&rest body)
+  "Run BODY with an empty model."
+  (declare (indent 0))
+  `(let ((hive-model--tables nil) (hive-model--settled nil)
+         (hive-model--waiting nil) (hive-model--fresh nil) (hive-model--told-meanwhile nil)
+         (hive-arrived-functions nil) (hive-changed-hook nil))
+     ,@body))
+
+(defun hive-model-test-ids ()
+  "Return the ids of what waits."
+  (mapcar (lambda (prompt) (plist-get prompt :ask_id)) (hive-prompts)))
+
+(ert-deftest hive-model-most-urgent-first-then-oldest ()
+  (hive-model-test
+    (dolist (spec '(("a" "normal" "2026-01-02") ("b" "low" "2026-01-01") ("c" "critical" "2026-01-03")
+                    ("d" "normal" "2026-01-01") ("e" "critical" "2026-01-02")))
+      (pcase-let ((`(,id ,urgency ,at) spec))
+        (hive-model-put-prompt (hive-test-prompt :ask_id id :urgency urgency :created_at at))))
+    (should (equal (hive-model-test-ids) '("e" "c" "d" "a" "b")))))
+
+(ert-deftest hive-model-what-is-settled-waits-no-longer ()
+  (hive-model-test
+    (should (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
+    (should-not (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "responded" :by "Bob")))
+    (should-not (hive-prompts))
+    (should (equal (plist-get (hive-model-get 'prompt "a") :by) "Bob"))))
+
+(ert-deftest hive-model-what-is-settled-stays-settled ()
+  (hive-model-test
+    (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "expired"))
+    (should-not (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
+    (should-not (hive-prompts))))
+
+(ert-deftest hive-model-settled-prompts-are-forgotten-after-a-while ()
+  (hive-model-test
+    (dotimes (i 500)
+      (let ((id (number-to-string i)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id id))
+        (hive-model-put-prompt (hive-test-prompt :ask_id id :status "responded"))
+        (hive-model-put-prompt (hive-test-prompt :ask_id id :status "responded"))))
+    (should (= hive-model--settled-kept (hash-table-count (hive-model--table 'prompt))))
+    (should (hive-model-get 'prompt "499"))
+    (should-not (hive-model-get 'prompt "0"))))
+
+(ert-deftest hive-model-many-changes-run-the-hook-once ()
+  (hive-model-test
+    (let ((runs 0))
+      (add-hook 'hive-changed-hook (lambda () (error "A bad function stops no other")))
+      (add-hook 'hive-changed-hook (lambda () (cl-incf runs)) t)
+      (dotimes (i 100) (hive-model-put-prompt (hive-test-prompt :ask_id (number-to-string i))))
+      (hive-test-wait 1 (> runs 0))
+      (accept-process-output nil 0.05)
+      (should (= runs 1)))))
+
+(ert-deftest hive-model-a-snapshot-replaces-and-tells-only-of-what-is-new ()
+  (hive-model-test
+    (let ((arrived nil))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "gone"))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "known"))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "answered" :status "responded"))
+      (add-hook 'hive-arrived-functions (lambda (prompt) (push (plist-get prompt :ask_id) arrived)))
+      (hive-model-replace (list (hive-test-prompt :ask_id "known") (hive-test-prompt :ask_id "new")))
+      (should (equal (sort (hive-model-test-ids) #'string<) '("known" "new")))
+      (should (equal arrived '("new")))
+      (should-not (hive-model-get 'prompt "gone"))
+      (should (hive-model-get 'prompt "answered")))))
+
+(ert-deftest hive-model-what-is-told-during-a-snapshot-wins-over-it ()
+  (hive-model-test
+    (hive-model-replace (list (hive-test-prompt :ask_id "a") (hive-test-prompt :ask_id "b"))
+                        (list (hive-test-prompt :ask_id "c")
+                              (hive-test-prompt :ask_id "a" :status "cancelled")))
+    (should (equal (sort (hive-model-test-ids) #'string<) '("b" "c")))))
+
+(ert-deftest hive-model-false-is-nil ()
+  (let ((prompt (list :a :json-false :b t :c nil)))
+    (should-not (hive-prompt-flag prompt :a))
+    (should (hive-prompt-flag prompt :b))
+    (should-not (hive-prompt-flag prompt :c))
+    (should-not (hive-prompt-flag prompt :d))))
+
+(ert-deftest hive-model-one-arrival-among-a-thousand-is-cheap ()
+  (hive-model-test
+    (dotimes (i 1000)
+      (hive-model-put-prompt (hive-test-prompt :ask_id (number-to-string i)
+                                               :created_at (format "2026-01-01T00:00:%05d" (random 10000)))))
+    (hive-prompts)
+    (garbage-collect)
+    (let ((seconds (car (benchmark-run 20
+                          (hive-model-put-prompt (hive-test-prompt))
+                          (hive-prompts)))))
+      ;; 5 ms is the promise; uncompiled code on a busy machine gets more.
+      (should (< (/ seconds 20) 0.025)))))
+
+(ert-deftest hive-model-snapshot-is-fetched-page-by-page-at-each-connect ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/burst '(:count 1203))
+    (hive-test-wait 10 (= 1203 (length (hive-prompts))))
+    (hive-test-call 'fake/plan '(:method "prompt/seen" :outcomes ["die"]))
+    (setq hive-sidecar--delay 0.1)
+    (hive-model-put-prompt (hive-test-prompt :ask_id "not in the store"))
+    (hive-rpc-request 'prompt/seen '(:ask_id "x"))
+    (hive-test-wait 5 (not (hive-sidecar-connected-p)))
+    (hive-test-wait 10 (and (hive-sidecar-connected-p) (null hive-model--told-meanwhile)))
+    (should (= 1203 (length (hive-prompts))))
+    (should-not (hive-model-get 'prompt "not in the store"))))
+
+;;; hive-model-test.el ends here

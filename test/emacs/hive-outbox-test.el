@@ -1,0 +1,311 @@
+;;; hive-outbox-test.el --- No answer is ever lost  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-outbox)
+
+;;;; Help
+
+(defun hive-outbox-test-add (ask-id &optional store decision)
+  "Answer ASK-ID of STORE with DECISION."
+  (hive-outbox-add ask-id "hivemind-response"
+                   (list :ask_id ask-id :decision (or decision "yes") :by "Ada"
+                         :response_id (concat "r-" ask-id) :store_id (or store "store-1"))
+                   (or decision "yes")))
+
+(defmacro hive-outbox-test-offline (&rest body)
+  "Run BODY with an outbox of its own and no sidecar."
+  (declare (indent 0))
+  `(hive-test-with-desk nil
+     (hive-outbox-close)
+     (let ((hive-journal--owner nil)) ,@body)))
+
+(defun hive-outbox-test-files ()
+  "Return the names of the files in the outbox."
+  (directory-files hive-outbox-directory nil "\\`[^.]"))
+
+(defun hive-outbox-test-left (pid start &rest records)
+  "Write RECORDS as the file that process PID, born at START, left."
+  (hive-journal--directory)
+  (let ((file (expand-file-name (format "%s.%d.%d.jsonl" (hive-journal--host) pid start)
+                                hive-outbox-directory)))
+    (dolist (record records) (hive-journal-append file record))
+    file))
+
+(defun hive-outbox-test-record (ask-id)
+  "Return the record of an answer to ASK-ID."
+  (list :entry "answer" :store_id "store-1" :response_id (concat "r-" ask-id) :ask_id ask-id
+        :method "hivemind-response"
+        :params (list :ask_id ask-id :decision "yes" :by "Ada" :response_id (concat "r-" ask-id))
+        :at "2026-01-01T00:00:00.000Z"))
+
+(defun hive-outbox-test-dead-pid ()
+  "Return the id of a process that is no more."
+  (let ((process (start-process "dead" nil "true")))
+    (while (process-live-p process) (accept-process-output process 0.05))
+    (process-id process)))
+
+(defun hive-outbox-test-ids (state)
+  "Return the ids of what is answered by the entries in STATE."
+  (mapcar #'hive-outbox-entry-ask-id (hive-outbox-entries state)))
+
+;;;; On the disk
+
+(ert-deftest hive-outbox-is-on-the-disk-before-a-word-is-said ()
+  (hive-outbox-test-offline
+    (let ((order nil) (real (symbol-function 'write-region)))
+      (cl-letf (((symbol-function 'write-region)
+                 (lambda (&rest args)
+                   (push (if write-region-inhibit-fsync 'lazy 'fsync) order)
+                   (apply real args)))
+                ((symbol-function 'message)
+                 (lambda (&rest _)
+                   ;; What is said is on the disk already.
+                   (should (hive-journal-read (hive-journal-file)))
+                   (push 'said order))))
+        (hive-respond--send (hive-test-prompt :ask_id "a") (list :decision "yes")))
+      (should (equal (reverse order) '(fsync said))))))
+
+(ert-deftest hive-outbox-only-its-owner-can-read-it ()
+  (hive-outbox-test-offline
+    (make-directory hive-outbox-directory t)
+    (set-file-modes hive-outbox-directory #o755)
+    (hive-outbox-test-add "a")
+    (should (= #o600 (file-modes (hive-journal-file))))
+    (should (= #o700 (file-modes hive-outbox-directory)))))
+
+(ert-deftest hive-outbox-keeps-every-character ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-add "a" nil "ä 漢字 🐝 \"quoted\" \\ %s\n\ttwo lines")
+    (hive-outbox-close)
+    (hive-outbox-open)
+    (should (equal (plist-get (hive-outbox-entry-params (car (hive-outbox-entries 'pending))) :decision)
+                   "ä 漢字 🐝 \"quoted\" \\ %s\n\ttwo lines"))))
+
+(ert-deftest hive-outbox-a-torn-last-line-is-ignored-and-harms-no-other ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-add "a")
+    (write-region "{\"entry\":\"answer\",\"respon" nil (hive-journal-file) t 'quiet)
+    (hive-outbox-test-add "b")
+    ;; Whole, but never ended: the write was not finished.
+    (write-region (hive-journal--encode (hive-outbox-test-record "c")) nil (hive-journal-file) t 'quiet)
+    (hive-outbox-close)
+    (hive-outbox-open)
+    (should (equal (hive-outbox-test-ids 'pending) '("a" "b")))))
+
+(ert-deftest hive-outbox-rubbish-is-not-fatal ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-add "a")
+    (write-region "\n\0\xff\xfe\n[1,2]\n42\n\"x\"\nnull\n{}\n{\"entry\":\"answer\"}\n" nil (hive-journal-file) t 'quiet)
+    (hive-outbox-close)
+    (hive-outbox-open)
+    (should (equal (hive-outbox-test-ids 'pending) '("a")))))
+
+(ert-deftest hive-outbox-a-full-disk-is-an-error-that-keeps-the-text ()
+  (skip-unless (file-exists-p "/dev/full"))
+  (hive-outbox-test-offline
+    (hive-journal--directory)
+    (make-symbolic-link "/dev/full" (hive-journal-file))
+    (let ((kill-ring nil) (said nil))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push args said))))
+        (let ((oops (should-error
+                     (hive-outbox-test-add "a" nil "a long answer, typed with care")
+                     :type 'user-error)))
+          (should (string-match-p "nothing was sent" (cadr oops)))))
+      (should (equal (car kill-ring) "a long answer, typed with care"))
+      (should-not said)
+      (should-not (hive-outbox-entries 'pending)))))
+
+;;;; Sending
+
+(ert-deftest hive-outbox-is-empty-when-everything-is-stored ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
+      (mapc #'hive-outbox-test-add ids)
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should (equal ids (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers))))
+      (should-not (hive-outbox-test-files)))))
+
+(ert-deftest hive-outbox-sends-what-was-answered-while-the-sidecar-was-away ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
+      (hive-sidecar-stop)
+      (mapc #'hive-outbox-test-add ids)
+      (should (= 3 (length (hive-outbox-entries 'pending))))
+      (hive-sidecar-start)
+      (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+      (should (equal ids (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers)))))))
+
+(ert-deftest hive-outbox-sends-again-when-the-sidecar-dies-with-an-answer ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
+      (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes ["die"]))
+      (setq hive-sidecar--delay 0.1)
+      (hive-outbox-test-add id)
+      (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+      (should (= 1 (length (hive-test-answers)))))))
+
+(ert-deftest hive-outbox-a-definite-error-rejects-keeps-and-tells ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)) (told nil))
+      (let ((hive-outbox-rejected-functions (list (lambda (entry) (push entry told)))))
+        (hive-outbox-test-add "unknown" nil "my words")
+        (hive-outbox-test-add id)
+        (hive-test-wait 5 (null (hive-outbox-entries 'pending))))
+      (should (= 1 (length told)))
+      (should (equal (hive-outbox-entry-code (car told)) "prompt_not_found"))
+      (should (string-match-p "no prompt" (hive-outbox-entry-text (car told))))
+      (should (= 1 (length (hive-test-answers))))
+      ;; It is still there after a restart, with its text, and is not sent again.
+      (hive-outbox-close)
+      (hive-outbox-open)
+      (should (equal (hive-outbox-test-ids 'rejected) '("unknown")))
+      (should-not (hive-outbox-entries 'pending))
+      (should (equal "my words" (plist-get (hive-outbox-entry-params
+                                            (car (hive-outbox-entries 'rejected)))
+                                           :decision)))
+      (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
+      (should-not (hive-outbox-test-files)))))
+
+(ert-deftest hive-outbox-a-busy-store-is-tried-again ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
+      (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes
+                                   [(:code -32001 :message "store_busy: The store is busy.")
+                                    (:code -32001 :message "store_full: The disk is full.")]))
+      (setq hive-outbox--delay 0.05)
+      (hive-outbox-test-add id)
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should-not (hive-outbox-entries 'rejected))
+      (should (= 1 (length (hive-test-answers)))))))
+
+(ert-deftest hive-outbox-an-internal-error-is-tried-three-times-more-and-delays-no-other ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+          (oops '(:code -32603 :message "Internal error")))
+      (cl-letf (((symbol-function 'expt) (lambda (&rest _) 0.05)))
+        (hive-test-call 'fake/plan (list :method "hivemind-response" :outcomes (vector oops)))
+        (hive-outbox-test-add "bad")
+        (hive-outbox-test-add id)
+        (hive-test-wait 5 (hive-test-answers))
+        (hive-test-wait 5 (hive-outbox-entries 'rejected)) ; prompt_not_found at last
+        (hive-test-call 'fake/plan (list :method "hivemind-response" :outcomes (make-vector 4 oops)))
+        (hive-outbox-test-add "worse")
+        (hive-test-wait 5 (= 2 (length (hive-outbox-entries 'rejected))))
+        (let ((entry (cadr (hive-outbox-entries 'rejected))))
+          (should (= 4 (hive-outbox-entry-attempts entry)))
+          (should (equal (hive-outbox-entry-code entry) "-32603")))))))
+
+(ert-deftest hive-outbox-what-is-meant-for-another-store-is-kept-and-not-sent ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
+      (hive-outbox-test-add "elsewhere" "store-2")
+      (hive-outbox-test-add id)
+      (hive-test-wait 5 (hive-test-answers))
+      (hive-test-wait 5 (equal (hive-outbox-test-ids 'pending) '("elsewhere")))
+      (should-not (hive-outbox-entries 'rejected))
+      (should (hive-outbox-test-files)))))
+
+;;;; Adoption
+
+(ert-deftest hive-outbox-adopts-the-file-of-a-dead-emacs-and-sends-it ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
+      (hive-mode -1)
+      (apply #'hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000
+             (list :entry "acked" :response_id (concat "r-" (car ids)))
+             (append (mapcar #'hive-outbox-test-record ids)
+                     (list (list :entry "acked" :response_id (concat "r-" (car ids))))))
+      (hive-test-connect)
+      (hive-test-wait 5 (= 2 (length (hive-test-answers))))
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should (equal (cdr ids) (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers))))
+      (should-not (hive-outbox-test-files)))))
+
+(ert-deftest hive-outbox-leaves-the-file-of-a-living-emacs-alone ()
+  (hive-outbox-test-offline
+    (let ((process (start-process "alive" nil "sleep" "60")))
+      (unwind-protect
+          (let* ((pid (process-id process))
+                 (file (hive-outbox-test-left pid (hive-journal--started pid)
+                                              (hive-outbox-test-record "a"))))
+            (hive-outbox-open)
+            (should (file-exists-p file))
+            (should-not (hive-outbox-entries 'pending))
+            ;; The same number, another process: its Emacs is dead.
+            (hive-outbox-test-left pid 1700000000 (hive-outbox-test-record "b"))
+            (hive-outbox-open)
+            (should (equal (hive-outbox-test-ids 'pending) '("b"))))
+        (set-process-query-on-exit-flag process nil)
+        (delete-process process)))))
+
+(ert-deftest hive-outbox-a-zombie-is-dead ()
+  (hive-outbox-test-offline
+    (let* ((shell (make-process :name "zombie" :connection-type 'pipe :noquery t
+                                :command '("sh" "-c" "sleep 0 & echo $!; exec sleep 30")))
+           (said ""))
+      (unwind-protect
+          (progn
+            (set-process-filter shell (lambda (_ text) (setq said (concat said text))))
+            (hive-test-wait 5 (string-suffix-p "\n" said))
+            (let ((pid (string-to-number said)))
+              (hive-test-wait 5 (equal "Z" (alist-get 'state (process-attributes pid))))
+              (should-not (hive-journal--started pid))))
+        (delete-process shell)))))
+
+(ert-deftest hive-outbox-of-two-that-adopt-one-wins ()
+  (hive-outbox-test-offline
+    (dotimes (i 30)
+      (hive-outbox-test-left (hive-outbox-test-dead-pid) (+ 1700000000 i)
+                             (hive-outbox-test-record (format "a%d" i))))
+    (let* ((go (expand-file-name "go" hive-test-temp))
+           (program `(progn
+                       (require 'hive-outbox)
+                       (setq hive-outbox-directory ,hive-outbox-directory)
+                       (while (not (file-exists-p ,go)))
+                       (let ((files (hive-journal-adopt)))
+                         (princ (format "%S" (mapcar (lambda (file)
+                                                       (plist-get (car (hive-journal-read file)) :ask_id))
+                                                     files))))))
+           (said (list "" ""))
+           (adopters
+            (mapcar (lambda (cell)
+                      (make-process :name "adopter" :noquery t :connection-type 'pipe :stderr nil
+                                    :command (list (expand-file-name invocation-name invocation-directory)
+                                                   "-Q" "--batch"
+                                                   "-L" (file-name-directory (locate-library "hive-mode"))
+                                                   "--eval" (prin1-to-string program))
+                                    :filter (lambda (_ text) (setcar cell (concat (car cell) text)))))
+                    (list said (cdr said)))))
+      (sleep-for 0.3)
+      (write-region "" nil go nil 'quiet)
+      (dolist (process adopters)
+        (while (process-live-p process) (accept-process-output process 0.05)))
+      (let ((got (mapcar (lambda (text) (car (read-from-string text))) said)))
+        (should (= 30 (length (apply #'append got))))
+        (should (= 30 (length (delete-dups (apply #'append (mapcar #'copy-sequence got))))))))))
+
+(ert-deftest hive-outbox-what-an-adopter-adopted-outlives-it-too ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000 (hive-outbox-test-record "a"))
+    (let* ((dead (hive-outbox-test-dead-pid))
+           (hive-journal--owner (format "%s.%d.1700000001" (hive-journal--host) dead)))
+      (should (= 1 (length (hive-journal-adopt)))))
+    (hive-outbox-open)
+    (should (equal (hive-outbox-test-ids 'pending) '("a")))))
+
+;;; hive-outbox-test.el ends here

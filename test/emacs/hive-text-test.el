@@ -1,0 +1,43 @@
+;;; hive-text-test.el --- Text from agents is harmless  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(ert-deftest hive-text-hidden-characters-become-visible ()
+  (should (equal (hive-text-inert "a\u0000b\ec\u202Ed\u200Be\u007F")
+                 "a^@b^[c<U+202E>d<U+200B>e^?"))
+  (should (equal (hive-text-inert "a\u0085\u009Bb") "a<U+0085><U+009B>b"))
+  (should (equal (hive-text-inert "tabs\tand\nlines stay; ä, 漢字, עברית, 🐝 too")
+                 "tabs\tand\nlines stay; ä, 漢字, עברית, 🐝 too")))
+
+(ert-deftest hive-text-properties-are-dropped ()
+  (let ((text (hive-text-inert (propertize "x" 'display "y" 'invisible t 'keymap (make-sparse-keymap)))))
+    (should (equal-including-properties text "x")))
+  (should (equal-including-properties (hive-text-line (propertize "x" 'display "y")) "x")))
+
+(ert-deftest hive-text-line-is-one-line-of-bounded-width ()
+  (should (equal (hive-text-line " one\n two\r\n\tthree ") "one two three"))
+  (should (equal (hive-text-line "abcdefghij" 5) "abcd…"))
+  (should (<= (string-width (hive-text-line (make-string 8000 ?漢) 40)) 40))
+  (should (equal (hive-text-line nil) ""))
+  (should (equal (hive-text-line :json-false 10) "")))
+
+(ert-deftest hive-text-what-json-cannot-hold-is-replaced ()
+  (let ((text (concat "a" (string #xD800) "b" (string #x3FFF80) "c\0")))
+    (should (equal (hive-text-sendable text) "a\uFFFDb\uFFFDc\uFFFD"))
+    (should (json-serialize (list :a (hive-text-sendable text))))))
+
+(ert-deftest hive-text-times-are-said-shortly ()
+  (should (= (hive-text-seconds "1970-01-01T00:01:00.000Z") 60.0))
+  (should-not (hive-text-seconds "soon"))
+  (should-not (hive-text-seconds nil))
+  (should (equal (mapcar #'hive-text-duration '(-3 0 59 60 3599 3600 86400 172800))
+                 '("0s" "0s" "59s" "1m" "59m" "1h" "24h" "2d")))
+  (should (< (abs (- (hive-text-seconds (hive-text-now)) (float-time))) 2)))
+
+;;; hive-text-test.el ends here
