@@ -193,6 +193,10 @@ newer refresh has another one, and this one then gives up."
          (hive-rpc-log "no snapshot: %S" err)
          (run-at-time 2 nil #'hive-model-refresh))))))
 
+(cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
+  "Fetch everything anew: the sidecar lost its place in the log."
+  (hive-model-refresh))
+
 (defun hive-model-replace (snapshot &optional told)
   "Let SNAPSHOT, a list of all that waits, replace what is known.
 TOLD is what the sidecar told while the snapshot was made, oldest

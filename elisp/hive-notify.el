@@ -43,16 +43,15 @@ The mode line counts them in any case."
   "Return non-nil if the human is in the middle of something.
 A line in the echo area would cover what they look at or type."
   (or (active-minibuffer-window)
-      (> (recursion-depth) 0)
-      cursor-in-echo-area
       (bound-and-true-p isearch-mode)
-      ;; Commands that read keys of their own: query-replace, read-char …
+      ;; A command runs: perhaps one that reads keys of its own, such as
+      ;; `query-replace', `describe-key' or `quoted-insert'.
       this-command
+      cursor-in-echo-area
+      executing-kbd-macro
       ;; A prefix such as C-x or C-u was typed.
       prefix-arg
-      (and (> (length (this-command-keys-vector)) 0)
-           (not (eq last-command-event (aref (this-command-keys-vector) 0)))
-           (keymapp (key-binding (this-command-keys-vector))))
+      (> (length (this-command-keys-vector)) 0)
       (input-pending-p)))
 
 (defun hive-notify-say (format &rest args)

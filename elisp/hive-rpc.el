@@ -161,12 +161,20 @@ ended.  The program must exist: see `executable-find'."
     (setf (slot-value conn 'busy) t)
     (unwind-protect
         (let ((process (jsonrpc--process conn))
-              (warning-minimum-level :emergency) ; a bad frame pops up no window
+              (failures 0)
+              ;; A bad frame is not worth a window, a debugger or a word.
+              (warning-minimum-level :emergency) (debug-on-error nil)
+              (inhibit-message t) (message-log-max nil)
               (inhibit-quit t))
           (while (slot-value conn 'chunks)
             (let ((input (apply #'concat (nreverse (slot-value conn 'chunks)))))
               (setf (slot-value conn 'chunks) nil)
-              (hive-rpc-guarded (slot-value conn 'filter) process input))))
+              (unless (hive-rpc-guarded
+                       (lambda () (funcall (slot-value conn 'filter) process input) t))
+                ;; A message failed and is gone; what stands behind it would
+                ;; wait for the next input.  Nothing is parsed twice.
+                (when (< (cl-incf failures) 1000)
+                  (push "" (slot-value conn 'chunks)))))))
       (setf (slot-value conn 'busy) nil)
       (when (slot-value conn 'chunks)
         (run-at-time 0 nil #'hive-rpc--parse conn)))))

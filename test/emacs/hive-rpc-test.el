@@ -1,0 +1,146 @@
+;;; hive-rpc-test.el --- The connection stays whole and never freezes Emacs  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-rpc)
+
+(defvar hive-rpc-test-told nil "What the notifications of these tests brought.")
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'test/told)) params)
+  "Remember PARAMS."
+  (push (plist-get params :i) hive-rpc-test-told))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'test/fails)) _params)
+  "Fail."
+  (error "A handler that fails"))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'test/quits)) _params)
+  "Quit."
+  (signal 'quit nil))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'test/echoes)) params)
+  "Send PARAMS back: much, from within a handler."
+  (hive-rpc-request 'fake/echo params
+                    :success (lambda (result) (push (plist-get result :i) hive-rpc-test-told))))
+
+(ert-deftest hive-rpc-forty-large-answers-at-once-while-as-much-arrives ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((got 0) (text (make-string 102400 ?ä)) (hive-rpc-test-told nil))
+      (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/told") :id t)
+      (dotimes (_ 40)
+        (hive-rpc-request 'fake/echo (list :text text)
+                          :success (lambda (result)
+                                     (when (equal text (plist-get result :text)) (cl-incf got)))))
+      (hive-test-wait 30 (and (= got 40) (= 40 (length hive-rpc-test-told))))
+      (should (equal (number-sequence 39 0 -1) hive-rpc-test-told)))))
+
+(ert-deftest hive-rpc-forty-large-sendings-from-handlers ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((hive-rpc-test-told nil))
+      (hive-rpc-tell 'fake/burst '(:count 40 :size 102400 :method "test/echoes") :id t)
+      (hive-test-wait 30 (= 40 (length hive-rpc-test-told)))
+      (should (hive-test-call 'fake/echo '(:still "alive"))))))
+
+(ert-deftest hive-rpc-two-thousand-notifications-in-a-burst-in-order ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((hive-rpc-test-told nil))
+      (hive-rpc-tell 'fake/burst '(:count 2000 :method "test/told") :id t)
+      (hive-test-wait 20 (= 2000 (length hive-rpc-test-told)))
+      (should (equal (number-sequence 1999 0 -1) hive-rpc-test-told)))))
+
+(ert-deftest hive-rpc-a-handler-that-fails-or-quits-freezes-nothing ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((hive-rpc-test-told nil) (started (float-time)))
+      (dotimes (i 5)
+        (hive-test-call 'fake/tell '(:method "test/fails" :params (:i 0)))
+        (hive-test-call 'fake/tell '(:method "test/quits" :params (:i 0)))
+        (hive-test-call 'fake/tell (list :method "test/told" :params (list :i i))))
+      (hive-test-wait 5 (equal '(4 3 2 1 0) hive-rpc-test-told))
+      ;; The one second Emacs pauses after an error in a filter is not spent.
+      (should (< (- (float-time) started) 1)))))
+
+(ert-deftest hive-rpc-an-unknown-notification-is-ignored-silently ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((said nil))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push args said))))
+        (hive-test-call 'fake/tell '(:method "mention/changed" :params (:a 1)))
+        (hive-test-call 'fake/tell '(:method "something/newer" :params [1 2]))
+        (hive-test-call 'fake/echo '(:a 1)))
+      (should-not said))))
+
+(ert-deftest hive-rpc-a-malformed-message-is-lost-and-nothing-else ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((windows (current-window-configuration)))
+      (hive-test-call 'fake/bytes '(:text "Content-Length: 7\r\n\r\n{\"a\":}}"))
+      (hive-test-call 'fake/bytes '(:text "Content-Length: 2\r\n\r\n[]"))
+      (should (equal 1 (plist-get (hive-test-call 'fake/echo '(:a 1)) :a)))
+      (should (compare-window-configurations windows (current-window-configuration)))
+      (should-not (get-buffer-window "*Warnings*" t)))))
+
+(ert-deftest hive-rpc-a-domain-error-has-a-name-and-a-text ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((err nil))
+      (hive-rpc-request 'hivemind-response '(:ask_id "x" :response_id "y")
+                        :error (lambda (oops) (setq err oops)))
+      (hive-test-wait 5 err)
+      (should (equal err '(:code -32002 :name prompt_not_found :text "There is no prompt x.")))
+      (setq err nil)
+      (hive-rpc-request 'no/such nil :error (lambda (oops) (setq err oops)))
+      (hive-test-wait 5 err)
+      (should (= -32601 (plist-get err :code)))
+      (should-not (plist-get err :name)))))
+
+(ert-deftest hive-rpc-what-cannot-be-encoded-is-an-error-of-the-request ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((err nil))
+      (hive-rpc-request 'fake/echo (list :text (string #x3FFF80)) :error (lambda (oops) (setq err oops)))
+      (hive-test-wait 5 err)
+      (should (= -32602 (plist-get err :code)))
+      (should (hive-test-call 'fake/echo '(:a 1))))))
+
+(ert-deftest hive-rpc-requests-without-a-connection-fail-later-not-now ()
+  (let ((hive-rpc-connection nil) (err nil))
+    (hive-rpc-request 'fake/echo nil :error (lambda (oops) (setq err oops)))
+    (should-not err)
+    (hive-test-wait 1 err)
+    (should (eq 'disconnected (plist-get err :name)))))
+
+(ert-deftest hive-rpc-a-sidecar-that-went-silent-is-ended-and-started-again ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (setq hive-sidecar--delay 0.1)
+    (let ((first hive-rpc-connection) (errors nil))
+      (hive-test-call 'fake/plan '(:method "fake/echo" :outcomes ["silence" "silence"]))
+      (dotimes (_ 2)
+        (hive-rpc-request 'fake/echo nil :timeout 0.2
+                          :error (lambda (oops) (push (plist-get oops :name) errors))))
+      (hive-test-wait 5 (= 2 (length errors)))
+      (should (memq 'timeout errors))
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (not (eq first hive-rpc-connection))))
+      (should (hive-test-call 'fake/echo '(:a 1))))))
+
+(ert-deftest hive-rpc-leaves-no-buffers-and-no-processes ()
+  (hive-test-with-desk nil
+    (let ((buffers (buffer-list)) (processes (process-list)))
+      (hive-test-connect)
+      (hive-mode -1)
+      (hive-test-wait 5 (not (hive-test-sidecars)))
+      (hive-test-wait 5 (null (cl-set-difference (process-list) processes)))
+      (should (equal (delete "*hive log*" (mapcar #'buffer-name (cl-set-difference (buffer-list) buffers)))
+                     nil)))))
+
+;;; hive-rpc-test.el ends here

@@ -1,0 +1,154 @@
+;;; hive-sidecar-test.el --- Starting and keeping the sidecar  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-sidecar)
+
+(defmacro hive-sidecar-test-failing (environment &rest body)
+  "Turn Hive on with ENVIRONMENT, wait until it gave up, run BODY."
+  (declare (indent 1))
+  `(hive-test-with-desk ,environment
+     (hive-mode 1)
+     (hive-test-wait 10 (eq hive-sidecar-state 'failed))
+     (accept-process-output nil 0.05)
+     (should-not hive-sidecar--timer)
+     (hive-test-wait 5 (not (hive-test-sidecars)))
+     ,@body))
+
+(defun hive-sidecar-test-path (&rest programs)
+  "Return a directory that holds PROGRAMS, conses of name and text."
+  (let ((directory (expand-file-name "bin/" hive-test-temp)))
+    (make-directory directory t)
+    (pcase-dolist (`(,name . ,text) programs)
+      (let ((file (expand-file-name name directory)))
+        (write-region text nil file nil 'quiet)
+        (set-file-modes file #o755)))
+    directory))
+
+(ert-deftest hive-sidecar-turning-on-waits-for-nothing ()
+  (hive-test-with-desk nil
+    (let ((started (float-time)))
+      (hive-mode 1)
+      (should (< (- (float-time) started) 0.25))
+      (should (eq hive-sidecar-state 'starting)))))
+
+(ert-deftest hive-sidecar-a-missing-program-is-said-with-what-to-run ()
+  (hive-test-with-desk nil
+    (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
+      (hive-mode 1)
+      (should (eq hive-sidecar-state 'failed))
+      (should (string-match-p "program `hive' was not found; install it with: npm install -g hive-sidecar"
+                              hive-sidecar-problem))
+      (should-not hive-sidecar--timer))
+    ;; Once it is there, the user acts and it works.
+    (hive-restart)
+    (hive-test-wait 10 (hive-sidecar-connected-p))))
+
+(ert-deftest hive-sidecar-a-wrong-option-names-the-option ()
+  (hive-test-with-desk nil
+    (let ((hive-sidecar-command '("/no/such/program" "sidecar")))
+      (hive-mode 1)
+      (should (string-match-p "`hive-sidecar-command'" hive-sidecar-problem)))
+    (let ((hive-sidecar-command nil) (hive-node-program "/no/such/node"))
+      (hive-restart)
+      (should (string-match-p "`hive-node-program'" hive-sidecar-problem)))))
+
+(ert-deftest hive-sidecar-the-command-is-hive-or-node-with-hive ()
+  (hive-test-with-desk nil
+    (let* ((directory (hive-sidecar-test-path '("hive" . "#!/bin/sh\n") '("node" . "#!/bin/sh\n")))
+           (exec-path (list directory))
+           (hive (expand-file-name "hive" directory))
+           (node (expand-file-name "node" directory)))
+      (should (equal (hive-sidecar-command-line) (list (executable-find "node") hive-test-fake)))
+      (let ((hive-sidecar-command nil))
+        (should (equal (hive-sidecar-command-line) (list hive "sidecar")))
+        (let ((hive-node-program node))
+          (should (equal (hive-sidecar-command-line) (list node hive "sidecar"))))))))
+
+(ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
+  (hive-sidecar-test-failing
+      (list (concat "FAKE_LAST_WORDS=hive: needs Node 24.15.0 or newer, but /usr/bin/node is 20.1.0;"
+                    " install a newer Node"))
+    (should (string-prefix-p "Needs Node 24.15.0 or newer, but /usr/bin/node is 20.1.0"
+                             hive-sidecar-problem))
+    (should (string-match-p "M-x hive-restart" hive-sidecar-problem))))
+
+(ert-deftest hive-sidecar-a-missing-node-is-said ()
+  (hive-sidecar-test-failing (list "FAKE_LAST_WORDS=env: node: No such file" "FAKE_STATUS=127")
+    (should (string-match-p "`hive-node-program'" hive-sidecar-problem))))
+
+(ert-deftest hive-sidecar-each-mismatch-of-versions-has-its-sentence ()
+  (hive-sidecar-test-failing '("FAKE_PROTOCOL=0")
+    (should (string-match-p "sidecar is older.*npm install -g hive-sidecar@latest" hive-sidecar-problem)))
+  (hive-sidecar-test-failing '("FAKE_PROTOCOL=2")
+    (should (string-match-p "hive-mode is older" hive-sidecar-problem))))
+
+(ert-deftest hive-sidecar-restarts-with-growing-delays ()
+  (hive-test-with-desk '("FAKE_LAST_WORDS=something broke")
+    (let ((delays nil) (real (symbol-function 'run-at-time)))
+      (cl-letf (((symbol-function 'run-at-time)
+                 (lambda (time repeat function &rest args)
+                   (if (eq function #'hive-sidecar-start)
+                       (progn (push time delays)
+                              (funcall real 0.01 repeat function))
+                     (apply real time repeat function args)))))
+        (hive-mode 1)
+        (hive-test-wait 20 (= 8 (length delays)))
+        (should (equal (reverse delays) '(1 2 4 8 16 32 60 60)))
+        (should (string-match-p "\\`Something broke; next start in" hive-sidecar-problem))
+        (hive-mode -1)))))
+
+(ert-deftest hive-sidecar-the-delay-starts-over-after-a-minute-of-life ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (setq hive-sidecar--delay 32
+          hive-sidecar--born (- (float-time) 61))
+    (hive-rpc-tell 'fake/die '(:status 1) :id t)
+    (hive-test-wait 5 (eq hive-sidecar-state 'waiting))
+    (should (= hive-sidecar--delay 2))))
+
+(ert-deftest hive-sidecar-comes-back-after-it-was-killed ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (setq hive-sidecar--delay 0.1)
+    (let ((ask (hive-test-call 'fake/ask nil)))
+      (signal-process (car (hive-test-sidecars)) 'KILL)
+      (hive-test-wait 5 (not (hive-sidecar-connected-p)))
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (null hive-model--told-meanwhile)))
+      (should (equal (plist-get (car (hive-prompts)) :ask_id) (plist-get ask :ask_id))))))
+
+(ert-deftest hive-sidecar-turned-off-stays-off ()
+  (hive-test-with-desk '("FAKE_LAST_WORDS=something broke")
+    (hive-mode 1)
+    (hive-test-wait 5 (eq hive-sidecar-state 'waiting))
+    (hive-mode -1)
+    (accept-process-output nil 1.2)
+    (should (eq hive-sidecar-state 'off))
+    (should-not (hive-test-sidecars))))
+
+(ert-deftest hive-sidecar-is-the-human-s-whatever-shell-emacs-came-from ()
+  (hive-test-with-desk '("CLAUDECODE=1" "CLAUDE_CODE_SESSION_ID=x" "CLAUDE_PID=1" "HIVE_AGENT=Codex"
+                         "HIVE_PARENT=y" "CODEX_SANDBOX=z" "CLAUDE_MINE=stays" "KEEP=me")
+    (let ((hive-store "~/somewhere/hive.db"))
+      (hive-test-connect)
+      (let ((environment (hive-test-call 'fake/environment)))
+        (dolist (key '(:CLAUDECODE :CLAUDE_CODE_SESSION_ID :CLAUDE_PID :HIVE_AGENT :HIVE_PARENT :CODEX_SANDBOX))
+          (should-not (plist-member environment key)))
+        (should (equal "me" (plist-get environment :KEEP)))
+        (should (equal "stays" (plist-get environment :CLAUDE_MINE)))
+        (should (equal (expand-file-name "~/somewhere/hive.db") (plist-get environment :HIVE_STORE)))))
+    (let ((hive-store "postgres://host/db"))
+      (should (member "HIVE_STORE=postgres://host/db" (hive-sidecar-environment))))))
+
+(ert-deftest hive-sidecar-starts-in-a-buffer-whose-directory-is-gone ()
+  (hive-test-with-desk nil
+    (let ((default-directory (expand-file-name "gone/" hive-test-temp)))
+      (hive-test-connect))))
+
+;;; hive-sidecar-test.el ends here
