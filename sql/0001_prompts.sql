@@ -38,13 +38,36 @@ CREATE TABLE sessions (
   continues         TEXT,
   machine           TEXT NOT NULL,
   pid               BIGINT,
+  shared            INTEGER NOT NULL,
+  roles             TEXT NOT NULL,
+  gate              TEXT,
   state             TEXT NOT NULL,
   started_at        TEXT NOT NULL,
   last_seen_at      TEXT NOT NULL,
-  ended_at          TEXT
+  ended_at          TEXT,
+  hooks_seen_at     TEXT
 );
 CREATE UNIQUE INDEX sessions_by_handle ON sessions (handle);
 CREATE INDEX sessions_by_process ON sessions (machine, pid);
+CREATE INDEX sessions_alive ON sessions (last_seen_at) WHERE state <> 'ended';
+
+-- Whose call a tool_use_id is: the PreToolUse hook of a tool of ours tells, `hive mcp` asks.
+CREATE TABLE tool_callers (
+  tool_use_id TEXT PRIMARY KEY,
+  session_id  TEXT NOT NULL,
+  at          TEXT NOT NULL
+);
+CREATE INDEX tool_callers_by_time ON tool_callers (at);
+
+-- The `hive mcp` processes that live: a session without one cannot call our tools and is not gated for it.
+CREATE TABLE connections (
+  connection_id TEXT PRIMARY KEY,
+  machine       TEXT NOT NULL,
+  pid           BIGINT NOT NULL,
+  parent_pid    BIGINT,
+  session_id    TEXT,
+  opened_at     TEXT NOT NULL
+);
 
 CREATE TABLE prompts (
   ask_id          TEXT PRIMARY KEY,

@@ -4,6 +4,7 @@ import type { Logger } from './application/ports.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
+import { processes } from './infrastructure/platform/processes.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
 import { openStore } from './infrastructure/store/store.ts';
@@ -13,20 +14,22 @@ export interface OpenHiveOptions {
   store?: string | undefined;
   env?: Readonly<Record<string, string | undefined>> | undefined;
   log?: Logger | undefined;
+  /** How long a write waits for other processes before `store_busy`; default 5 s. */
+  busy_ms?: number | undefined;
 }
 
 /**
  * Opens the store and wires the services over it. Close the hive when done: it holds file handles and timers.
  * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
  */
-export async function openHive({ store, env = process.env, log }: OpenHiveOptions = {}): Promise<Hive> {
+export async function openHive({ store, env = process.env, log, busy_ms }: OpenHiveOptions = {}): Promise<Hive> {
   const address = storeAddress(store === undefined ? env : { ...env, HIVE_STORE: store });
   checkSqliteVersion(process.versions['sqlite'] ?? '0');
   prepareSqliteFile(address);
-  const driver = openSqlite(address);
+  const driver = openSqlite(address, { busy_ms });
   const logger = log ?? createLogger(env['HIVE_LOG'], (line) => process.stderr.write(line));
   try {
-    return createHive({ store: await openStore(driver, address), ids: randomIds, log: logger });
+    return createHive({ store: await openStore(driver, address), ids: randomIds, processes, log: logger });
   } catch (error) {
     await driver.close();
     throw error;

@@ -3,7 +3,9 @@ import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
-import type { Ids, Logger, Store } from './ports.ts';
+import { settleSession } from './hook-sessions.ts';
+import { createHooks, type HookService, type Station } from './hooks.ts';
+import type { Ids, Logger, Processes, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 
@@ -16,18 +18,23 @@ export interface Hive {
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
   readonly desks: DeskService;
+  readonly hooks: HookService;
   /** Lets prompts expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   close(): Promise<void>;
 }
 
+/** Who has a say when a hook fires, in this order (hooks.ts). */
+const STATIONS: readonly Station[] = [settleSession];
+
 export interface HiveParts {
   store: Store;
   ids: Ids;
+  processes: Processes;
   log: Logger;
 }
 
-export function createHive({ store, ids, log }: HiveParts): Hive {
+export function createHive({ store, ids, processes, log }: HiveParts): Hive {
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
   let stopExpiry: (() => void) | null = null;
@@ -38,8 +45,9 @@ export function createHive({ store, ids, log }: HiveParts): Hive {
     feed,
     prompts,
     delivery: createDelivery(store),
-    sessions: createSessions(store),
+    sessions: createSessions(store, processes),
     desks: createDesks(store, ids, log),
+    hooks: createHooks({ store, ids, processes, log, stations: STATIONS }),
     startExpiry() {
       stopExpiry ??= startExpiry(store, prompts, log);
     },

@@ -30,6 +30,47 @@ export interface Identity {
 const ADVICE =
   'Your client tells no session, so this connection got one of its own: answers can be polled by ask_id, and reach nobody else. To have a lasting identity set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
 
+/**
+ * Any of these says that an agent's process started us. A person's own settings (CODEX_HOME …) are none.
+ * The one list that every command asks before it lets somebody act as the human.
+ */
+const AGENT_VARIABLES: readonly string[] = [
+  'HIVE_AGENT',
+  'CLAUDECODE',
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_PID',
+  'CODEX_SESSION_ID',
+  'CODEX_THREAD_ID',
+  'CODEX_TOOL_CALL_ID',
+  'CODEX_CI',
+  'CODEX_VERSION',
+  'CODEX_SANDBOX',
+  'CODEX_SANDBOX_NETWORK_DISABLED',
+  'GEMINI_CLI',
+  'CURSOR_AGENT',
+  'OPENCODE',
+  'AI_AGENT',
+];
+
+/** The name of a variable that shows an agent at work; null in a person's environment. */
+export function agentVariable(env: CallerEvidence['env']): string | null {
+  return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
+}
+
+/** The sessions that a shell's environment tells, likeliest first: agents started by agents leave several. */
+export function sessionsTold(env: CallerEvidence['env']): { session_id: string; client: string }[] {
+  const told: { session_id: string; client: string }[] = [];
+  const claude = text(env['CLAUDE_CODE_SESSION_ID']);
+  if (claude !== null) told.push({ session_id: claude, client: 'claude-code' });
+  const codex = text(env['CODEX_SESSION_ID']) ?? text(env['CODEX_THREAD_ID']);
+  const thread = text(env['CODEX_THREAD_ID']) ?? codex;
+  if (codex !== null)
+    told.push({ session_id: thread === codex ? codex : `${codex}:${thread}`, client: 'codex' });
+  const named = text(env['HIVE_AGENT']);
+  if (named !== null) told.push({ session_id: named, client: named });
+  return told;
+}
+
 function text(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
@@ -76,4 +117,9 @@ export function sourceOf(env: Readonly<Record<string, string | undefined>>): Sou
   const headless =
     entrypoint !== undefined && entrypoint !== 'cli' && env['CLAUDE_CODE_SESSION_ATTENDED'] !== '1';
   return headless ? 'bg' : 'main';
+}
+
+/** The id of the call as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
+export function toolUseOf({ meta }: CallerEvidence): string | null {
+  return text(meta['claudecode/toolUseId']);
 }

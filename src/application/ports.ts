@@ -4,6 +4,7 @@
  */
 import type { Desk } from '../domain/desks.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
+import type { Popup } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 
@@ -88,6 +89,10 @@ export interface PromptRecords extends PromptReads {
   /** Writes everything that may change beside the status: receipts, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
+  /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
+  setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
+  /** Gives what a session has open to the one that continues it; returns what moved. */
+  move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
   /** Deletes settled prompts, with their responses, popups and events, and says how many went. */
   prune(before: string, limit: number): Promise<number>;
   /** Claims the popup of a prompt for a seat; false when it is claimed already. */
@@ -97,16 +102,45 @@ export interface PromptRecords extends PromptReads {
 
 export type PopupOutcome = 'claimed' | 'sent' | 'suppressed' | 'failed';
 
+/** A live `hive mcp` (or one session of `hive serve`): through it a session can call our tools. */
+export interface Connection {
+  connection_id: string;
+  machine: string;
+  pid: number;
+  /** The client that started it; equals `CLAUDE_PID` of the hooks. */
+  parent_pid: number | null;
+  /** The last session that called through it. */
+  session_id: string | null;
+  opened_at: string;
+}
+
 export interface SessionReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
+  /** The living session whose client is this process; subagents carry no pid. */
   byProcess(machine: string, pid: number): Promise<Session | undefined>;
+  /** The living session that the hooks of this client process speak for. */
+  hookedByProcess(machine: string, pid: number): Promise<Session | undefined>;
   list(filter: { state?: 'alive' | 'ended' | undefined; limit: number }): Promise<Session[]>;
+  /** The last session that the hooks of a client process spoke for, ended or not: what a new one of it may continue. */
+  lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
+  /** The living sessions whose parent this is. */
+  childrenOf(session_id: string): Promise<Session[]>;
+  /** Whose call a `tool_use_id` is, as its PreToolUse hook told. */
+  callerOf(tool_use_id: string): Promise<string | undefined>;
+  connections(machine: string): Promise<Connection[]>;
 }
 
 export interface SessionRecords extends SessionReads {
   upsert(session: Session): Promise<void>;
   touch(session_id: string, now: string): Promise<void>;
+  touchByHook(session_id: string, now: string): Promise<void>;
+  /** Remembers whose call this is, until the call has come over MCP. */
+  recordCaller(tool_use_id: string, session_id: string): Promise<void>;
+  openConnection(connection: Connection): Promise<void>;
+  /** Notes who called through a connection last. */
+  nameConnection(connection_id: string, session_id: string): Promise<void>;
+  closeConnection(connection_id: string): Promise<void>;
 }
 
 export interface DeskReads {
@@ -139,6 +173,13 @@ export interface EventRecords extends EventReads {
   prune(before: string, limit: number): Promise<number>;
 }
 
+/** Other processes of this machine. */
+export interface Processes {
+  alive(pid: number): boolean;
+  /** The ids of the processes that `pid` descends from, nearest first. */
+  ancestors(pid: number): number[];
+}
+
 /** The hive's own timers and ids, so that tests can hold them still. */
 export interface Clock {
   /** ISO-8601 UTC with milliseconds. Only for timers; what is stored is stamped by the store's clock. */
@@ -149,6 +190,22 @@ export interface Ids {
   /** A new id: `ask-` and 16 random characters. It is a capability: who knows it may poll. */
   make(prefix: string): string;
 }
+
+/** Shows popups on the desktop of whoever runs this process. */
+export interface Notifier {
+  /** Resolves when the popup was handed over. @throws Error whose sentence says why that was not possible. */
+  show(popup: Popup): Promise<ShownPopup>;
+  /** Takes down what is shown and waits until nothing of it runs any more. */
+  close(): Promise<void>;
+}
+
+export interface ShownPopup {
+  /** What the person did with it; never rejects. Where nobody can tell, it is `closed` at once. */
+  readonly outcome: Promise<PopupEnd>;
+  close(): void;
+}
+
+export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | { kind: 'closed' };
 
 /** One line a call; `fields` never hold answers, tokens or environments. */
 export interface Logger {

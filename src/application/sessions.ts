@@ -1,12 +1,10 @@
 /** Sessions: who the agents are. Registered by whatever sees them first; a handle is given once. */
 import { HiveError } from '../domain/errors.ts';
-import {
-  handleCandidates,
-  type Session,
-  type SessionIntroduction,
-  startSession,
-} from '../domain/sessions.ts';
-import type { Store, WriteTx } from './ports.ts';
+import type { Source } from '../domain/prompts.ts';
+import type { GateMode, Session, SessionIntroduction } from '../domain/sessions.ts';
+import { type CallerEvidence, identifyCaller, toolUseOf } from './identity.ts';
+import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
 
 export interface SessionService {
   /** The session of this introduction, registered on first sight, reopened when it had ended. */
@@ -15,15 +13,40 @@ export interface SessionService {
   /** By handle or by id. @throws HiveError `session_not_found`. */
   find(handle_or_id: string): Promise<Session>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
+  /** The session behind a call: by its hook first, then by the client's process, by what the client tells last. */
+  resolveCaller(evidence: CallerEvidence): Promise<Caller>;
+  /** @throws HiveError `session_not_found`, `invalid_input`. */
+  configure(handle_or_id: string, changes: SessionChanges): Promise<Session>;
+  /** Ends the sessions of this machine whose process is gone, and those nobody has heard of for long; returns them. */
+  sweep(machine: string): Promise<Session[]>;
+  openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
+  closeConnection(connection_id: string): Promise<void>;
   /** The ids of every session this one descends from, nearest first. */
   ancestors(session_id: string): Promise<string[]>;
 }
 
+/** What the human may set for a session. */
+export interface SessionChanges {
+  shared?: boolean | undefined;
+  roles?: readonly string[] | undefined;
+  gate?: GateMode | null | undefined;
+  source?: Source | undefined;
+}
+
+export interface Caller {
+  session: Session;
+  /** How the caller can have an identity; null when it has one. */
+  advice: string | null;
+}
+
+/** A session of another machine, or without a process, that was silent so long is taken to be gone. */
+const SILENCE_MS = 24 * 60 * 60 * 1000;
+
 /** A parent chain longer than this is a mistake in the data, not a family. */
 const MAX_GENERATIONS = 32;
 
-export function createSessions(store: Store): SessionService {
-  return {
+export function createSessions(store: Store, processes: Processes): SessionService {
+  const service: SessionService = {
     async introduce(introduction) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
       if (known !== undefined && known.state !== 'ended' && isSame(known, introduction)) return known;
@@ -56,7 +79,85 @@ export function createSessions(store: Store): SessionService {
         }
         return chain;
       }),
+
+    async resolveCaller(evidence) {
+      const { connection_id } = evidence;
+      const { known, named } = await store.read(async (tx) => {
+        const by_hook = toolUseOf(evidence);
+        const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
+        const own = session_id === undefined ? undefined : await tx.sessions.get(session_id);
+        const connections = await tx.sessions.connections(evidence.machine);
+        const named = connections.find(
+          (connection) => connection.connection_id === connection_id,
+        )?.session_id;
+        return { named, known: own ?? (await byProcess(tx, evidence)) };
+      });
+      const { introduction, advice } = identifyCaller(evidence);
+      const session = known ?? (await service.introduce(introduction));
+      if (named !== undefined && named !== session.session_id) {
+        await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
+      }
+      return { session, advice: known === undefined ? advice : null };
+    },
+
+    async configure(handle_or_id, { shared, roles, gate, source }) {
+      const { session_id } = await service.find(handle_or_id);
+      return store.write(async (tx) => {
+        const session = await tx.sessions.get(session_id);
+        if (session === undefined)
+          throw new HiveError('session_not_found', `The session ${handle_or_id} is gone.`);
+        return recordSession(tx, 'session/changed', {
+          ...session,
+          shared: shared ?? session.shared,
+          roles: roles === undefined ? session.roles : [...new Set(roles)],
+          gate: gate === undefined ? session.gate : gate,
+          source: source ?? session.source,
+        });
+      });
+    },
+
+    async sweep(machine) {
+      const alive = await store.read((tx) => tx.sessions.list({ state: 'alive', limit: SWEEP_LIMIT }));
+      const now = Date.now();
+      const gone = alive.filter((session) => {
+        if (session.machine === machine && session.pid !== null) return !processes.alive(session.pid);
+        return now - Date.parse(session.last_seen_at) > SILENCE_MS;
+      });
+      if (gone.length === 0) return [];
+      return store.write(async (tx) => {
+        const ended: Session[] = [];
+        for (const { session_id, last_seen_at } of gone) {
+          const session = await tx.sessions.get(session_id);
+          // It spoke in between: somebody else's process has the number, or it was resumed.
+          if (session === undefined || session.last_seen_at !== last_seen_at) continue;
+          ended.push(await endSession(tx, session));
+        }
+        return ended;
+      });
+    },
+
+    openConnection: (connection) =>
+      store.write(async (tx) => {
+        for (const { connection_id, pid } of await tx.sessions.connections(connection.machine)) {
+          if (!processes.alive(pid)) await tx.sessions.closeConnection(connection_id);
+        }
+        await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
+      }),
+
+    closeConnection: (connection_id) => store.write((tx) => tx.sessions.closeConnection(connection_id)),
   };
+  return service;
+}
+
+const SWEEP_LIMIT = 1_000;
+
+/** Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
+async function byProcess(
+  tx: ReadTx,
+  { meta, machine, parent_pid }: CallerEvidence,
+): Promise<Session | undefined> {
+  const tellsItself = typeof meta['sessionId'] === 'string';
+  return tellsItself || parent_pid === null ? undefined : tx.sessions.hookedByProcess(machine, parent_pid);
 }
 
 /** What an introduction may correct on a session that is known already. */
@@ -71,44 +172,15 @@ function isSame(known: Session, given: SessionIntroduction): boolean {
 
 async function register(tx: WriteTx, introduction: SessionIntroduction): Promise<Session> {
   const known = await tx.sessions.get(introduction.session_id);
-  if (known !== undefined) {
-    const { client: _, parent_session_id, ...fresh } = introduction;
-    const session: Session = {
-      ...known,
-      ...fresh,
-      parent_session_id: parent_session_id ?? known.parent_session_id,
-      state: 'active',
-      ended_at: null,
-      last_seen_at: tx.now,
-    };
-    await tx.sessions.upsert(session);
-    await tx.events.append({
-      type: 'session/changed',
-      session_id: session.session_id,
-      subject: session.session_id,
-      data: { state: session.state },
-    });
-    return session;
-  }
-  const session = startSession(introduction, await freeHandle(tx, introduction), tx.now);
-  await tx.sessions.upsert(session);
-  await tx.events.append({
-    type: 'session/started',
-    session_id: session.session_id,
-    subject: session.session_id,
-    data: {
-      handle: session.handle,
-      client: session.client,
-      project: session.project,
-      source: session.source,
-    },
-  });
-  return session;
-}
-
-async function freeHandle(tx: WriteTx, { client, session_id }: SessionIntroduction): Promise<string> {
-  for (const handle of handleCandidates(client, session_id)) {
-    if ((await tx.sessions.byHandle(handle)) === undefined) return handle;
-  }
-  throw new HiveError('internal', `No handle is left for session ${session_id}.`);
+  if (known === undefined) return recordSession(tx, 'session/started', await newSession(tx, introduction));
+  const { client: _, parent_session_id, source, ...place } = introduction;
+  const session = {
+    ...known,
+    ...place,
+    parent_session_id: parent_session_id ?? known.parent_session_id,
+    last_seen_at: tx.now,
+  };
+  return session.state === 'ended'
+    ? reopenSession(tx, session)
+    : recordSession(tx, 'session/changed', session);
 }

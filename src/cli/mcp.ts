@@ -22,7 +22,10 @@ export async function runMcp({ role, source }: { role: Role; source: Source | nu
       machine: hostname(),
       parent_pid: process.ppid,
     };
+    const { connection_id, machine, parent_pid } = connection;
+    await hive.sessions.openConnection({ connection_id, machine, parent_pid, pid: process.pid });
     await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
+    await hive.sessions.closeConnection(connection_id);
   } finally {
     await hive.close();
   }

@@ -4,6 +4,9 @@
 import type { Source } from './prompts.ts';
 import { cleanText, excerpt } from './text.ts';
 
+/** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
+export type GateMode = 'block' | 'remind' | 'off';
+
 export type SessionState = 'active' | 'idle' | 'ended';
 
 export interface Session {
@@ -22,10 +25,18 @@ export interface Session {
   machine: string;
   /** The client's own process, as far as known: what a sweep of the same machine looks for. */
   pid: number | null;
+  /** Off: not addressed by `@All`, and a named mention of it comes back unresolved. */
+  shared: boolean;
+  /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
+  roles: string[];
+  /** How unprocessed mentions hold its tool calls; null follows the global setting. */
+  gate: GateMode | null;
   state: SessionState;
   started_at: string;
   last_seen_at: string;
   ended_at: string | null;
+  /** The last time a hook spoke for it; null: its client has no hooks of ours. */
+  hooks_seen_at: string | null;
 }
 
 /** How the rest of the system calls somebody who has just introduced itself. */
@@ -77,9 +88,18 @@ export function startSession(introduction: SessionIntroduction, handle: string, 
     project_dir: cleanText(introduction.project_dir),
     handle,
     continues: null,
+    shared: true,
+    roles: [],
+    gate: null,
     state: 'active',
     started_at: now,
     last_seen_at: now,
     ended_at: null,
+    hooks_seen_at: null,
   };
+}
+
+/** A subagent is a session of its own: `SESSION:AGENT_ID`. */
+export function subagentId(session_id: string, agent_id: string): string {
+  return `${session_id}:${agent_id}`;
 }

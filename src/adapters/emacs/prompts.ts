@@ -10,7 +10,8 @@ import {
   snoozeParams,
 } from '../../schemas/prompts.ts';
 import type { Methods } from './connection.ts';
-import { fitFrame, fitPage } from './frames.ts';
+import { subjectsOf, type Teller } from './events.ts';
+import { fitFrame, fitPage, listed } from './frames.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
@@ -95,3 +96,18 @@ export const promptMethods = {
     return { claimed_by, claimed_at };
   },
 } satisfies Methods;
+
+/** Receipts that Emacs itself caused, or that no list shows: telling them would only make noise. */
+const UNTOLD: ReadonlySet<string> = new Set(['prompt/offered', 'prompt/popup']);
+
+/** A new prompt that still waits is `hivemind-ask`; everything else that became of one is `prompt/changed`. */
+export const tellPrompts: Teller = async (events, { hive, desk }, tell) => {
+  const created = new Set(subjectsOf(events, (type) => type === 'prompt/created'));
+  for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !UNTOLD.has(type))) {
+    const prompt = await hive.store.read((tx) => tx.prompts.get(ask_id));
+    if (prompt === undefined) continue;
+    const isNew = created.has(ask_id) && prompt.status === 'pending';
+    await tell(isNew ? 'hivemind-ask' : 'prompt/changed', listed(prompt));
+    if (isNew && desk !== null) await hive.prompts.mark(ask_id, 'offered');
+  }
+};

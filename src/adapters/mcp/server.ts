@@ -6,7 +6,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ZodRawShape, z } from 'zod';
 import type { Hive } from '../../application/hive.ts';
-import { type CallerEvidence, identifyCaller } from '../../application/identity.ts';
+import type { CallerEvidence } from '../../application/identity.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
@@ -79,12 +79,8 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       async (args: unknown, extra): Promise<CallToolResult> => {
         try {
           const meta = extra._meta ?? {};
-          const identity = identifyCaller({
-            ...connection,
-            meta,
-            client: server.server.getClientVersion()?.name ?? '',
-          });
-          const session = await hive.sessions.introduce(identity.introduction);
+          const client = server.server.getClientVersion()?.name ?? '';
+          const { session, advice } = await hive.sessions.resolveCaller({ ...connection, meta, client });
           const carrier = `mcp:${connection.connection_id}`;
           // That the client calls again over this connection proves that it read what was returned before.
           await hive.delivery.collect(carrier, new Date().toISOString());
@@ -92,7 +88,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           const result = await handle(args as never, {
             hive,
             session,
-            advice: identity.advice,
+            advice,
             carrier,
             signal: extra.signal,
             progress,

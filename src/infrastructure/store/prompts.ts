@@ -130,6 +130,13 @@ const POPUP_OUTCOME = statement(
   'UPDATE popups SET outcome = $3, reason = $4 WHERE ask_id = $1 AND seat = $2',
 );
 
+const SET_ORPHANED = statement(
+  `UPDATE prompts SET orphaned = $2 WHERE session_id = $1 AND collected_at IS NULL AND status = 'pending' AND orphaned <> $2 RETURNING ask_id`,
+);
+const MOVE = statement(
+  `UPDATE prompts SET session_id = $2, agent = $3, orphaned = 0 WHERE session_id = $1 AND collected_at IS NULL RETURNING ask_id`,
+);
+
 export function promptStatements(sql: Sql, now: string): PromptRecords {
   async function one(query: Statement, params: SqlValue[]): Promise<Prompt | undefined> {
     const [row] = await sql.all(query, params);
@@ -218,6 +225,16 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         responded_at,
         outcome,
       ]);
+    },
+
+    async setOrphaned(session_id, orphaned) {
+      return (await sql.all(SET_ORPHANED, [session_id, orphaned ? 1 : 0])).map((row) =>
+        String(row['ask_id']),
+      );
+    },
+
+    async move(from, { session_id, handle }) {
+      return (await sql.all(MOVE, [from, session_id, handle])).map((row) => String(row['ask_id']));
     },
 
     prune: (before, limit) => prunePrompts(sql, before, limit),

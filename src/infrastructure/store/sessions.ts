@@ -1,5 +1,5 @@
 /** The statements of sessions. */
-import type { SessionRecords } from '../../application/ports.ts';
+import type { Connection, SessionRecords } from '../../application/ports.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { type Sql, statement, table } from './sql.ts';
 
@@ -15,16 +15,25 @@ const sessions = table<Session>('sessions', {
   continues: 'plain',
   machine: 'plain',
   pid: 'plain',
+  shared: 'boolean',
+  roles: 'json',
+  gate: 'plain',
   state: 'plain',
   started_at: 'plain',
   last_seen_at: 'plain',
   ended_at: 'plain',
+  hooks_seen_at: 'plain',
 });
 
 const GET = statement(`SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
 const BY_HANDLE = statement(`SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
-const BY_PROCESS = statement(
-  `SELECT ${sessions.list} FROM sessions WHERE machine = $1 AND pid = $2 ORDER BY started_at DESC LIMIT 1`,
+const OF_PROCESS = `SELECT ${sessions.list} FROM sessions WHERE machine = $1 AND pid = $2`;
+const BY_PROCESS = statement(`${OF_PROCESS} AND state <> 'ended' ORDER BY last_seen_at DESC LIMIT 1`);
+const HOOKED_BY_PROCESS = statement(
+  `${OF_PROCESS} AND state <> 'ended' AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
+);
+const LAST_HOOKED_OF_PROCESS = statement(
+  `${OF_PROCESS} AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
 );
 const ALIVE = statement(
   `SELECT ${sessions.list} FROM sessions WHERE state <> 'ended' ORDER BY last_seen_at DESC LIMIT $1`,
@@ -36,9 +45,39 @@ const ALL = statement(`SELECT ${sessions.list} FROM sessions ORDER BY last_seen_
 const UPSERT = statement(
   `${sessions.insert()} ON CONFLICT (session_id) DO UPDATE SET ${sessions.assignments}`,
 );
+const CHILDREN = statement(
+  `SELECT ${sessions.list} FROM sessions WHERE parent_session_id = $1 AND state <> 'ended'`,
+);
+const TOUCH_BY_HOOK = statement(
+  'UPDATE sessions SET last_seen_at = $2, hooks_seen_at = $2 WHERE session_id = $1',
+);
 const TOUCH = statement(`UPDATE sessions SET last_seen_at = $2 WHERE session_id = $1`);
 
-export function sessionStatements(sql: Sql): SessionRecords {
+const CALLER = statement('SELECT session_id FROM tool_callers WHERE tool_use_id = $1');
+const RECORD_CALLER = statement(
+  `INSERT INTO tool_callers (tool_use_id, session_id, at) VALUES ($1, $2, $3)
+   ON CONFLICT (tool_use_id) DO UPDATE SET session_id = $2, at = $3`,
+);
+/** A call that has not come an hour after its hook never will. */
+const FORGET_CALLERS = statement('DELETE FROM tool_callers WHERE at < $1');
+const CALLER_MEMORY_MS = 60 * 60 * 1000;
+
+const connections = table<Connection>('connections', {
+  connection_id: 'plain',
+  machine: 'plain',
+  pid: 'plain',
+  parent_pid: 'plain',
+  session_id: 'plain',
+  opened_at: 'plain',
+});
+const CONNECTIONS = statement(
+  `SELECT ${connections.list} FROM connections WHERE machine = $1 ORDER BY opened_at`,
+);
+const OPEN_CONNECTION = statement(connections.insert());
+const NAME_CONNECTION = statement('UPDATE connections SET session_id = $2 WHERE connection_id = $1');
+const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id = $1');
+
+export function sessionStatements(sql: Sql, now: string): SessionRecords {
   async function one(query: typeof GET, params: (string | number)[]): Promise<Session | undefined> {
     const [row] = await sql.all(query, params);
     return row === undefined ? undefined : sessions.decode(row);
@@ -48,6 +87,8 @@ export function sessionStatements(sql: Sql): SessionRecords {
     get: (session_id) => one(GET, [session_id]),
     byHandle: (handle) => one(BY_HANDLE, [handle]),
     byProcess: (machine, pid) => one(BY_PROCESS, [machine, pid]),
+    hookedByProcess: (machine, pid) => one(HOOKED_BY_PROCESS, [machine, pid]),
+    lastHookedOfProcess: (machine, pid) => one(LAST_HOOKED_OF_PROCESS, [machine, pid]),
     async list({ state, limit }) {
       const query = state === 'alive' ? ALIVE : state === 'ended' ? ENDED : ALL;
       return (await sql.all(query, [limit])).map(sessions.decode);
@@ -55,8 +96,30 @@ export function sessionStatements(sql: Sql): SessionRecords {
     async upsert(session) {
       await sql.run(UPSERT, sessions.encode(session));
     },
-    async touch(session_id, now) {
-      await sql.run(TOUCH, [session_id, now]);
+    async touch(session_id, at) {
+      await sql.run(TOUCH, [session_id, at]);
+    },
+    async touchByHook(session_id, at) {
+      await sql.run(TOUCH_BY_HOOK, [session_id, at]);
+    },
+    childrenOf: async (session_id) => (await sql.all(CHILDREN, [session_id])).map(sessions.decode),
+    async callerOf(tool_use_id) {
+      const [row] = await sql.all(CALLER, [tool_use_id]);
+      return row === undefined ? undefined : String(row['session_id']);
+    },
+    async recordCaller(tool_use_id, session_id) {
+      await sql.run(RECORD_CALLER, [tool_use_id, session_id, now]);
+      await sql.run(FORGET_CALLERS, [new Date(Date.parse(now) - CALLER_MEMORY_MS).toISOString()]);
+    },
+    connections: async (machine) => (await sql.all(CONNECTIONS, [machine])).map(connections.decode),
+    async openConnection(connection) {
+      await sql.run(OPEN_CONNECTION, connections.encode(connection));
+    },
+    async nameConnection(connection_id, session_id) {
+      await sql.run(NAME_CONNECTION, [connection_id, session_id]);
+    },
+    async closeConnection(connection_id) {
+      await sql.run(CLOSE_CONNECTION, [connection_id]);
     },
   };
 }

@@ -12,7 +12,7 @@ import { isBusy, translateSqliteError } from './sqlite-errors.ts';
 
 /** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
-/** After this the caller hears `store_busy`. */
+/** After this the caller hears `store_busy`, unless it said otherwise. */
 const BUSY_LIMIT_MS = 5_000;
 
 class Connection implements Sql {
@@ -59,7 +59,10 @@ function named(params: readonly SqlValue[]): Record<string, SqlValue> {
 }
 
 /** Opens both connections on an existing, checked store file (see sqlite-file.ts). */
-export function openSqlite(path: string): Driver {
+export function openSqlite(
+  path: string,
+  { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
+): Driver {
   const writer = new Connection(path, false);
   const reader = new Connection(path, true);
   const dataVersion = reader.database.prepare('PRAGMA data_version');
@@ -112,10 +115,10 @@ export function openSqlite(path: string): Driver {
       } catch (error) {
         if (!isBusy(error)) throw translateSqliteError(error, path);
         const waited = performance.now() - started;
-        if (waited > BUSY_LIMIT_MS) {
+        if (waited > busy_ms) {
           throw new HiveError(
             'store_busy',
-            `The store ${path} was locked by another process for ${BUSY_LIMIT_MS / 1000} s. Nothing was written; try again.`,
+            `The store ${path} was locked by another process for ${busy_ms / 1000} s. Nothing was written; try again.`,
           );
         }
         if (waited < SYNC_RETRY_MS) pause(0.1 + Math.random() * 0.4);

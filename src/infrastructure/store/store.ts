@@ -50,7 +50,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
   return {
     now,
     prompts: promptStatements(sql, now),
-    sessions: sessionStatements(sql),
+    sessions: sessionStatements(sql, now),
     desks: deskStatements(sql),
     events: eventStatements(sql, now, onAppend),
   };

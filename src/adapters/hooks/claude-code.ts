@@ -1,0 +1,71 @@
+/**
+ * Claude Code's hooks (recorded with 2.1.330): how its events read, and the exact shapes it takes back. One
+ * character before the JSON, or a wrong hookEventName, and it runs the tool.
+ */
+import { sourceOf } from '../../application/identity.ts';
+import type { HookEvent, Verdict } from '../../domain/hooks.ts';
+import { commonFields, type Environment, joinContext, objects, type Raw, text, toolOf } from './event.ts';
+
+export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
+  const common = commonFields(raw);
+  const pid = Number(env['CLAUDE_PID']);
+  const attended = env['CLAUDE_CODE_SESSION_ATTENDED'];
+  return {
+    ...common,
+    client: 'claude-code',
+    client_turn_id: text(raw, 'prompt_id'),
+    pid: Number.isInteger(pid) && pid > 0 ? pid : null,
+    source:
+      common.name === 'SessionStart' && common.reason === 'fork' && sourceOf(env) !== 'bg'
+        ? 'fork'
+        : sourceOf(env),
+    attended: attended === undefined ? null : attended === '1',
+    tool: toolOf(raw),
+    batch: objects(raw['tool_calls']).flatMap((call) => text(call, 'tool_use_id') ?? []),
+    background_agents: backgroundAgents(raw),
+  };
+}
+
+/** Only the result of the Agent tool and the list at a Stop tell that a subagent runs in the background. */
+function backgroundAgents(raw: Raw): string[] {
+  const [response] = objects([raw['tool_response']]);
+  const launched = response?.['isAsync'] === true ? text(response, 'agentId') : null;
+  const running = objects(raw['background_tasks']).flatMap((task) =>
+    task['type'] === 'subagent' ? (text(task, 'id') ?? []) : [],
+  );
+  return launched === null ? running : [launched, ...running];
+}
+
+const TAKES_CONTEXT: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PostToolBatch',
+  'SubagentStart',
+]);
+
+/** What Claude Code reads on stdout; null prints nothing, which is no opinion. */
+export function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
+  const said: Record<string, unknown> = {};
+  const specific: Record<string, unknown> = {};
+  if (name === 'PreToolUse' && verdict.deny !== null) {
+    specific['permissionDecision'] = 'deny';
+    specific['permissionDecisionReason'] = verdict.deny;
+  }
+  const context = joinContext(verdict.context);
+  if (context !== null && TAKES_CONTEXT.has(name)) specific['additionalContext'] = context;
+  if (verdict.decision !== null) Object.assign(specific, verdict.decision);
+  if (verdict.block !== null) {
+    said['decision'] = 'block';
+    said['reason'] = verdict.block;
+  }
+  if (verdict.end_turn !== null) {
+    said['continue'] = false;
+    said['stopReason'] = verdict.end_turn;
+  }
+  if (verdict.notice !== null) said['systemMessage'] = verdict.notice;
+  if (Object.keys(specific).length > 0) said['hookSpecificOutput'] = { hookEventName: name, ...specific };
+  return Object.keys(said).length > 0 ? said : null;
+}

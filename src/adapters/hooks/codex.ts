@@ -1,0 +1,53 @@
+/**
+ * Codex's hooks (recorded with 0.169): how its events read, and the exact shapes it takes back. One field
+ * more than it knows, `continue:false` beside a denial among them, and it runs the tool.
+ */
+import { sourceOf } from '../../application/identity.ts';
+import type { HookEvent, Verdict } from '../../domain/hooks.ts';
+import { commonFields, type Environment, joinContext, type Raw, text, toolOf } from './event.ts';
+
+export function readCodex(raw: Raw, env: Environment): HookEvent {
+  const common = commonFields(raw);
+  return {
+    ...common,
+    client: 'codex',
+    client_turn_id: text(raw, 'turn_id'),
+    // Every terminal shares one daemon, whose environment is the first terminal's: no process identifies a session.
+    pid: null,
+    source: common.name === 'SessionStart' && common.reason === 'fork' ? 'fork' : (ownSource(env) ?? 'main'),
+    attended: null,
+    tool: toolOf(raw),
+    batch: [],
+    background_agents: [],
+  };
+}
+
+/** Only what was set for Hive: Claude Code's variables may stand in the environment of a Codex it started. */
+function ownSource(env: Environment): HookEvent['source'] | null {
+  return env['HIVE_SOURCE'] === undefined ? null : sourceOf({ HIVE_SOURCE: env['HIVE_SOURCE'] });
+}
+
+const TAKES_CONTEXT: ReadonlySet<string> = new Set([
+  'SessionStart',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'SubagentStart',
+]);
+
+/** What Codex reads on stdout; null prints nothing, which is no opinion. */
+export function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
+  // It cannot end a turn from a tool's hook: the denial's reason asks the model to stop.
+  const deny = verdict.deny ?? (name === 'PreToolUse' ? verdict.end_turn : null);
+  if (name === 'PreToolUse' && deny !== null) {
+    return specific(name, { permissionDecision: 'deny', permissionDecisionReason: deny });
+  }
+  if (verdict.block !== null) return { decision: 'block', reason: verdict.block };
+  if (verdict.decision !== null) return specific(name, verdict.decision);
+  const context = joinContext(verdict.context);
+  return context !== null && TAKES_CONTEXT.has(name) ? specific(name, { additionalContext: context }) : null;
+}
+
+function specific(hookEventName: string, fields: Record<string, unknown>): object {
+  return { hookSpecificOutput: { hookEventName, ...fields } };
+}

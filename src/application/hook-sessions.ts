@@ -1,0 +1,143 @@
+/**
+ * Which session a hook speaks for, and what its coming and going means: registered on first sight, reopened
+ * by a resume, ended by SessionEnd, continued by the next one after /clear. As recorded from the real clients.
+ */
+import type { HookEvent } from '../domain/hooks.ts';
+import { type Session, subagentId } from '../domain/sessions.ts';
+import type { Station } from './hooks.ts';
+import type { WriteTx } from './ports.ts';
+import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
+
+/** Where an agent works (infrastructure/platform/project.ts). */
+export interface Place {
+  project: string;
+  project_dir: string;
+  branch: string | null;
+}
+
+interface Surroundings {
+  machine: string;
+  place: () => Place;
+}
+
+/** The session of an event, up to date in the store, with what it takes over from the one it continues. */
+export async function sessionOfHook(tx: WriteTx, event: HookEvent, around: Surroundings): Promise<Session> {
+  const root = (await knownRoot(tx, event, around)) ?? (await newRoot(tx, event, around));
+  const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
+  await tx.sessions.touchByHook(own.session_id, tx.now);
+  if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
+    await tx.sessions.recordCaller(event.tool.use_id, own.session_id);
+  }
+  for (const agent_id of event.background_agents)
+    await becomeBackground(tx, subagentId(event.session_id, agent_id));
+  return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
+}
+
+async function knownRoot(
+  tx: WriteTx,
+  event: HookEvent,
+  { machine }: Surroundings,
+): Promise<Session | undefined> {
+  const known = await tx.sessions.get(event.session_id);
+  if (known === undefined) return undefined;
+  const pid = event.pid ?? known.pid;
+  if (known.state === 'ended' && event.name !== 'SessionEnd')
+    return reopenSession(tx, { ...known, pid, machine });
+  if (known.pid !== pid) await tx.sessions.upsert({ ...known, pid, machine });
+  return { ...known, pid, machine };
+}
+
+async function newRoot(tx: WriteTx, event: HookEvent, { machine, place }: Surroundings): Promise<Session> {
+  const { session_id, client, source, pid } = event;
+  const before = await predecessor(tx, event, machine);
+  const introduced = await newSession(tx, {
+    session_id,
+    client,
+    source,
+    pid,
+    machine,
+    parent_session_id: before?.parent_session_id ?? null,
+    ...place(),
+  });
+  if (before === undefined) return recordSession(tx, 'session/started', introduced);
+  // The human's choices for a session hold for the one that goes on from it.
+  const { shared, roles, gate } = before;
+  const session = await recordSession(tx, 'session/started', {
+    ...introduced,
+    continues: before.session_id,
+    shared,
+    roles,
+    gate,
+  });
+  await takeOver(tx, before, session);
+  return session;
+}
+
+/** /clear begins a new session in the same client process; a resume inside the terminal opens another conversation and moves nothing. */
+async function predecessor(tx: WriteTx, event: HookEvent, machine: string): Promise<Session | undefined> {
+  if (event.name !== 'SessionStart' || event.reason !== 'clear' || event.pid === null) return undefined;
+  return tx.sessions.lastHookedOfProcess(machine, event.pid);
+}
+
+/** Open prompts and uncollected answers go to the session that goes on. */
+async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
+  for (const ask_id of await tx.prompts.move(from.session_id, to)) {
+    const data = { from: from.session_id, to: to.session_id };
+    await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
+  }
+}
+
+async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
+  const session_id = subagentId(event.session_id, agent_id);
+  const known = await tx.sessions.get(session_id);
+  if (known !== undefined) return known.state === 'ended' ? reopenSession(tx, known) : known;
+  // /compact fires a SubagentStop without a start: there is no such subagent.
+  if (event.name === 'SubagentStop') return root;
+  const { client, machine, project, project_dir, branch, source } = root;
+  const introduction = {
+    session_id,
+    client,
+    source,
+    pid: null,
+    machine,
+    parent_session_id: root.session_id,
+    project,
+    project_dir,
+    branch,
+  };
+  return recordSession(tx, 'session/started', await newSession(tx, introduction));
+}
+
+/** A subagent that was told to run in the background; its own hooks do not say so. */
+async function becomeBackground(tx: WriteTx, session_id: string): Promise<void> {
+  const session = await tx.sessions.get(session_id);
+  if (session === undefined || session.source === 'bg') return;
+  await recordSession(tx, 'session/changed', { ...session, source: 'bg' });
+}
+
+/** The last station: what the event, and what was said to it, make of the session's state. */
+export const settleSession: Station = async ({ tx, event, session, verdict }) => {
+  const state = nextState(event.name, verdict.block !== null, session);
+  if (state === session.state) return null;
+  if (state === 'ended') await endSession(tx, session);
+  else await recordSession(tx, 'session/changed', { ...session, state });
+  return null;
+};
+
+function nextState(name: string, blocked: boolean, session: Session): Session['state'] {
+  switch (name) {
+    case 'SessionEnd':
+      return 'ended';
+    case 'SubagentStop':
+      return blocked || session.parent_session_id === null ? session.state : 'ended';
+    case 'Stop':
+    case 'StopFailure':
+    case 'Interrupt':
+      return blocked ? 'active' : 'idle';
+    case 'UserPromptSubmit':
+    case 'PreToolUse':
+      return 'active';
+    default:
+      return session.state;
+  }
+}

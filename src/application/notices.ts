@@ -1,0 +1,25 @@
+/** Notices: what the human should know though nobody asked anything: a guard gave up, a loop was stopped. */
+import type { WriteTx } from './ports.ts';
+
+export interface Notice {
+  severity: 'info' | 'warning' | 'error';
+  /** A sentence for the human: what happened, to whom, what can be done. */
+  text: string;
+  /** The session it is about. */
+  session_id: string | null;
+  /** What a desk may act on: ids, names of rules. */
+  data?: Record<string, unknown>;
+}
+
+/** Tells every desk, now and in the log; the event's seq is the notice's id. */
+export async function giveNotice(
+  tx: WriteTx,
+  { severity, text, session_id, data = {} }: Notice,
+): Promise<void> {
+  await tx.events.append({
+    type: 'desk/notice',
+    session_id,
+    subject: session_id,
+    data: { ...data, severity, text },
+  });
+}

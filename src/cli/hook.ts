@@ -1,0 +1,69 @@
+/**
+ * `hive hook`: one command for every hook event of Claude Code and Codex. A bundle of its own that starts
+ * about as fast as Node itself: nothing here or below imports a package. It prints what the client reads and
+ * nothing else, and ends with 0 unless it fails closed.
+ */
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
+import type { HookClient } from '../domain/hooks.ts';
+import { findPlace } from '../infrastructure/platform/project.ts';
+import { openHive } from '../open-hive.ts';
+
+/** The client waits for us: a store that is locked or gone must not hold it longer. */
+const LIMIT_MS = 2_000;
+/** Shorter than `LIMIT_MS`, so that the reason can still be said. */
+const BUSY_MS = 1_500;
+
+async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const limit = setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env), LIMIT_MS);
+  try {
+    const event = readHook(readFileSync(0, 'utf8'), env, clientOf(args));
+    const hive = await openHive({ env, busy_ms: BUSY_MS });
+    const verdict = await hive.hooks.handle(event, {
+      env,
+      machine: hostname(),
+      pid: process.pid,
+      place: () => findPlace(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
+      readTail,
+    });
+    // Durable before told: what this says was handed over is on disk by now.
+    process.stdout.write(sayVerdict(event, verdict));
+    await hive.close();
+  } catch (error) {
+    fail(error instanceof Error ? error.message : String(error), env);
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+function clientOf(args: readonly string[]): HookClient | null {
+  const given = args[args.indexOf('--client') + 1];
+  return args.includes('--client') && (given === 'codex' || given === 'claude-code') ? given : null;
+}
+
+/** Guards fail open unless configured to fail closed (invariant 11): then exit code 2 denies, with this reason. */
+function fail(reason: string, env: NodeJS.ProcessEnv): never {
+  process.stderr.write(`hive hook: ${reason}\n`);
+  process.exit(env['HIVE_GATE_FAIL'] === 'closed' ? 2 : 0);
+}
+
+function readTail(path: string, bytes: number): string | null {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(file);
+      const tail = Buffer.alloc(Math.min(bytes, size));
+      readSync(file, tail, 0, tail.length, size - tail.length);
+      return tail.toString('utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return null;
+  }
+}
+
+main(process.argv.slice(3), process.env).catch((error: unknown) => {
+  process.stderr.write(`hive hook: ${String(error)}\n`);
+});

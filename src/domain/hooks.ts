@@ -1,0 +1,97 @@
+/**
+ * Hooks: what an agent's client tells at each step, and what it may be told in return. Independent of the
+ * client; adapters/hooks/ translates both ways, exactly as each client wants it.
+ */
+import type { Source } from './prompts.ts';
+
+export type HookClient = 'claude-code' | 'codex';
+
+export interface HookTool {
+  name: string;
+  input: unknown;
+  /** Equals what the tool call carries over MCP; absent in a PermissionRequest. */
+  use_id: string | null;
+  response: unknown;
+  /** Which of our own tools this is, by exact server and tool; null for any other. */
+  own: string | null;
+}
+
+export interface HookEvent {
+  client: HookClient;
+  /** As the clients name it; both use the same names: SessionStart, PreToolUse, Stop … */
+  name: string;
+  session_id: string;
+  /** Set inside a subagent, whose session is then `SESSION:AGENT_ID`. */
+  agent_id: string | null;
+  /** `prompt_id` of Claude Code, `turn_id` of Codex. */
+  client_turn_id: string | null;
+  cwd: string;
+  transcript_path: string | null;
+  /** The client's own process, where it tells. */
+  pid: number | null;
+  source: Source;
+  /** A person sits at the client's terminal; null where the client does not tell. */
+  attended: boolean | null;
+  tool: HookTool | null;
+  /** The ids of the calls that a PostToolBatch closes. */
+  batch: string[];
+  prompt: string | null;
+  /** SessionStart: startup, resume, clear, compact, fork. SessionEnd: its reason. */
+  reason: string | null;
+  stop_hook_active: boolean;
+  /** Subagents that this event shows to run in the background. */
+  background_agents: string[];
+  /** The event as it came, for what only one capability wants. */
+  raw: Readonly<Record<string, unknown>>;
+}
+
+/** What is told to the client. Everything is optional; nothing at all is the usual answer. */
+export interface Verdict {
+  /** Texts the model reads beside what it does. */
+  context: string[];
+  /** PreToolUse: the tool does not run, and the model reads this. */
+  deny: string | null;
+  /** The turn ends here; a client that cannot do that is told by `deny`. */
+  end_turn: string | null;
+  /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
+  block: string | null;
+  /** Shown to the person at the client's terminal. */
+  notice: string | null;
+  /** The answer to a PermissionRequest or an Elicitation, in the client's own words. */
+  decision: Record<string, unknown> | null;
+}
+
+export const NO_OPINION: Verdict = {
+  context: [],
+  deny: null,
+  end_turn: null,
+  block: null,
+  notice: null,
+  decision: null,
+};
+
+/** Two opinions as one: context adds up, of the rest the first stands. */
+export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
+  if (second === null) return first;
+  return {
+    context: [...first.context, ...(second.context ?? [])],
+    deny: first.deny ?? second.deny ?? null,
+    end_turn: first.end_turn ?? second.end_turn ?? null,
+    block: first.block ?? second.block ?? null,
+    notice: first.notice ?? second.notice ?? null,
+    decision: first.decision ?? second.decision ?? null,
+  };
+}
+
+/** A prompt that starts so was written by the client itself: a wake-up, or a background agent that finished. */
+const TASK_NOTIFICATION = '<task-notification>';
+
+/** Whether a UserPromptSubmit brings the words of a person. */
+export function isHumanPrompt(event: HookEvent): boolean {
+  return (
+    event.name === 'UserPromptSubmit' &&
+    event.agent_id === null &&
+    event.prompt !== null &&
+    !event.prompt.trimStart().startsWith(TASK_NOTIFICATION)
+  );
+}
