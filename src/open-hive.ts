@@ -1,6 +1,6 @@
 /** The composition root: the one file that chooses implementations. */
 import { createHive, type Hive } from './application/hive.ts';
-import type { Logger } from './application/ports.ts';
+import type { Logger, Notifier } from './application/ports.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
@@ -22,16 +22,41 @@ export interface OpenHiveOptions {
  * Opens the store and wires the services over it. Close the hive when done: it holds file handles and timers.
  * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
  */
-export async function openHive({ store, env = process.env, log, busy_ms }: OpenHiveOptions = {}): Promise<Hive> {
+export async function openHive({
+  store,
+  env = process.env,
+  log,
+  busy_ms,
+}: OpenHiveOptions = {}): Promise<Hive> {
   const address = storeAddress(store === undefined ? env : { ...env, HIVE_STORE: store });
   checkSqliteVersion(process.versions['sqlite'] ?? '0');
   prepareSqliteFile(address);
   const driver = openSqlite(address, { busy_ms });
   const logger = log ?? createLogger(env['HIVE_LOG'], (line) => process.stderr.write(line));
   try {
-    return createHive({ store: await openStore(driver, address), ids: randomIds, processes, log: logger });
+    return createHive({
+      store: await openStore(driver, address),
+      ids: randomIds,
+      processes,
+      log: logger,
+      notifier: lazyNotifier(env, logger),
+    });
   } catch (error) {
     await driver.close();
     throw error;
   }
+}
+
+/** Loaded with the first popup: a hook or a short command never pays for it. */
+function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Logger): Notifier {
+  let loading: Promise<Notifier> | null = null;
+  return {
+    async show(popup) {
+      loading ??= import('./infrastructure/desktop/notifier.ts').then((desktop) =>
+        desktop.createDesktopNotifier({ env, log }),
+      );
+      return (await loading).show(popup);
+    },
+    close: async () => (await loading)?.close(),
+  };
 }

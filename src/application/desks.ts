@@ -1,14 +1,15 @@
 /** Desks: presence as a lease, focus, and the wishes of the human at a seat. */
 import { DESK_HEARTBEAT_MS, type Desk, leaseFrom } from '../domain/desks.ts';
+import { type PreferenceChanges, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Ids, Logger, Store } from './ports.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
   open(introduction: { seat: string; pid: number; client: string }): Promise<OpenDesk>;
   online(): Promise<Desk[]>;
-  preferences(seat: string): Promise<Record<string, unknown>>;
-  /** Merges into what stands; a null value removes a key. Returns what stands then. */
-  setPreferences(seat: string, changes: Record<string, unknown>): Promise<Record<string, unknown>>;
+  preferences(seat: string): Promise<Preferences>;
+  /** Merges into what stands; a null goes back to the default. Returns what stands then. */
+  setPreferences(seat: string, changes: PreferenceChanges): Promise<Preferences>;
 }
 
 export interface OpenDesk {
@@ -88,17 +89,17 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
     },
 
     online: () => store.read((tx) => tx.desks.online(tx.now)),
-    preferences: (seat) => store.read((tx) => tx.desks.preferences(seat)),
+    preferences: (seat) => store.read(async (tx) => preferencesFrom(await tx.desks.preferences(seat))),
 
     setPreferences: (seat, changes) =>
       store.write(async (tx) => {
         const merged = Object.fromEntries(
           Object.entries({ ...(await tx.desks.preferences(seat)), ...changes }).filter(
-            ([, value]) => value !== null,
+            ([, value]) => value !== null && value !== undefined,
           ),
         );
         await tx.desks.setPreferences(seat, merged, tx.now);
-        return merged;
+        return preferencesFrom(merged);
       }),
   };
 }

@@ -5,7 +5,8 @@ import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { settleSession } from './hook-sessions.ts';
 import { createHooks, type HookService, type Station } from './hooks.ts';
-import type { Ids, Logger, Processes, Store } from './ports.ts';
+import { type PopupParty, startPopups } from './popups.ts';
+import type { Ids, Logger, Notifier, Processes, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 
@@ -21,6 +22,8 @@ export interface Hive {
   readonly hooks: HookService;
   /** Lets prompts expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
+  /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
+  startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,9 +35,10 @@ export interface HiveParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
+  notifier: Notifier;
 }
 
-export function createHive({ store, ids, processes, log }: HiveParts): Hive {
+export function createHive({ store, ids, processes, log, notifier }: HiveParts): Hive {
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
   let stopExpiry: (() => void) | null = null;
@@ -51,6 +55,7 @@ export function createHive({ store, ids, processes, log }: HiveParts): Hive {
     startExpiry() {
       stopExpiry ??= startExpiry(store, prompts, log);
     },
+    startPopups: (party) => startPopups({ store, feed, prompts, notifier, log }, party),
     async close() {
       stopExpiry?.();
       await store.close();

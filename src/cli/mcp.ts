@@ -5,6 +5,7 @@ import { serveStdio } from '../adapters/mcp/stdio.ts';
 import type { Source } from '../domain/prompts.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
+import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { untilSignalled } from './lifetime.ts';
 
@@ -24,7 +25,9 @@ export async function runMcp({ role, source }: { role: Role; source: Source | nu
     };
     const { connection_id, machine, parent_pid } = connection;
     await hive.sessions.openConnection({ connection_id, machine, parent_pid, pid: process.pid });
+    const stopPopups = hive.startPopups({ seat: thisSeat(), name: connection_id, desk_id: null, open: null });
     await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
+    await stopPopups();
     await hive.sessions.closeConnection(connection_id);
   } finally {
     await hive.close();

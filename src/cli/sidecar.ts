@@ -1,6 +1,6 @@
 /** `hive sidecar`: spawned by Emacs, JSON-RPC on stdio, a desk while it lives. */
-import { hostname, userInfo } from 'node:os';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
+import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { untilSignalled } from './lifetime.ts';
 
@@ -9,8 +9,8 @@ export async function runSidecar(): Promise<void> {
   const hive = await openHive();
   hive.startExpiry();
   try {
-    const seat = `${userInfo().username}@${hostname()}`;
-    await serveEmacs(hive, { seat, pid: process.pid, input: process.stdin, output: process.stdout, stop });
+    const { stdin: input, stdout: output, pid } = process;
+    await serveEmacs(hive, { seat: thisSeat(), pid, input, output, stop });
   } finally {
     await hive.close();
   }

@@ -22,3 +22,9 @@ export const DESK_HEARTBEAT_MS = 5_000;
 export function leaseFrom(now: string): string {
   return new Date(Date.parse(now) + DESK_LEASE_MS).toISOString();
 }
+
+/** The person of a seat, `user@machine`; a user's own name may hold an @, a machine's does not. */
+export function userOfSeat(seat: string): string {
+  const at = seat.lastIndexOf('@');
+  return at > 0 ? seat.slice(0, at) : seat;
+}

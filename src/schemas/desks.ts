@@ -1,5 +1,6 @@
 /** The shape of what a desk sends about itself. */
 import { z } from 'zod';
+import type { PreferenceChanges } from '../domain/preferences.ts';
 
 export const PROTOCOL_VERSION = 1;
 
@@ -8,5 +9,25 @@ export const initializeParams = z.object({
   client: z.object({ name: z.string().max(100), version: z.string().max(100) }),
 });
 export const focusParams = z.object({ focused: z.boolean() });
-/** Preferences of a seat; a null takes one back. */
-export const preferencesParams = z.record(z.string().max(100), z.json());
+
+const timeOfDay = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time of day is written HH:MM, as in 22:30.');
+
+const preferenceShape = {
+  notify_when: z.enum(['always', 'unfocused', 'never']).nullish(),
+  do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
+  quiet_hours: z.object({ from: timeOfDay, to: timeOfDay }).nullish(),
+  muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
+  popup_permissions: z.boolean().nullish(),
+  notify_command: z.string().min(1).max(4_096).nullish(),
+  sound: z.boolean().nullish(),
+};
+
+/** `desk/preferences`: what changes. A null goes back to the default; what is left out stays. */
+export const preferencesParams: z.ZodType<PreferenceChanges> = z.strictObject(preferenceShape, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `There is no preference ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(preferenceShape).join(', ')}.`
+      : undefined,
+});

@@ -17,6 +17,7 @@ import { cleanDeep } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import { deskMethods, initializeDesk } from './desks.ts';
 import { startEvents } from './events.ts';
+import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
 
 /** What every method gets besides its parameters. */
@@ -50,6 +51,7 @@ export async function serveEmacs(
   const seat: Seat = { hive, seat: options.seat, pid: options.pid, desk: null, head_seq: 0 };
   const tell: Tell = (method, params) => connection.sendNotification(method, cleanDeep(params));
   let stopEvents: (() => Promise<void>) | null = null;
+  let stopPopups: (() => Promise<void>) | null = null;
 
   const ended = new Promise<void>((resolve) => {
     connection.onNotification('exit', resolve);
@@ -63,6 +65,7 @@ export async function serveEmacs(
   connection.onRequest('initialize', (params: unknown) => answer(hive, () => initializeDesk(params, seat)));
   connection.onNotification('initialized', () => {
     stopEvents ??= startEvents(seat, tell);
+    stopPopups ??= startDeskPopups(seat, tell);
   });
   connection.onRequest('shutdown', () => null);
   for (const [name, method] of Object.entries(METHODS)) {
@@ -80,6 +83,7 @@ export async function serveEmacs(
   await ended;
   connection.dispose();
   await (stopEvents as (() => Promise<void>) | null)?.();
+  await (stopPopups as (() => Promise<void>) | null)?.();
   await seat.desk?.close();
 }
 

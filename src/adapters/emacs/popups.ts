@@ -1,0 +1,19 @@
+/** A desk's popups: a click on one brings its prompt up in this Emacs. */
+import type { Seat, Tell } from './connection.ts';
+
+/** Null before the handshake: there is no desk yet to show anything for. */
+export function startDeskPopups(
+  { hive, seat, desk, head_seq }: Seat,
+  tell: Tell,
+): (() => Promise<void>) | null {
+  if (desk === null) return null;
+  const { desk_id } = desk;
+  return hive.startPopups({
+    seat,
+    name: desk_id,
+    desk_id,
+    cursor: head_seq,
+    // The person clicked, so here Emacs may come to the front; still only a notification (invariant 7).
+    open: (ask_id) => tell('desk/open_prompt', { ask_id }),
+  });
+}

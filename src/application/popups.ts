@@ -1,0 +1,167 @@
+/**
+ * Popups: which process of a seat shows the popup of a prompt. Each follows the feed and waits its turn:
+ * the focused desk none, other desks a little, an agent's own process longer; then a compare-and-set in
+ * the store lets one of them have it, once per prompt and seat. What became of it goes on the prompt's trail.
+ */
+import { decide, type SuppressReason } from '../domain/popups.ts';
+import { type Moment, preferencesFrom } from '../domain/preferences.ts';
+import { isExpired, type Prompt } from '../domain/prompts.ts';
+import type { Feed } from './feed.ts';
+import { createPopupBoard } from './popup-board.ts';
+import type { Logger, Notifier, PopupOutcome, Store, WriteTx } from './ports.ts';
+import type { PromptService } from './prompts.ts';
+
+/** Who shows popups in this process. */
+export interface PopupParty {
+  /** Machine and user. */
+  seat: string;
+  /** Who claims, for the trail: a desk, or a connection of an agent. */
+  name: string;
+  /** The desk of this process; null when there is none, which lets every desk of the seat go first. */
+  desk_id: string | null;
+  /** Opens a prompt where the human sits; null when this process has no such place. */
+  open: ((ask_id: string) => Promise<void>) | null;
+  /** Where to begin in the feed; the head of now when missing. */
+  cursor?: number | undefined;
+}
+
+export interface PopupParts {
+  store: Store;
+  feed: Feed;
+  prompts: PromptService;
+  notifier: Notifier;
+  log: Logger;
+}
+
+/** How long a desk lets the focused one go first. */
+export const OTHER_DESK_MS = 300;
+/** How long a process without a desk lets the desks go first. */
+export const NO_DESK_MS = 2_000;
+/** How many prompts one transaction claims. */
+const BATCH = 100;
+/** How long to wait after the store refused. */
+const RETRY_MS = 1_000;
+
+const SETTLES: ReadonlySet<string> = new Set(['prompt/responded', 'prompt/expired', 'prompt/cancelled']);
+
+/** Runs until the returned function is called, which takes down what is still shown. */
+export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
+  const { store, feed, log } = parts;
+  const { seat, name } = party;
+  const due = new Map<string, number>();
+  const board = createPopupBoard(parts, party, (prompts, outcome, reason, data) =>
+    store.write(async (tx) => {
+      for (const prompt of prompts) await record(tx, prompt, outcome, reason, data);
+    }),
+  );
+  let timer: NodeJS.Timeout | null = null;
+  let claiming: Promise<void> = Promise.resolve();
+  let stopped = false;
+
+  async function record(
+    tx: WriteTx,
+    prompt: Prompt,
+    outcome: Exclude<PopupOutcome, 'claimed'>,
+    reason: SuppressReason | string | null,
+    data: Record<string, unknown> = {},
+  ): Promise<void> {
+    await tx.prompts.setPopupOutcome(prompt.ask_id, seat, outcome, reason);
+    await tx.events.append({
+      type: 'prompt/popup',
+      session_id: prompt.session_id,
+      subject: prompt.ask_id,
+      data: { outcome, reason, seat, claimed_by: name, ...data },
+    });
+  }
+
+  async function patience(): Promise<number> {
+    if (party.desk_id === null) return NO_DESK_MS;
+    const desks = await store.read((tx) => tx.desks.online(tx.now));
+    const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
+    return focused.length === 0 || focused.some((desk) => desk.desk_id === party.desk_id) ? 0 : OTHER_DESK_MS;
+  }
+
+  function schedule(): void {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+    if (stopped || due.size === 0) return;
+    const next = Math.min(...due.values());
+    timer = setTimeout(
+      () => {
+        timer = null;
+        claiming = claiming.then(claimDue).catch((error: unknown) => {
+          log.warn('Popups could not be claimed and will be tried again.', { error: String(error) });
+          const later = Date.now() + RETRY_MS;
+          for (const [ask_id, at] of due) due.set(ask_id, Math.max(at, later));
+          schedule();
+        });
+      },
+      Math.max(0, next - Date.now()),
+    );
+  }
+
+  async function claimDue(): Promise<void> {
+    if (stopped) return;
+    const now = Date.now();
+    const ids = [...due]
+      .filter(([, at]) => at <= now)
+      .map(([ask_id]) => ask_id)
+      .slice(0, BATCH);
+    // A look costs no lock: most processes of a seat find that another was first, or that it is answered.
+    const open = await store.read((tx) => Promise.all(ids.map((ask_id) => tx.prompts.get(ask_id))));
+    const toShow = open.some((prompt) => prompt?.status === 'pending') ? await store.write(claim) : [];
+    for (const ask_id of ids) due.delete(ask_id);
+    schedule();
+    if (toShow.length > 0) board.show(toShow);
+
+    async function claim(tx: WriteTx): Promise<Prompt[]> {
+      const preferences = preferencesFrom(await tx.desks.preferences(seat));
+      const desks = await tx.desks.online(tx.now);
+      const focused = desks.some((desk) => desk.seat === seat && desk.focused);
+      const shown: Prompt[] = [];
+      for (const ask_id of ids) {
+        const prompt = await tx.prompts.get(ask_id);
+        if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) continue;
+        if (!(await tx.prompts.claimPopup(ask_id, seat, name, tx.now))) continue;
+        const verdict = decide(prompt, preferences, { focused }, momentOf(new Date()));
+        if (verdict.show) shown.push(prompt);
+        else await record(tx, prompt, 'suppressed', verdict.reason);
+      }
+      return shown;
+    }
+  }
+
+  const following = (async () => {
+    const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
+    return feed.follow({
+      cursor,
+      async onEvents(events) {
+        const created = events.filter((event) => event.type === 'prompt/created');
+        const at = created.length === 0 ? 0 : Date.now() + (await patience());
+        for (const { type, subject, data } of events) {
+          if (subject === null) continue;
+          if (type === 'prompt/created') due.set(subject, at);
+          if (SETTLES.has(type)) board.takeDown(subject);
+          if (SETTLES.has(type) || (type === 'prompt/popup' && data['seat'] === seat)) due.delete(subject);
+        }
+        schedule();
+      },
+      // What was lost sight of waits in the list; a popup for it now would be old news.
+      onResync: async () => undefined,
+    });
+  })();
+  following.catch((error: unknown) => log.warn('Popups could not be started.', { error: String(error) }));
+
+  return async () => {
+    stopped = true;
+    if (timer !== null) clearTimeout(timer);
+    const unfollow = await following.catch(() => null);
+    await unfollow?.();
+    await board.close();
+    await claiming;
+  };
+}
+
+function momentOf(date: Date): Moment {
+  return { now: date.toISOString(), minute_of_day: date.getHours() * 60 + date.getMinutes() };
+}

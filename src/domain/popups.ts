@@ -1,0 +1,144 @@
+/**
+ * Popups: which prompts may disturb the human on the desktop, and what they say there. Pure. A popup is a
+ * courtesy: whatever becomes of it, the prompt waits in the store, and closing one decides nothing.
+ */
+import { disturbance, type Moment, type Preferences } from './preferences.ts';
+import { type Prompt, type Source, URGENCY_RANK, type Urgency } from './prompts.ts';
+import { excerpt } from './text.ts';
+
+/** Why no popup was shown, as the trail of the prompt keeps it. */
+export type SuppressReason =
+  | 'low_urgency'
+  | 'notify_never'
+  | 'focused'
+  | 'muted_project'
+  | 'do_not_disturb'
+  | 'quiet_hours'
+  | 'settled';
+
+export type Verdict = { show: true } | { show: false; reason: SuppressReason };
+
+/** What is to be shown. Plain text everywhere: escaping is the business of who shows it. */
+export interface Popup {
+  /** `notice`: about a popup, not about something new. */
+  kind: 'prompt' | 'storm' | 'notice';
+  title: string;
+  body: string;
+  urgency: Urgency;
+  /** Labels of the prompt's options, in their order; empty where a popup may not answer. */
+  buttons: readonly string[];
+  /** Whether a click on the body leads anywhere. */
+  openable: boolean;
+  sound: boolean;
+  /** The program of the user's own that is told as well. */
+  command: string | null;
+  /** Most urgent first; more than one is a storm. */
+  prompts: readonly Prompt[];
+}
+
+/** More buttons than this, and no server shows them well. */
+const MAX_BUTTONS = 3;
+const TITLE_LENGTH = 120;
+const BODY_LENGTH = 500;
+
+/** Whether a pending prompt is shown at a seat. Only do-not-disturb and quiet hours let `critical` through. */
+export function decide(
+  prompt: Pick<Prompt, 'urgency' | 'project' | 'project_dir'>,
+  preferences: Preferences,
+  seat: { focused: boolean },
+  moment: Moment,
+): Verdict {
+  const { notify_when, muted_projects } = preferences;
+  if (prompt.urgency === 'low') return suppress('low_urgency');
+  if (notify_when === 'never') return suppress('notify_never');
+  if (muted_projects.includes(prompt.project) || muted_projects.includes(prompt.project_dir))
+    return suppress('muted_project');
+  if (notify_when === 'unfocused' && seat.focused) return suppress('focused');
+  const reason = disturbance(preferences, moment);
+  return reason === null || prompt.urgency === 'critical' ? { show: true } : suppress(reason);
+}
+
+function suppress(reason: SuppressReason): Verdict {
+  return { show: false, reason };
+}
+
+/** How an agent is named wherever it makes itself heard: what comes from the background says so first. */
+export function sourcePrefix(source: Source): string {
+  return source === 'bg' ? '[bg] ' : '';
+}
+
+/** The popup of one prompt. A permission gets buttons only where its human has turned that on. */
+export function promptPopup(prompt: Prompt, preferences: Preferences, openable: boolean): Popup {
+  const { agent, source, project, header, question, options, multi_select, kind, urgency } = prompt;
+  const asks = kind === 'permission' ? ' asks permission' : '';
+  const answerable =
+    options.length <= MAX_BUTTONS && !multi_select && (kind === 'question' || preferences.popup_permissions);
+  const topic = header === null ? '' : ` · ${header}`;
+  return {
+    ...commonOf(preferences, openable),
+    kind: 'prompt',
+    title: excerpt(`${sourcePrefix(source)}${agent}${asks} · ${project}${topic}`, TITLE_LENGTH),
+    body: excerpt(question, BODY_LENGTH),
+    urgency,
+    buttons: answerable ? options.map((option) => option.label) : [],
+    prompts: [prompt],
+  };
+}
+
+/** One popup for many prompts: how many wait, and whose they are. */
+export function stormPopup(prompts: readonly Prompt[], preferences: Preferences, openable: boolean): Popup {
+  const sorted = prompts.toSorted(
+    (a, b) => URGENCY_RANK[a.urgency] - URGENCY_RANK[b.urgency] || (a.created_at < b.created_at ? -1 : 1),
+  );
+  const counts = new Map<string, number>();
+  for (const { source, agent, project } of sorted) {
+    const who = `${sourcePrefix(source)}${agent} · ${project}`;
+    counts.set(who, (counts.get(who) ?? 0) + 1);
+  }
+  const lines = [...counts].map(([who, count]) => `${count} from ${excerpt(who, TITLE_LENGTH)}`);
+  const shown = lines.slice(0, 3);
+  if (lines.length > shown.length) shown.push(`and ${lines.length - shown.length} agents more`);
+  return {
+    ...commonOf(preferences, openable),
+    kind: 'storm',
+    title: `${prompts.length} questions wait for you`,
+    body: shown.join('\n'),
+    urgency: sorted[0]?.urgency ?? 'normal',
+    buttons: [],
+    prompts: sorted,
+  };
+}
+
+/** A word to the person whose click on a button did not become the answer. */
+export function noticePopup(prompt: Prompt, sentence: string, preferences: Preferences): Popup {
+  return {
+    ...commonOf(preferences, false),
+    kind: 'notice',
+    title: excerpt(`About your answer to ${prompt.agent} · ${prompt.project}`, TITLE_LENGTH),
+    body: excerpt(sentence, BODY_LENGTH),
+    urgency: 'normal',
+    buttons: [],
+    prompts: [prompt],
+  };
+}
+
+function commonOf(
+  { sound, notify_command }: Preferences,
+  openable: boolean,
+): Pick<Popup, 'sound' | 'command' | 'openable'> {
+  return { sound, command: notify_command, openable };
+}
+
+/** More than `count` popups within `window_ms` are a storm. */
+export const STORM = { count: 3, window_ms: 2_000 } as const;
+
+/** The times of the latest popups with new ones added, and whether they are a storm. */
+export function noteArrivals(
+  recent: readonly number[],
+  arrivals: number,
+  at: number,
+): { recent: number[]; storm: boolean } {
+  const within = recent.filter((time) => time > at - STORM.window_ms);
+  const all = [...within, ...new Array<number>(arrivals).fill(at)];
+  return { recent: all.slice(-STORM.count - 1), storm: all.length > STORM.count };
+}

@@ -1,0 +1,79 @@
+/**
+ * The wishes of the human at a seat. Kept in the store, so that they bind every process of that seat: each
+ * desk, and an agent's own `hive mcp` when no desk is open. Pure: the time of day is given.
+ */
+
+/** `unfocused`: only while no Emacs of the seat has the focus. */
+export type NotifyWhen = 'always' | 'unfocused' | 'never';
+
+/** Local time of day, `HH:MM`; `from` after `to` goes over midnight. */
+export interface QuietHours {
+  from: string;
+  to: string;
+}
+
+export interface Preferences {
+  notify_when: NotifyWhen;
+  /** True until it is taken back, or a time (ISO-8601 UTC) at which it ends by itself. */
+  do_not_disturb: boolean | string;
+  quiet_hours: QuietHours | null;
+  /** Short names of projects or their directories. */
+  muted_projects: readonly string[];
+  /** Whether a popup may answer a permission. */
+  popup_permissions: boolean;
+  /** A shell command that gets each notification as JSON on stdin. */
+  notify_command: string | null;
+  sound: boolean;
+}
+
+/** A missing key leaves what stands, null goes back to the default. */
+export type PreferenceChanges = { [Key in keyof Preferences]?: Preferences[Key] | null | undefined };
+
+export const DEFAULT_PREFERENCES: Preferences = {
+  notify_when: 'always',
+  do_not_disturb: false,
+  quiet_hours: null,
+  muted_projects: [],
+  popup_permissions: false,
+  notify_command: null,
+  sound: false,
+};
+
+/** A moment as preferences see it: what the clock says, and where in its day the person is. */
+export interface Moment {
+  /** ISO-8601 UTC. */
+  now: string;
+  /** Minutes since the local midnight. */
+  minute_of_day: number;
+}
+
+/** What stands for a seat; keys that a newer hive may have stored are left alone and not understood. */
+export function preferencesFrom(stored: Readonly<Record<string, unknown>>): Preferences {
+  const known = Object.keys(DEFAULT_PREFERENCES)
+    .filter((key) => stored[key] !== undefined && stored[key] !== null)
+    .map((key) => [key, stored[key]]);
+  return { ...DEFAULT_PREFERENCES, ...Object.fromEntries(known) } as Preferences;
+}
+
+/** Why the human is not to be disturbed now by anything that is not critical; null when nothing speaks against it. */
+export function disturbance(
+  { do_not_disturb, quiet_hours }: Preferences,
+  { now, minute_of_day }: Moment,
+): 'do_not_disturb' | 'quiet_hours' | null {
+  if (do_not_disturb === true || (typeof do_not_disturb === 'string' && now < do_not_disturb))
+    return 'do_not_disturb';
+  return quiet_hours !== null && isWithin(quiet_hours, minute_of_day) ? 'quiet_hours' : null;
+}
+
+function isWithin({ from, to }: QuietHours, minute: number): boolean {
+  const begin = minuteOf(from);
+  const end = minuteOf(to);
+  // From a time to the same time is the whole day: nobody means none of it.
+  if (begin === end) return true;
+  return begin < end ? minute >= begin && minute < end : minute >= begin || minute < end;
+}
+
+function minuteOf(time: string): number {
+  const [hours = '0', minutes = '0'] = time.split(':');
+  return Number(hours) * 60 + Number(minutes);
+}
