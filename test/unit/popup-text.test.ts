@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { plainBody, plainLabel, plainTitle } from '../../src/infrastructure/desktop/plain-text.ts';
+
+describe("agents' text on its way to a notification server", () => {
+  it('never starts with a dash', () => {
+    expect(plainTitle('--urgency=critical')).toBe(' --urgency=critical');
+    expect(plainBody('\u0000-x', true)).toBe(' -x');
+  });
+
+  it('escapes markup in the body, once and not in the title', () => {
+    expect(plainBody('<b>a</b> & b', true)).toBe('&lt;b&gt;a&lt;/b&gt; &amp; b');
+    expect(plainBody('<b>', false)).toBe('<b>');
+    expect(plainTitle('<b>')).toBe('<b>');
+  });
+
+  it('holds no control character, no NUL, nothing that reorders or hides', () => {
+    expect(plainTitle('a\u0000b\u001b[1mc\nd')).toBe('a b [1mc d');
+    expect(plainBody('a\u202eb\u200bc\u2066d\ne\u0007', true)).toBe('abcd\ne');
+  });
+
+  it('keeps right-to-left text and emoji as they are', () => {
+    expect(plainBody('שלום 👩‍👩‍👧 مرحبا', true)).toBe('שלום 👩‍👩‍👧 مرحبا');
+  });
+
+  it('is never empty: node-notifier takes that for an error', () => {
+    for (const text of ['', '\u0000', '\n']) expect(plainBody(text, true)).toBe(' ');
+    expect(plainLabel('\u200b')).toBe('…');
+  });
+
+  it('fits, well-formed, whatever comes in', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.constant('é'.repeat(130_000)));
+    fc.assert(
+      fc.property(text, (given) => {
+        const title = plainTitle(given);
+        expect(Buffer.byteLength(title)).toBeLessThanOrEqual(1_025);
+        expect(title.isWellFormed()).toBe(true);
+        expect(title).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+        expect(title.startsWith('-')).toBe(false);
+        expect(Buffer.byteLength(plainLabel(given))).toBeLessThanOrEqual(64);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decide, noteArrivals, promptPopup, STORM, stormPopup } from '../../src/domain/popups.ts';
+import { DEFAULT_PREFERENCES, type Preferences, preferencesFrom } from '../../src/domain/preferences.ts';
+import { type Asker, type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+
+const NOW = '2026-01-01T12:00:00.000Z';
+const NOON = { now: NOW, minute_of_day: 12 * 60 };
+
+function prompt(request: Partial<AskRequest> = {}, asker: Partial<Asker> = {}, at = NOW): Prompt {
+  return createPrompt(
+    { question: 'Go on?', ...request },
+    {
+      session_id: 's',
+      agent: 'Claude-abc12',
+      source: 'main',
+      project: 'demo',
+      project_dir: '/demo/.git',
+      turn_id: null,
+      ...asker,
+    },
+    'ask-1',
+    at,
+  );
+}
+
+function wish(changes: Partial<Preferences> = {}): Preferences {
+  return { ...DEFAULT_PREFERENCES, ...changes };
+}
+
+const awake = { focused: false };
+
+describe('whether a prompt pops up', () => {
+  it('does, unless somebody wishes otherwise', () => {
+    expect(decide(prompt(), wish(), awake, NOON)).toEqual({ show: true });
+  });
+
+  it('never does for low urgency', () => {
+    expect(decide(prompt({ urgency: 'low' }), wish(), awake, NOON)).toEqual({
+      show: false,
+      reason: 'low_urgency',
+    });
+  });
+
+  it.each([
+    ['always', true, true],
+    ['always', false, true],
+    ['unfocused', true, false],
+    ['unfocused', false, true],
+    ['never', false, false],
+    ['never', true, false],
+  ] as const)('notify_when %s with a desk focused: %s', (notify_when, focused, show) => {
+    expect(decide(prompt(), wish({ notify_when }), { focused }, NOON).show).toBe(show);
+  });
+
+  it('stays away while the human does not want to be disturbed, and lets critical through', () => {
+    const preferences = wish({ do_not_disturb: true });
+    expect(decide(prompt(), preferences, awake, NOON)).toEqual({ show: false, reason: 'do_not_disturb' });
+    expect(decide(prompt({ urgency: 'critical' }), preferences, awake, NOON)).toEqual({ show: true });
+  });
+
+  it('ends do-not-disturb by itself at the time it was given', () => {
+    const preferences = wish({ do_not_disturb: NOW });
+    expect(decide(prompt(), preferences, awake, { ...NOON, now: '2026-01-01T11:59:59.999Z' }).show).toBe(
+      false,
+    );
+    expect(decide(prompt(), preferences, awake, NOON).show).toBe(true);
+  });
+
+  it.each([
+    ['22:00', '07:00', '23:30', false],
+    ['22:00', '07:00', '06:59', false],
+    ['22:00', '07:00', '07:00', true],
+    ['22:00', '07:00', '21:59', true],
+    ['12:00', '13:00', '12:00', false],
+    ['12:00', '13:00', '13:00', true],
+    ['09:00', '09:00', '15:00', false],
+  ])('quiet from %s to %s, at %s: shown %s', (from, to, at, show) => {
+    const [hours = 0, minutes = 0] = at.split(':').map(Number);
+    const moment = { now: NOW, minute_of_day: hours * 60 + minutes };
+    const preferences = wish({ quiet_hours: { from, to } });
+    expect(decide(prompt(), preferences, awake, moment).show).toBe(show);
+    expect(decide(prompt({ urgency: 'critical' }), preferences, awake, moment).show).toBe(true);
+  });
+
+  it('is mute for a project by its name or its directory, also when critical', () => {
+    for (const muted of ['demo', '/demo/.git']) {
+      const verdict = decide(prompt({ urgency: 'critical' }), wish({ muted_projects: [muted] }), awake, NOON);
+      expect(verdict).toEqual({ show: false, reason: 'muted_project' });
+    }
+    expect(decide(prompt(), wish({ muted_projects: ['other'] }), awake, NOON).show).toBe(true);
+  });
+});
+
+describe('what a popup says', () => {
+  it('names agent, project, topic and question', () => {
+    const popup = promptPopup(prompt({ header: 'Deploy' }), wish(), true);
+    expect(popup).toMatchObject({ title: 'Claude-abc12 · demo · Deploy', body: 'Go on?', urgency: 'normal' });
+  });
+
+  it.each([
+    ['bg', '[bg] Claude-abc12 · demo'],
+    ['fork', 'Claude-abc12 · demo'],
+    ['main', 'Claude-abc12 · demo'],
+  ] as const)('from %s begins so: %s', (source, title) => {
+    expect(promptPopup(prompt({}, { source }), wish(), true).title).toBe(title);
+  });
+
+  it('has buttons for a question with at most three options', () => {
+    expect(promptPopup(prompt({ options: ['a', 'b', 'c'] }), wish(), true).buttons).toEqual(['a', 'b', 'c']);
+    expect(promptPopup(prompt({ options: ['a', 'b', 'c', 'd'] }), wish(), true).buttons).toEqual([]);
+    expect(promptPopup(prompt({ options: ['a', 'b'], multi_select: true }), wish(), true).buttons).toEqual(
+      [],
+    );
+  });
+
+  it('has buttons for a permission only where its human has turned that on', () => {
+    const permission = prompt({ kind: 'permission', options: ['yes', 'no'] });
+    expect(promptPopup(permission, wish(), true).buttons).toEqual([]);
+    expect(promptPopup(permission, wish({ popup_permissions: true }), true).buttons).toEqual(['yes', 'no']);
+  });
+
+  it('tells a storm by its count, its agents and its highest urgency', () => {
+    const many = [prompt(), prompt({ urgency: 'critical' }, { source: 'bg' }), prompt()];
+    const popup = stormPopup(many, wish(), true);
+    expect(popup).toMatchObject({ title: '3 questions wait for you', urgency: 'critical', buttons: [] });
+    expect(popup.body.split('\n').toSorted()).toEqual([
+      '1 from [bg] Claude-abc12 · demo',
+      '2 from Claude-abc12 · demo',
+    ]);
+    expect(popup.prompts[0]?.urgency).toBe('critical');
+  });
+});
+
+describe('a storm', () => {
+  it('is more than three within two seconds', () => {
+    let recent: number[] = [];
+    const storms = [0, 500, 1_000, 1_500, 4_000].map((at) => {
+      const noted = noteArrivals(recent, 1, at);
+      recent = noted.recent;
+      return noted.storm;
+    });
+    expect(storms).toEqual([false, false, false, true, false]);
+  });
+
+  it('is what a plain count over the last two seconds says, whatever comes when', () => {
+    const arrivals = fc.array(fc.record({ after: fc.nat(1_500), count: fc.integer({ min: 1, max: 6 }) }));
+    fc.assert(
+      fc.property(arrivals, (steps) => {
+        let recent: number[] = [];
+        let at = 0;
+        const all: number[] = [];
+        for (const { after, count } of steps) {
+          at += after;
+          for (let n = 0; n < count; n += 1) all.push(at);
+          const noted = noteArrivals(recent, count, at);
+          recent = noted.recent;
+          expect(noted.storm).toBe(all.filter((time) => time > at - STORM.window_ms).length > STORM.count);
+        }
+      }),
+    );
+  });
+});
+
+describe('what is stored of preferences', () => {
+  it('falls back to the defaults, key by key, and leaves alone what it does not know', () => {
+    expect(preferencesFrom({ sound: true, notify_when: null, of_a_newer_hive: 1 })).toEqual(
+      wish({ sound: true }),
+    );
+  });
+});
