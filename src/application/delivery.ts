@@ -1,11 +1,14 @@
 /**
  * Delivery: what is carried into an agent, and what proves that it arrived (invariant 6). At least once,
- * undisturbed exactly once: an answer is stamped `handed_at` when a carrier (one MCP connection, one hook)
- * returns or prints it, and `collected_at` when that same carrier shows by a further sign of life that the
- * agent went on. A carrier that dies in between proves nothing, so the next one hands it again, `repeated`.
+ * undisturbed exactly once: an answer is stamped `handed_at` when a carrier (one MCP connection, the hooks of
+ * a session) returns or prints it, and `collected_at` when that same carrier shows by a further sign of life
+ * that the agent went on. A carrier that dies in between proves nothing, so the next hands it again, `repeated`.
  */
+import { describeSettlement } from '../domain/answers.ts';
+import { readUntil, takesContext } from '../domain/hooks.ts';
 import { handPrompt, isUncollected, type Prompt } from '../domain/prompts.ts';
-import type { Store } from './ports.ts';
+import type { Station, Visit } from './hooks.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
 
 export interface Delivered {
   prompt: Prompt;
@@ -28,40 +31,124 @@ export function createDelivery(store: Store): DeliveryService {
         for (const ask_id of ask_ids) {
           const prompt = await tx.prompts.get(ask_id);
           if (prompt === undefined) continue;
-          if (!isUncollected(prompt)) {
-            delivered.push({ prompt, repeated: false });
-            continue;
-          }
-          const handed = handPrompt(prompt, carrier, tx.now);
-          const repeated = prompt.handed_at !== null;
-          await tx.prompts.update(handed);
-          await tx.events.append({
-            type: 'prompt/handed',
-            session_id: prompt.session_id,
-            subject: ask_id,
-            data: { status: prompt.status, carrier, repeated },
-          });
-          delivered.push({ prompt: handed, repeated });
+          delivered.push(
+            isUncollected(prompt) ? await handOne(tx, prompt, carrier) : { prompt, repeated: false },
+          );
         }
         return delivered;
       }),
 
     async collect(carrier, handed_before) {
       const carried = await store.read((tx) => tx.prompts.carriedBy(carrier, handed_before));
-      if (carried.length === 0) return 0;
-      return store.write(async (tx) => {
-        const prompts = await tx.prompts.carriedBy(carrier, handed_before);
-        for (const prompt of prompts) {
-          await tx.prompts.update({ ...prompt, collected_at: tx.now });
-          await tx.events.append({
-            type: 'prompt/collected',
-            session_id: prompt.session_id,
-            subject: prompt.ask_id,
-            data: { status: prompt.status, carrier },
-          });
-        }
-        return prompts.length;
-      });
+      return carried.length === 0 ? 0 : store.write((tx) => collectFrom(tx, carrier, handed_before));
     },
   };
+}
+
+async function handOne(tx: WriteTx, prompt: Prompt, carrier: string): Promise<Delivered> {
+  const repeated = prompt.handed_at !== null;
+  const handed = handPrompt(prompt, carrier, tx.now);
+  await tx.prompts.update(handed);
+  await append(tx, 'prompt/handed', handed, { carrier, repeated });
+  return { prompt: handed, repeated };
+}
+
+async function collectFrom(tx: WriteTx, carrier: string, handed_before: string): Promise<number> {
+  const prompts = await tx.prompts.carriedBy(carrier, handed_before);
+  for (const prompt of prompts) await collectOne(tx, prompt);
+  return prompts.length;
+}
+
+async function collectOne(tx: WriteTx, prompt: Prompt): Promise<void> {
+  const collected = { ...prompt, collected_at: tx.now };
+  await tx.prompts.update(collected);
+  await append(tx, 'prompt/collected', collected, { carrier: prompt.carrier });
+}
+
+async function append(
+  tx: WriteTx,
+  type: 'prompt/handed' | 'prompt/collected',
+  prompt: Prompt,
+  data: Record<string, unknown>,
+): Promise<void> {
+  const { session_id, ask_id, status } = prompt;
+  await tx.events.append({ type, session_id, subject: ask_id, data: { status, ...data } });
+}
+
+/** What the hooks of one session carry in; one carrier, since they speak into one conversation. */
+export function hookCarrier(session_id: string): string {
+  return `hook:${session_id}`;
+}
+
+/** So many answers are carried in at once; the rest follow with the next event. */
+const AT_ONCE = 5;
+
+/**
+ * Hands what a session has settled and not collected, leaving out what another carrier may yet prove read.
+ * Used where a hook prints: as context, or as the reason of a Stop that is held.
+ */
+export async function handUncollected({ tx, session, processes, settings }: Visit): Promise<Delivered[]> {
+  const carrier = hookCarrier(session.session_id);
+  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const delivered: Delivered[] = [];
+  for (const prompt of open.filter(isUncollected)) {
+    if (delivered.length === AT_ONCE) break;
+    if (
+      prompt.handed_at !== null &&
+      (await isCarried(tx, prompt, carrier, settings.machine, processes.alive))
+    )
+      continue;
+    delivered.push(await handOne(tx, prompt, carrier));
+  }
+  return delivered;
+}
+
+const OPEN_LIMIT = 200;
+
+/** Whether what handed this prompt is still there to prove that it was read. */
+async function isCarried(
+  tx: ReadTx,
+  { carrier }: Prompt,
+  own: string,
+  machine: string,
+  alive: (pid: number) => boolean,
+): Promise<boolean> {
+  if (carrier === null) return false;
+  if (carrier === own) return true;
+  const connections = await tx.sessions.connections(machine);
+  return connections.some(
+    (connection) => carrier === mcpCarrier(connection.connection_id) && alive(connection.pid),
+  );
+}
+
+/** What one MCP connection hands. */
+export function mcpCarrier(connection_id: string): string {
+  return `mcp:${connection_id}`;
+}
+
+/** The station of answers: what this event proves to have been read, and what can be carried in with it. */
+export const deliverAnswers: Station = async (visit) => {
+  const { tx, event, session, verdict } = visit;
+  const carrier = hookCarrier(session.session_id);
+  // A session that begins anew from its transcript may have lost what was printed last.
+  const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
+  if (proven !== null) await collectFrom(tx, carrier, proven);
+  if (event.name === 'PostToolUse' && event.tool?.own === 'hivemind_poll') await collectPolled(visit);
+  if (!takesContext(event) || verdict.block !== null) return null;
+  if (event.name === 'SessionStart') await releaseCarried(tx, carrier);
+  const delivered = await handUncollected(visit);
+  return { context: delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated)) };
+};
+
+/** A poll whose result has come back to the client was read: the hook that fires after it is the proof. */
+async function collectPolled({ tx, session }: Visit): Promise<void> {
+  for (const prompt of await tx.prompts.openOf(session.session_id, OPEN_LIMIT)) {
+    if (isUncollected(prompt) && prompt.carrier?.startsWith('mcp:') === true) await collectOne(tx, prompt);
+  }
+}
+
+/** What this session's hooks had printed and nothing proved read is to be handed again. */
+async function releaseCarried(tx: WriteTx, carrier: string): Promise<void> {
+  for (const prompt of await tx.prompts.carriedBy(carrier, tx.now))
+    await tx.prompts.update({ ...prompt, carrier: null });
 }

@@ -4,8 +4,9 @@
  */
 import type { HookEvent } from '../domain/hooks.ts';
 import { type Session, subagentId } from '../domain/sessions.ts';
+import { withParent } from './ancestry.ts';
 import type { Station } from './hooks.ts';
-import type { WriteTx } from './ports.ts';
+import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
 
 /** Where an agent works (infrastructure/platform/project.ts). */
@@ -16,8 +17,12 @@ export interface Place {
 }
 
 interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
   machine: string;
+  /** The hook's own process. */
+  pid: number;
   place: () => Place;
+  processes: Processes;
 }
 
 /** The session of an event, up to date in the store, with what it takes over from the one it continues. */
@@ -47,18 +52,22 @@ async function knownRoot(
   return { ...known, pid, machine };
 }
 
-async function newRoot(tx: WriteTx, event: HookEvent, { machine, place }: Surroundings): Promise<Session> {
+async function newRoot(tx: WriteTx, event: HookEvent, around: Surroundings): Promise<Session> {
   const { session_id, client, source, pid } = event;
+  const { env, machine } = around;
   const before = await predecessor(tx, event, machine);
-  const introduced = await newSession(tx, {
+  const introduction = {
     session_id,
     client,
     source,
     pid,
     machine,
-    parent_session_id: before?.parent_session_id ?? null,
-    ...place(),
-  });
+    parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
+    ...around.place(),
+  };
+  // What goes on from another has its parent; the client's own process may still carry the other's name.
+  const above = before === undefined ? around.processes.ancestors(pid ?? around.pid) : [];
+  const introduced = await newSession(tx, await withParent(tx, introduction, above));
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's choices for a session hold for the one that goes on from it.
   const { shared, roles, gate } = before;
@@ -119,8 +128,14 @@ async function becomeBackground(tx: WriteTx, session_id: string): Promise<void> 
 export const settleSession: Station = async ({ tx, event, session, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
-  if (state === 'ended') await endSession(tx, session);
-  else await recordSession(tx, 'session/changed', { ...session, state });
+  if (state === 'ended') {
+    await endSession(tx, session);
+    const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
+    // What a subagent asked, its parent gets to hear: nobody else is left to read the answer.
+    if (parent !== undefined) await takeOver(tx, session, parent);
+  } else {
+    await recordSession(tx, 'session/changed', { ...session, state });
+  }
   return null;
 };
 

@@ -95,3 +95,28 @@ export function isHumanPrompt(event: HookEvent): boolean {
     !event.prompt.trimStart().startsWith(TASK_NOTIFICATION)
   );
 }
+
+/** Within one batch of parallel calls hooks follow each other at once; the model has not spoken in between. */
+const SAME_STEP_MS = 1_000;
+const AFTER_READING: ReadonlySet<string> = new Set([
+  'Stop',
+  'SubagentStop',
+  'UserPromptSubmit',
+  'SessionStart',
+]);
+
+/**
+ * Until when what hooks printed for a session has provably been read, given that this event fires now; null
+ * when it proves nothing. A further tool call proves it only if it cannot be of the same batch.
+ */
+export function readUntil({ name }: HookEvent, now: string): string | null {
+  if (AFTER_READING.has(name)) return now;
+  if (name !== 'PreToolUse') return null;
+  return new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
+}
+
+/** The events whose context reaches the model: where something can be carried in. */
+export function takesContext({ name, tool }: HookEvent): boolean {
+  if (name === 'PostToolUse') return tool?.own !== 'hivemind_poll';
+  return name === 'PostToolUseFailure' || name === 'UserPromptSubmit' || name === 'SessionStart';
+}

@@ -5,6 +5,7 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ZodRawShape, z } from 'zod';
+import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -81,7 +82,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           const meta = extra._meta ?? {};
           const client = server.server.getClientVersion()?.name ?? '';
           const { session, advice } = await hive.sessions.resolveCaller({ ...connection, meta, client });
-          const carrier = `mcp:${connection.connection_id}`;
+          const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.
           await hive.delivery.collect(carrier, new Date().toISOString());
           const progress = progressReporter(meta['progressToken'], extra.sendNotification);
