@@ -50,7 +50,7 @@ export function createHooks({ store, ids, processes, log, stations }: HookParts)
   return {
     handle: (event, settings) =>
       store.write(async (tx) => {
-        const session = await sessionOfHook(tx, event, settings);
+        const session = await sessionOfHook(tx, event, { ...settings, processes });
         let verdict = NO_OPINION;
         for (const station of stations) {
           verdict = mergeVerdicts(

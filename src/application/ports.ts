@@ -65,7 +65,19 @@ export interface StoredResponse extends PromptAnswer {
   outcome: StoredOutcome;
 }
 
-export interface PromptReads {
+/** Records by kind: a prune of prompts also takes their responses, popups and events. */
+export type PruneCounts = Readonly<Record<string, number>>;
+
+/** What ages and goes: settled before then, with everything that hangs on it (retention.ts). */
+export interface PrunableReads {
+  prunable(before: string): Promise<PruneCounts>;
+}
+export interface Prunable {
+  /** Removes at most `limit` of them; no counts at all when none is left. */
+  prune(before: string, limit: number): Promise<PruneCounts>;
+}
+
+export interface PromptReads extends PrunableReads {
   get(ask_id: string): Promise<Prompt | undefined>;
   byKey(session_id: string, idempotency_key: string): Promise<Prompt | undefined>;
   list(filter: PromptFilter): Promise<Page<Prompt>>;
@@ -82,7 +94,7 @@ export interface PromptReads {
   response(response_id: string): Promise<StoredResponse | undefined>;
 }
 
-export interface PromptRecords extends PromptReads {
+export interface PromptRecords extends PromptReads, Prunable {
   insert(prompt: Prompt): Promise<void>;
   /** Compare-and-set from `pending`; an answer also needs the time not to have run out. False: somebody was first. */
   settle(prompt: Prompt, now: string): Promise<boolean>;
@@ -93,8 +105,6 @@ export interface PromptRecords extends PromptReads {
   setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
   /** Gives what a session has open to the one that continues it; returns what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
-  /** Deletes settled prompts, with their responses, popups and events, and says how many went. */
-  prune(before: string, limit: number): Promise<number>;
   /** Claims the popup of a prompt for a seat; false when it is claimed already. */
   claimPopup(ask_id: string, seat: string, claimed_by: string, now: string): Promise<boolean>;
   setPopupOutcome(ask_id: string, seat: string, outcome: PopupOutcome, reason: string | null): Promise<void>;
@@ -114,7 +124,7 @@ export interface Connection {
   opened_at: string;
 }
 
-export interface SessionReads {
+export interface SessionReads extends PrunableReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
   /** The living session whose client is this process; subagents carry no pid. */
@@ -131,7 +141,7 @@ export interface SessionReads {
   connections(machine: string): Promise<Connection[]>;
 }
 
-export interface SessionRecords extends SessionReads {
+export interface SessionRecords extends SessionReads, Prunable {
   upsert(session: Session): Promise<void>;
   touch(session_id: string, now: string): Promise<void>;
   touchByHook(session_id: string, now: string): Promise<void>;
@@ -143,13 +153,13 @@ export interface SessionRecords extends SessionReads {
   closeConnection(connection_id: string): Promise<void>;
 }
 
-export interface DeskReads {
+export interface DeskReads extends PrunableReads {
   online(now: string): Promise<Desk[]>;
   get(desk_id: string): Promise<Desk | undefined>;
   preferences(seat: string): Promise<Record<string, unknown>>;
 }
 
-export interface DeskRecords extends DeskReads {
+export interface DeskRecords extends DeskReads, Prunable {
   put(desk: Desk): Promise<void>;
   renew(desk_id: string, lease_until: string): Promise<void>;
   remove(desk_id: string): Promise<void>;
@@ -157,7 +167,7 @@ export interface DeskRecords extends DeskReads {
   setPreferences(seat: string, value: Record<string, unknown>, now: string): Promise<void>;
 }
 
-export interface EventReads {
+export interface EventReads extends PrunableReads {
   /** The highest seq committed so far; 0 in a new store. */
   head(): Promise<number>;
   /** Events after a cursor, in order. */
@@ -167,10 +177,8 @@ export interface EventReads {
   of(subject: string, limit: number): Promise<HiveEvent[]>;
 }
 
-export interface EventRecords extends EventReads {
+export interface EventRecords extends EventReads, Prunable {
   append(event: NewEvent): Promise<number>;
-  /** Deletes old events and remembers how far. */
-  prune(before: string, limit: number): Promise<number>;
 }
 
 /** Other processes of this machine. */

@@ -2,13 +2,19 @@
 import { HiveError } from '../domain/errors.ts';
 import type { Source } from '../domain/prompts.ts';
 import type { GateMode, Session, SessionIntroduction } from '../domain/sessions.ts';
+import { sessionsAmong, withParent } from './ancestry.ts';
 import { type CallerEvidence, identifyCaller, toolUseOf } from './identity.ts';
 import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
 
 export interface SessionService {
-  /** The session of this introduction, registered on first sight, reopened when it had ended. */
-  introduce(introduction: SessionIntroduction): Promise<Session>;
+  /**
+   * The session of this introduction, registered on first sight, reopened when it had ended. A new one's parent
+   * is looked for among the processes above `pid`: the client's own, unless the caller names its own.
+   */
+  introduce(introduction: SessionIntroduction, pid?: number | null): Promise<Session>;
+  /** The living sessions among the processes that `pid` descends from, nearest first. */
+  above(place: { machine: string; pid: number }): Promise<Session[]>;
   get(session_id: string): Promise<Session | undefined>;
   /** By handle or by id. @throws HiveError `session_not_found`. */
   find(handle_or_id: string): Promise<Session>;
@@ -47,10 +53,16 @@ const MAX_GENERATIONS = 32;
 
 export function createSessions(store: Store, processes: Processes): SessionService {
   const service: SessionService = {
-    async introduce(introduction) {
+    async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
       if (known !== undefined && known.state !== 'ended' && isSame(known, introduction)) return known;
-      return store.write((tx) => register(tx, introduction));
+      const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
+      return store.write((tx) => register(tx, introduction, above));
+    },
+
+    above({ machine, pid }) {
+      const pids = processes.ancestors(pid);
+      return store.read((tx) => sessionsAmong(tx, machine, pids));
     },
 
     get: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
@@ -170,9 +182,16 @@ function isSame(known: Session, given: SessionIntroduction): boolean {
   );
 }
 
-async function register(tx: WriteTx, introduction: SessionIntroduction): Promise<Session> {
+async function register(
+  tx: WriteTx,
+  introduction: SessionIntroduction,
+  above: readonly number[],
+): Promise<Session> {
   const known = await tx.sessions.get(introduction.session_id);
-  if (known === undefined) return recordSession(tx, 'session/started', await newSession(tx, introduction));
+  if (known === undefined) {
+    const introduced = await withParent(tx, introduction, above);
+    return recordSession(tx, 'session/started', await newSession(tx, introduced));
+  }
   const { client: _, parent_session_id, source, ...place } = introduction;
   const session = {
     ...known,

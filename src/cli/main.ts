@@ -1,33 +1,54 @@
-/** The command line: parses and dispatches; each command is a file of its own, loaded when it is called. */
+/** The command line: dispatches. Each command is a file of its own, loaded when it is called, and parses its own options. */
 import './stdout-is-the-wire.ts';
-import { Command, Option } from 'commander';
-import type { Role } from '../adapters/mcp/server.ts';
+import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
-import type { Source } from '../domain/prompts.ts';
 import { VERSION } from '../version.ts';
+import { EXIT } from './exit-codes.ts';
 
-const program = new Command('hive').description('Human in the loop for coding agents.').version(VERSION);
+type Define = (command: Command) => void;
 
-program
-  .command('sidecar')
-  .description('Serve an Emacs over JSON-RPC on stdio (started by hive-mode)')
-  .action(async () => (await import('./sidecar.ts')).runSidecar());
+/** What `hive --help` says of each, and where it is defined. */
+const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>> = {
+  ask: ['Ask the human', async () => (await import('./ask.ts')).defineAsk],
+  poll: ['Look whether the human has answered', async () => (await import('./poll.ts')).definePoll],
+  wait: ['Sleep until an answer comes', async () => (await import('./wait.ts')).defineWait],
+  list: ['List the prompts of every agent', async () => (await import('./list.ts')).defineList],
+  respond: ['Answer a prompt', async () => (await import('./respond.ts')).defineRespond],
+  amend: [
+    'Correct an answer that the agent has not got yet',
+    async () => (await import('./respond.ts')).defineAmend,
+  ],
+  cancel: ['Take a prompt back', async () => (await import('./cancel.ts')).defineCancel],
+  status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
+  log: ['Print the events', async () => (await import('./log.ts')).defineLog],
+  prune: ['Remove what settled long ago', async () => (await import('./prune.ts')).definePrune],
+  sidecar: [
+    'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
+    async () => (await import('./sidecar.ts')).defineSidecar,
+  ],
+  mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
+};
 
-program
-  .command('mcp')
-  .description('Serve an agent over MCP on stdio')
-  .addOption(
-    new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
-  )
-  .addOption(new Option('--source <source>', 'where the agent runs').choices(['main', 'bg', 'fork']))
-  .action(async ({ role, source }: { role: Role; source?: Source }) =>
-    (await import('./mcp.ts')).runMcp({ role, source: source ?? null }),
-  );
+const program = new Command('hive')
+  .description('Human in the loop for coding agents.')
+  .version(VERSION)
+  .exitOverride()
+  .addHelpText('after', '\nExit codes and examples: docs/cli.md');
+
+const called = process.argv[2] ?? '';
+for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
+  const command = program.command(name).description(summary);
+  if (name === called || called === 'help') (await load())(command);
+}
 
 try {
   await program.parseAsync();
 } catch (error) {
-  if (!(error instanceof HiveError)) throw error;
-  process.stderr.write(`hive: ${error.message}\n`);
-  process.exitCode = 1;
+  if (error instanceof CommanderError) {
+    // Commander has said what is wrong; help and version that were asked for are no error.
+    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  } else if (error instanceof HiveError) {
+    process.stderr.write(`hive: ${error.message}\n`);
+    process.exitCode = EXIT.error;
+  } else throw error;
 }

@@ -1,5 +1,7 @@
 /** `hive mcp`: spawned by an agent, MCP on stdio. Works when no Emacs runs: prompts wait in the store. */
+
 import { hostname } from 'node:os';
+import { type Command, Option } from 'commander';
 import type { Role } from '../adapters/mcp/server.ts';
 import { serveStdio } from '../adapters/mcp/stdio.ts';
 import type { Source } from '../domain/prompts.ts';
@@ -9,7 +11,16 @@ import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { untilSignalled } from './lifetime.ts';
 
-export async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
+export function defineMcp(command: Command): void {
+  command
+    .addOption(
+      new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
+    )
+    .addOption(new Option('--source <source>', 'where the agent runs').choices(['main', 'bg', 'fork']))
+    .action(({ role, source }: { role: Role; source?: Source }) => runMcp({ role, source: source ?? null }));
+}
+
+async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
   const stop = untilSignalled();
   const { env } = process;
   const hive = await openHive();

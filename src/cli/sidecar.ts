@@ -1,13 +1,21 @@
 /** `hive sidecar`: spawned by Emacs, JSON-RPC on stdio, a desk while it lives. */
+import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
+import type { Hive } from '../application/hive.ts';
+import { retentionDays } from '../application/retention.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { untilSignalled } from './lifetime.ts';
 
-export async function runSidecar(): Promise<void> {
+export function defineSidecar(command: Command): void {
+  command.action(runSidecar);
+}
+
+async function runSidecar(): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive();
   hive.startExpiry();
+  startSweeping(hive);
   try {
     const { stdin: input, stdout: output, pid } = process;
     await serveEmacs(hive, { seat: thisSeat(), pid, input, output, stop });
@@ -16,4 +24,13 @@ export async function runSidecar(): Promise<void> {
   }
   // A client that is gone can leave our stdin open in the middle of a read.
   process.exit(0);
+}
+
+/** A retention that makes no sense must not cost the human their desk: nothing is removed, and the log says why. */
+function startSweeping(hive: Hive): void {
+  try {
+    hive.startRetention(retentionDays(process.env));
+  } catch (error) {
+    hive.log.error('Old records are not removed.', { error: String(error) });
+  }
 }

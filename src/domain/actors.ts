@@ -20,6 +20,8 @@ export interface AgentActor {
   via: Via;
   session_id: string;
   ancestors: readonly string[];
+  /** It said outright that it acts on what is not its own (`--as-agent`). */
+  declared?: boolean;
 }
 
 /** A rule that the human wrote. */
@@ -49,8 +51,12 @@ export function refusalToAnswer(actor: Actor, prompt: Prompt): string | null {
   return null;
 }
 
-/** Why this actor may not cancel this prompt; null when it may. Its own session may always take it back. */
+/**
+ * Why this actor may not cancel this prompt; null when it may. Its own session may always take it back;
+ * another agent only a question, and only when it says outright that it does.
+ */
 export function refusalToCancel(actor: Actor, prompt: Prompt): string | null {
   if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
+  if (actor.declared === true && prompt.kind === 'question') return null;
   return 'Only the asker and the human may cancel a prompt.';
 }

@@ -6,7 +6,8 @@ export function thisSeat(): string {
   return `${userName()}@${hostname()}`;
 }
 
-function userName(): string {
+/** The person as their system knows them. */
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

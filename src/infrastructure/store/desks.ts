@@ -1,6 +1,7 @@
 /** The statements of desks and of the preferences kept per seat. */
 import type { DeskRecords } from '../../application/ports.ts';
 import type { Desk } from '../../domain/desks.ts';
+import { pruneDesks } from './prune.ts';
 import { type Sql, statement, table } from './sql.ts';
 
 const desks = table<Desk>('desks', {
@@ -24,9 +25,9 @@ const SET_PREFERENCES = statement(
   'INSERT INTO preferences (seat, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (seat) DO UPDATE SET value = $2, updated_at = $3',
 );
 
-export function deskStatements(sql: Sql): DeskRecords {
+export function deskStatements(sql: Sql, now: string): DeskRecords {
   return {
-    online: async (now) => (await sql.all(ONLINE, [now])).map(desks.decode),
+    online: async (at) => (await sql.all(ONLINE, [at])).map(desks.decode),
     async get(desk_id) {
       const [row] = await sql.all(GET, [desk_id]);
       return row === undefined ? undefined : desks.decode(row);
@@ -44,11 +45,12 @@ export function deskStatements(sql: Sql): DeskRecords {
     async remove(desk_id) {
       await sql.run(REMOVE, [desk_id]);
     },
-    async removeLapsed(now) {
-      await sql.run(REMOVE_LAPSED, [now]);
+    async removeLapsed(at) {
+      await sql.run(REMOVE_LAPSED, [at]);
     },
-    async setPreferences(seat, value, now) {
-      await sql.run(SET_PREFERENCES, [seat, JSON.stringify(value), now]);
+    async setPreferences(seat, value, at) {
+      await sql.run(SET_PREFERENCES, [seat, JSON.stringify(value), at]);
     },
+    ...pruneDesks(sql, now),
   };
 }

@@ -1,6 +1,7 @@
 /** The statements of the event log. Its numbers come from a counter, so that a pruned seq is never used again. */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
+import { pruneEvents } from './prune.ts';
 import { type Row, type Sql, statement } from './sql.ts';
 
 const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'event' RETURNING value`);
@@ -14,9 +15,6 @@ const AFTER = statement(
 const OF = statement(
   'SELECT seq, at, type, session_id, subject, data FROM events WHERE subject = $1 ORDER BY seq LIMIT $2',
 );
-const OLDEST = statement('SELECT seq FROM events WHERE at < $1 ORDER BY seq LIMIT $2');
-const DELETE_UP_TO = statement('DELETE FROM events WHERE seq <= $1 AND at < $2');
-const RAISE_PRUNED = statement(`UPDATE counters SET value = $1 WHERE name = 'pruned_event' AND value < $1`);
 
 /** Statements over one transaction; `onAppend` tells the store that there is something to ring for. */
 export function eventStatements(sql: Sql, now: string, onAppend: () => void): EventRecords {
@@ -37,14 +35,7 @@ export function eventStatements(sql: Sql, now: string, onAppend: () => void): Ev
       await sql.run(INSERT, [seq, now, type, session_id, subject, JSON.stringify(data)]);
       return seq;
     },
-    async prune(before, limit) {
-      const rows = await sql.all(OLDEST, [before, limit]);
-      const last = rows.at(-1);
-      if (last === undefined) return 0;
-      const seq = Number(last['seq']);
-      await sql.run(RAISE_PRUNED, [seq]);
-      return sql.run(DELETE_UP_TO, [seq, before]);
-    },
+    ...pruneEvents(sql),
   };
 }
 

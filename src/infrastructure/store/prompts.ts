@@ -5,6 +5,7 @@
 import type { PromptFilter, PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
 import { type Prompt, URGENCY_RANK, type Urgency, type Via } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
+import { prunePrompts } from './prune.ts';
 import { type Conditions, conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
@@ -237,7 +238,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       return (await sql.all(MOVE, [from, session_id, handle])).map((row) => String(row['ask_id']));
     },
 
-    prune: (before, limit) => prunePrompts(sql, before, limit),
+    ...prunePrompts(sql),
 
     async claimPopup(ask_id, seat, claimed_by, at) {
       return (await sql.run(CLAIM_POPUP, [ask_id, seat, claimed_by, at])) === 1;
@@ -247,30 +248,6 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       await sql.run(POPUP_OUTCOME, [ask_id, seat, outcome, reason]);
     },
   };
-}
-
-const PRUNABLE = statement(
-  `SELECT ask_id FROM prompts WHERE status <> 'pending' AND settled_at < $1 ORDER BY settled_at LIMIT $2`,
-);
-const LAST_EVENT = statement('SELECT MAX(seq) AS seq FROM events WHERE subject = $1');
-const RAISE_PRUNED = statement(`UPDATE counters SET value = $1 WHERE name = 'pruned_event' AND value < $1`);
-const PRUNE = [
-  'popups WHERE ask_id',
-  'responses WHERE ask_id',
-  'events WHERE subject',
-  'prompts WHERE ask_id',
-].map((from) => statement(`DELETE FROM ${from} = $1`));
-
-/** A pruned prompt goes with everything that hangs on it; cursors that still stood before its events need a snapshot. */
-async function prunePrompts(sql: Sql, before: string, limit: number): Promise<number> {
-  const rows = await sql.all(PRUNABLE, [before, limit]);
-  for (const { ask_id } of rows) {
-    const id = String(ask_id);
-    const [last] = await sql.all(LAST_EVENT, [id]);
-    if (last !== undefined && last['seq'] !== null) await sql.run(RAISE_PRUNED, [Number(last['seq'])]);
-    for (const deletion of PRUNE) await sql.run(deletion, [id]);
-  }
-  return rows.length;
 }
 
 function searchable(prompt: Prompt): string {

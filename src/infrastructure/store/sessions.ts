@@ -1,6 +1,7 @@
 /** The statements of sessions. */
 import type { Connection, SessionRecords } from '../../application/ports.ts';
 import type { Session } from '../../domain/sessions.ts';
+import { pruneSessions } from './prune.ts';
 import { type Sql, statement, table } from './sql.ts';
 
 const sessions = table<Session>('sessions', {
@@ -121,5 +122,6 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
     async closeConnection(connection_id) {
       await sql.run(CLOSE_CONNECTION, [connection_id]);
     },
+    ...pruneSessions(sql),
   };
 }

@@ -51,7 +51,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     now,
     prompts: promptStatements(sql, now),
     sessions: sessionStatements(sql, now),
-    desks: deskStatements(sql),
+    desks: deskStatements(sql, now),
     events: eventStatements(sql, now, onAppend),
   };
 }

@@ -1,0 +1,101 @@
+/**
+ * Retention: what is settled goes after `HIVE_RETENTION_DAYS`, with everything that hangs on it, in small
+ * batches, so that no writer waits long. What is not settled stays, however old, and its events with it.
+ */
+import { invalidInput } from '../domain/errors.ts';
+import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
+
+/**
+ * Every kind of record that ages, in the order in which it goes: what hangs on a thing before the thing
+ * that others hang on. A new capability adds its records here.
+ */
+const KINDS = ['prompts', 'sessions', 'desks', 'events'] as const satisfies readonly (keyof WriteTx)[];
+
+export interface RetentionService {
+  /** How many records of each kind a sweep would remove now. */
+  preview(days: number): Promise<PruneCounts>;
+  /** Removes them, batch by batch; the counts of what went. */
+  sweep(days: number): Promise<PruneCounts>;
+}
+
+const DEFAULT_DAYS = 90;
+const MAX_DAYS = 36_500;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const BATCH = 100;
+const SWEEP_EVERY_MS = 60 * 60 * 1000;
+
+/** @throws HiveError `invalid_input` that names the setting. */
+export function parseRetentionDays(setting: string, text: string): number {
+  const days = Number(text);
+  if (text.trim() === '' || !Number.isInteger(days) || days < 1 || days > MAX_DAYS) {
+    throw invalidInput(
+      `${setting} is "${text}": it must be a whole number of days, 1 to ${MAX_DAYS}. Nothing was removed.`,
+    );
+  }
+  return days;
+}
+
+/** How long settled things are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is nonsense. */
+export function retentionDays(env: Readonly<Record<string, string | undefined>>): number {
+  const given = env['HIVE_RETENTION_DAYS'];
+  if (given === undefined || given === '') return DEFAULT_DAYS;
+  return parseRetentionDays('HIVE_RETENTION_DAYS', given);
+}
+
+export function createRetention(store: Store): RetentionService {
+  async function preview(days: number): Promise<PruneCounts> {
+    return store.read(async (tx) => {
+      const before = cutoff(tx, days);
+      let total: PruneCounts = {};
+      for (const kind of KINDS) total = add(total, await tx[kind].prunable(before));
+      return total;
+    });
+  }
+
+  return {
+    preview,
+    async sweep(days) {
+      let total: PruneCounts = {};
+      for (const kind of KINDS) {
+        for (;;) {
+          const counts = await store.write((tx) => tx[kind].prune(cutoff(tx, days), BATCH));
+          total = add(total, counts);
+          if (sum(counts) === 0) break;
+          // Between two batches everybody else gets a turn.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      }
+      return total;
+    },
+  };
+}
+
+/** Sweeps now and every hour until the returned function is called; a failure is logged, and the next hour tries again. */
+export function startRetention(retention: RetentionService, days: number, log: Logger): () => void {
+  async function sweep(): Promise<void> {
+    try {
+      // Looking first takes no lock: mostly there is nothing.
+      if (sum(await retention.preview(days)) === 0) return;
+      log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
+    } catch (error) {
+      log.warn('Retention could not sweep and will try again in an hour.', { error: String(error) });
+    }
+  }
+  void sweep();
+  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+function cutoff(tx: ReadTx, days: number): string {
+  return new Date(Date.parse(tx.now) - days * DAY_MS).toISOString();
+}
+
+function add(a: PruneCounts, b: PruneCounts): PruneCounts {
+  const total: Record<string, number> = { ...a };
+  for (const [kind, count] of Object.entries(b)) if (count > 0) total[kind] = (total[kind] ?? 0) + count;
+  return total;
+}
+
+function sum(counts: PruneCounts): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,114 @@
+/** `hive ask`: a question for the human from a shell. Prints the ask_id; with --wait the decision, and nothing else. */
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
+import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
+import { findPlace } from '../infrastructure/platform/project.ts';
+import { carrierOf, findCaller, registerCaller } from './caller.ts';
+import { parseDuration } from './duration.ts';
+import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
+import { print, printJson, remark } from './output.ts';
+import { promptJson, standing, standingAnswer } from './prompt-text.ts';
+import { withHive } from './run.ts';
+import { waitForAny } from './waiting.ts';
+
+interface AskOptions {
+  option: string[];
+  multi?: boolean;
+  freeText: boolean;
+  header?: string;
+  contextFile?: string;
+  kind?: PromptKind;
+  urgency?: Urgency;
+  timeout?: string;
+  key?: string;
+  wait?: true | string;
+  json?: boolean;
+}
+
+export function defineAsk(command: Command): void {
+  command
+    .argument('<question>', 'what you want to know')
+    .option('--option <label>', 'an answer to choose from; repeat it for each', collect, [])
+    .option('--multi', 'several options may be chosen')
+    .option('--no-free-text', 'one of the options, nothing else')
+    .option('--header <text>', 'a few words that name the topic')
+    .option('--context-file <file>', 'Markdown that the human needs to decide; - reads stdin')
+    .addOption(new Option('--kind <kind>', 'what it is').choices(['question', 'permission']))
+    .addOption(new Option('--urgency <urgency>', 'how urgent').choices(['low', 'normal', 'critical']))
+    .option('--timeout <duration>', 'give the question up after so long (1s to 30d); default: never')
+    .option('--key <key>', 'asked again with the same key, it is the same question')
+    .option('--wait [duration]', 'wait for the answer and print the decision only')
+    .option('--json', 'print JSON')
+    .action((question: string, options: AskOptions) =>
+      withHive(options, (hive) => ask(hive, question, options)),
+    );
+}
+
+function collect(label: string, before: string[]): string[] {
+  return [...before, label];
+}
+
+async function ask(hive: Hive, question: string, options: AskOptions): Promise<ExitCode> {
+  const request: AskRequest = {
+    question,
+    options: options.option,
+    multi_select: options.multi,
+    allow_free_text: options.freeText,
+    header: options.header,
+    context: options.contextFile === undefined ? undefined : readContext(options.contextFile),
+    kind: options.kind,
+    urgency: options.urgency,
+    timeout_ms: options.timeout === undefined ? undefined : parseDuration(options.timeout),
+    idempotency_key: options.key,
+  };
+  const wait_ms = typeof options.wait === 'string' ? parseDuration(options.wait) : null;
+  const caller = await findCaller(hive);
+  const carrier = await carrierOf(hive, caller);
+  const session = await registerCaller(hive, caller);
+  // The session may work in several projects: a question belongs to the one it is asked in.
+  const { project, project_dir } = findPlace(process.cwd());
+  const asked = await hive.prompts.ask(request, { ...session, project, project_dir });
+  if (options.wait !== undefined) return printDecision(hive, asked.prompt, carrier, wait_ms, options);
+
+  const { ask_id, status, created_at, expires_at, agent } = asked.prompt;
+  const { existing, desks_online } = asked;
+  if (options.json === true) {
+    printJson({ ask_id, status, created_at, expires_at, desks_online, agent, existing });
+    return EXIT.done;
+  }
+  print(ask_id);
+  if (existing) remark(`This was asked before and is ${status}.`);
+  else if (desks_online === 0) remark('No desk is online; the question waits in the store.');
+  return EXIT.done;
+}
+
+async function printDecision(
+  hive: Hive,
+  { ask_id }: Prompt,
+  carrier: string,
+  wait_ms: number | null,
+  { json }: AskOptions,
+): Promise<ExitCode> {
+  const [waited] = await waitForAny(hive, [ask_id], wait_ms);
+  const settled = waited !== undefined && waited.status !== 'pending';
+  const [delivered] = settled ? await hive.delivery.hand([ask_id], carrier) : [];
+  const prompt = delivered?.prompt ?? (await hive.prompts.get(ask_id));
+  const answer = standingAnswer(prompt);
+  if (json === true) printJson(promptJson(prompt));
+  else if (answer !== null) print(answer.decision);
+  if (prompt.status === 'pending')
+    remark(`${ask_id} has no answer yet; look again with: hive poll ${ask_id}`);
+  else if (prompt.status !== 'responded') remark(`${ask_id} is ${standing(prompt)}.`);
+  return exitCodeOfPrompts([prompt]);
+}
+
+function readContext(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw invalidInput(`The context file ${file} cannot be read: ${error.message}. Nothing was asked.`);
+  }
+}

@@ -1,0 +1,34 @@
+/** `hive cancel`: take a question back. It carries no decision then. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { type ActorOptions, cancellingActor } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, remark } from './output.ts';
+import { standing } from './prompt-text.ts';
+import { withHive } from './run.ts';
+
+type CancelOptions = Format & ActorOptions;
+
+export function defineCancel(command: Command): void {
+  command
+    .argument('<id>', 'the ask_id of the question')
+    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--as-agent', "an agent cancels another session's question, and the trail says so")
+    .option('--json', 'print JSON')
+    .action((id: string, options: CancelOptions) => withHive(options, (hive) => cancel(hive, id, options)));
+}
+
+async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promise<ExitCode> {
+  const found = await hive.prompts.get(ask_id);
+  const actor = await cancellingActor(hive, found, options);
+  const { accepted, prompt } = await hive.prompts.cancel(
+    ask_id,
+    actor,
+    actor.kind === 'agent' ? 'withdrawn' : 'human',
+  );
+  const { status, by, via } = prompt;
+  if (options.json === true) printJson({ ask_id, accepted, status, by, via });
+  else if (accepted) print(`Cancelled ${ask_id}`);
+  else remark(`Nothing to cancel: ${ask_id} is ${standing(prompt)}.`);
+  return accepted ? EXIT.done : EXIT.notAccepted;
+}

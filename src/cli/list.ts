@@ -1,0 +1,55 @@
+/** `hive list`: the prompts of everybody, what waits first. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { PromptFilter } from '../application/ports.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, printJson, remark } from './output.ts';
+import { promptJson, showPrompts } from './prompt-text.ts';
+import { withHive } from './run.ts';
+
+interface ListOptions extends Format {
+  status: NonNullable<PromptFilter['status']> | 'all';
+  project?: string;
+  agent?: string;
+  limit: number;
+  cursor?: string;
+}
+
+export function defineList(command: Command): void {
+  command
+    .addOption(
+      new Option('--status <status>', 'which; waiting leaves out what is snoozed')
+        .choices(['pending', 'waiting', 'responded', 'late', 'expired', 'cancelled', 'all'])
+        .default('pending'),
+    )
+    .option('--project <name>', 'only of this project')
+    .option('--agent <handle>', 'only of this agent')
+    .option('--limit <n>', 'at most so many', wholeNumber, 50)
+    .option('--cursor <cursor>', 'go on where the last list ended (its next_cursor)')
+    .option('--json', 'print JSON')
+    .action((options: ListOptions) => withHive(options, (hive) => list(hive, options)));
+}
+
+async function list(
+  hive: Hive,
+  { status, project, agent, limit, cursor, json }: ListOptions,
+): Promise<ExitCode> {
+  const filter = { status: status === 'all' ? undefined : status, project, agent };
+  const { items, next_cursor } = await hive.prompts.list({ ...filter, limit, cursor });
+  if (json === true) {
+    printJson({ prompts: items.map(promptJson), next_cursor });
+    return EXIT.done;
+  }
+  if (items.length === 0) remark(`There is no prompt${status === 'all' ? '' : ` that is ${status}`}.`);
+  else showPrompts(items);
+  if (next_cursor !== null) remark(`There are more: --limit ${limit * 2}, or --cursor ${next_cursor}`);
+  return EXIT.done;
+}
+
+/** For commander: a whole number above zero. */
+export function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new InvalidArgumentError('It must be a whole number above 0.');
+  return number;
+}

@@ -1,0 +1,71 @@
+/** `hive log`: the raw events, one line each; with --follow for as long as somebody reads. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { HiveEvent } from '../domain/events.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, printJsonLine, printRows, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface LogOptions extends Format {
+  follow?: boolean;
+  after?: number;
+  subject?: string;
+}
+
+const PAGE = 500;
+
+export function defineLog(command: Command): void {
+  command
+    .option('--follow', 'go on with what happens; begins now unless --after says where')
+    .option('--after <seq>', 'only events after this number', sequence)
+    .option('--subject <id>', 'only of this prompt, session or desk')
+    .option('--json', 'print JSON, one event a line')
+    .action((options: LogOptions) => withHive(options, (hive) => log(hive, options)));
+}
+
+async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
+  const head = await hive.store.read((tx) => tx.events.head());
+  const from = options.after ?? (options.follow === true ? head : 0);
+  const last = await printSince(hive, from, options);
+  if (options.follow !== true) return EXIT.done;
+  hive.feed.follow({
+    cursor: last,
+    onEvents: async (events) => show(events, options),
+    onResync: async () => remark('Retention has removed events that were not shown yet.'),
+  });
+  // Ends with the process: by a signal, or when the reader of our stdout has gone.
+  return new Promise<never>(() => {});
+}
+
+async function printSince(hive: Hive, after: number, options: LogOptions): Promise<number> {
+  let cursor = after;
+  const pruned = await hive.store.read((tx) => tx.events.pruned());
+  if (options.after !== undefined && pruned > after)
+    remark(`Retention has removed events up to ${pruned}; what is left follows.`);
+  for (;;) {
+    const events = await hive.store.read((tx) => tx.events.after(cursor, PAGE));
+    show(events, options);
+    cursor = events.at(-1)?.seq ?? Math.max(cursor, pruned);
+    if (events.length < PAGE) return cursor;
+  }
+}
+
+function show(events: readonly HiveEvent[], { subject, json }: LogOptions): void {
+  const wanted = events.filter((event) => subject === undefined || event.subject === subject);
+  if (json === true) for (const event of wanted) printJsonLine(event);
+  else
+    printRows(
+      wanted.map(({ seq, at, type, subject: id, data }) => [
+        String(seq),
+        at,
+        type,
+        id ?? '-',
+        JSON.stringify(data),
+      ]),
+    );
+}
+
+function sequence(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 0 or more.');
+  return Number(text);
+}

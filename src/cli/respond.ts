@@ -1,0 +1,112 @@
+/** `hive respond` and `hive amend`: answering from a terminal, and correcting an answer until the agent has it. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { AnswerCommand } from '../application/prompts.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { type ActorOptions, answeringActor } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, remark } from './output.ts';
+import { standing, standingAnswer } from './prompt-text.ts';
+import { withHive } from './run.ts';
+
+interface AnswerOptions extends Format, ActorOptions {
+  select?: string[];
+  comment?: string;
+}
+
+export function defineRespond(command: Command): void {
+  defineAnswer(command).action((id: string, decision: string | undefined, options: AnswerOptions) =>
+    withHive(options, (hive) => respond(hive, id, decision, options)),
+  );
+}
+
+export function defineAmend(command: Command): void {
+  defineAnswer(command).action((id: string, decision: string | undefined, options: AnswerOptions) =>
+    withHive(options, (hive) => amend(hive, id, decision, options)),
+  );
+}
+
+function defineAnswer(command: Command): Command {
+  return command
+    .argument('<id>', 'the ask_id of the question')
+    .argument('[decision]', 'the label of an option, or free text')
+    .option('--select <label...>', 'the options chosen, by label')
+    .option('--comment <text>', 'a remark beside the decision')
+    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--as-agent', 'an agent answers in its own name, and the trail says so')
+    .option('--json', 'print JSON');
+}
+
+async function answerCommand(
+  hive: Hive,
+  ask_id: string,
+  decision: string | undefined,
+  options: AnswerOptions,
+): Promise<AnswerCommand> {
+  const { select, comment } = options;
+  if (decision === undefined && select === undefined)
+    throw invalidInput(`Say what the answer is: hive respond ${ask_id} DECISION, or --select LABEL.`);
+  if (decision !== undefined && select !== undefined)
+    throw invalidInput(
+      'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
+    );
+  const prompt = await hive.prompts.get(ask_id);
+  const said = decision ?? (select ?? []).join(', ');
+  return {
+    ask_id,
+    decision,
+    selected: select,
+    comment,
+    actor: await answeringActor(hive, prompt, said, options),
+  };
+}
+
+async function respond(
+  hive: Hive,
+  ask_id: string,
+  decision: string | undefined,
+  options: AnswerOptions,
+): Promise<ExitCode> {
+  const command = await answerCommand(hive, ask_id, decision, options);
+  const { outcome, prompt } = await hive.prompts.respond(command);
+  const accepted = outcome === 'accepted';
+  const answer = standingAnswer(prompt);
+  if (options.json === true) {
+    printJson({
+      ask_id,
+      accepted,
+      late: outcome === 'late',
+      status: prompt.status,
+      decision: answer?.decision ?? null,
+      by: answer?.by ?? null,
+      via: answer?.via ?? null,
+      as: command.actor.kind,
+    });
+  } else if (accepted) {
+    const as = command.actor.kind === 'agent' ? ` as the agent ${command.actor.by}` : '';
+    print(`Answered ${ask_id}${as}: ${answer?.decision}`);
+  } else if (outcome === 'late') {
+    remark(
+      `Kept as a late answer: ${ask_id} had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}.`,
+    );
+  } else {
+    remark(`Not taken: ${ask_id} was ${standing(prompt)}: ${answer?.decision}`);
+  }
+  return accepted ? EXIT.done : EXIT.notAccepted;
+}
+
+async function amend(
+  hive: Hive,
+  ask_id: string,
+  decision: string | undefined,
+  options: AnswerOptions,
+): Promise<ExitCode> {
+  const command = await answerCommand(hive, ask_id, decision, options);
+  const prompt = await hive.prompts.amend(command);
+  const answer = standingAnswer(prompt);
+  if (options.json === true) {
+    const { status, amended } = prompt;
+    printJson({ ask_id, accepted: true, status, amended, decision: answer?.decision, by: answer?.by });
+  } else print(`Amended ${ask_id}: ${answer?.decision}`);
+  return EXIT.done;
+}

@@ -1,0 +1,52 @@
+/** `hive status`: what waits, who is here, which desks are open. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { age } from './duration.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, printRows } from './output.ts';
+import { withHive } from './run.ts';
+
+export function defineStatus(command: Command): void {
+  command
+    .option('--json', 'print JSON')
+    .action((options: Format) => withHive(options, (hive) => status(hive, options)));
+}
+
+async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
+  await hive.prompts.expireDue();
+  const [counts, sessions, desks] = await Promise.all([
+    hive.store.read((tx) => tx.prompts.countByUrgency()),
+    hive.sessions.list({ state: 'alive' }),
+    hive.desks.online(),
+  ]);
+  const total = counts.critical + counts.normal + counts.low;
+  if (json === true) {
+    printJson({ store_id: hive.store_id, pending: { total, ...counts }, sessions, desks });
+    return EXIT.done;
+  }
+  const kinds = Object.entries(counts).filter(([, count]) => count > 0);
+  const detail = kinds.map(([urgency, count]) => `${count} ${urgency}`).join(', ');
+  print(`${total} pending${total === 0 ? '' : ` (${detail})`}`);
+  print(`${count(sessions.length, 'session')}, ${count(desks.length, 'desk')} online`);
+  printRows([
+    ...sessions.map((session) => [
+      '  session',
+      session.handle,
+      session.project,
+      session.source,
+      `seen ${age(session.last_seen_at)} ago`,
+    ]),
+    ...desks.map((desk) => [
+      '  desk',
+      desk.seat,
+      desk.client,
+      desk.focused ? 'focused' : '',
+      `open ${age(desk.opened_at)}`,
+    ]),
+  ]);
+  return EXIT.done;
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

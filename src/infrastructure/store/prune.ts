@@ -1,0 +1,148 @@
+/**
+ * The statements of retention: what may go, and what goes with it. A removed event raises the mark below
+ * which a cursor needs a snapshot (invariant 10). `application/retention.ts` says when and in which order.
+ */
+import type { Prunable, PrunableReads, PruneCounts } from '../../application/ports.ts';
+import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
+
+type Pruning = PrunableReads & Prunable;
+
+/** A kind of record with all that is keyed by it. */
+interface Kind {
+  table: string;
+  key: string;
+  /** Which rows may go, with `$1` for the time before which they must have settled. */
+  where: string;
+  /** Tables whose column refers to the key; their rows go first. */
+  with: readonly (readonly [table: string, column: string])[];
+}
+
+const SETTLED = `status IN ('responded', 'expired', 'cancelled') AND settled_at < $1`;
+
+const PROMPTS: Kind = {
+  table: 'prompts',
+  key: 'ask_id',
+  where: SETTLED,
+  with: [
+    ['responses', 'ask_id'],
+    ['popups', 'ask_id'],
+    ['events', 'subject'],
+  ],
+};
+
+/** Ended, and nobody needs them: neither a prompt that stays, nor a living descendant whose line leads through them. */
+const SESSIONS: Kind = {
+  table: 'sessions',
+  key: 'session_id',
+  where: `state = 'ended' AND ended_at < $1
+    AND session_id NOT IN (SELECT session_id FROM prompts WHERE NOT (${SETTLED}))
+    AND session_id NOT IN (SELECT parent_session_id FROM sessions
+      WHERE parent_session_id IS NOT NULL AND (state <> 'ended' OR ended_at >= $1))`,
+  with: [
+    ['tool_callers', 'session_id'],
+    ['events', 'subject'],
+  ],
+};
+
+export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
+export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS);
+
+/** A lease that has lapsed is a desk that is gone, however recently. */
+export function pruneDesks(sql: Sql, now: string): Pruning {
+  return {
+    prunable: async () => counted('desks', await count(sql, COUNT_LAPSED, [now])),
+    prune: async () => counted('desks', await sql.run(DELETE_LAPSED, [now])),
+  };
+}
+const COUNT_LAPSED = statement('SELECT COUNT(*) AS n FROM desks WHERE lease_until <= $1');
+const DELETE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');
+
+/** Old events go, unless what they are about still exists: then they are its history and go when it goes. */
+const OLD_EVENTS = `at < $1
+  AND NOT EXISTS (SELECT 1 FROM prompts WHERE ask_id = events.subject)
+  AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = events.subject)
+  AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
+const COUNT_EVENTS = statement(`SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
+const OLDEST_EVENTS = statement(`SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);
+const DELETE_EVENTS = statement(`DELETE FROM events WHERE ${OLD_EVENTS} AND seq <= $2`);
+
+export function pruneEvents(sql: Sql): Pruning {
+  return {
+    prunable: async (before) => counted('events', await count(sql, COUNT_EVENTS, [before])),
+    async prune(before, limit) {
+      const last = (await sql.all(OLDEST_EVENTS, [before, limit])).at(-1);
+      if (last === undefined) return {};
+      await raiseMark(sql, last);
+      return counted('events', await sql.run(DELETE_EVENTS, [before, Number(last['seq'])]));
+    },
+  };
+}
+
+function pruning(sql: Sql, kind: Kind): Pruning {
+  const { find, counts, mark, deletions } = statementsOf(kind);
+  return {
+    async prunable(before) {
+      const total: Record<string, number> = {};
+      for (const [table, query] of counts)
+        Object.assign(total, counted(table, await count(sql, query, [before])));
+      return total;
+    },
+    async prune(before, limit) {
+      const total: Record<string, number> = {};
+      for (const row of await sql.all(find, [before, limit])) {
+        const id = String(row[kind.key]);
+        const [last] = await sql.all(mark, [id]);
+        await raiseMark(sql, last);
+        for (const [table, deletion] of deletions)
+          total[table] = (total[table] ?? 0) + (await sql.run(deletion, [id]));
+      }
+      return total;
+    },
+  };
+}
+
+const prepared = new Map<Kind, ReturnType<typeof makeStatements>>();
+
+function statementsOf(kind: Kind): ReturnType<typeof makeStatements> {
+  const made = prepared.get(kind) ?? makeStatements(kind);
+  prepared.set(kind, made);
+  return made;
+}
+
+function makeStatements({ table, key, where, with: hanging }: Kind): {
+  find: Statement;
+  mark: Statement;
+  counts: (readonly [table: string, Statement])[];
+  deletions: (readonly [table: string, Statement])[];
+} {
+  const going = `SELECT ${key} FROM ${table} WHERE ${where}`;
+  return {
+    find: statement(`${going} LIMIT $2`),
+    mark: statement('SELECT MAX(seq) AS seq FROM events WHERE subject = $1'),
+    counts: [
+      [table, statement(`SELECT COUNT(*) AS n FROM ${table} WHERE ${where}`)],
+      ...hanging.map(
+        ([other, column]) =>
+          [other, statement(`SELECT COUNT(*) AS n FROM ${other} WHERE ${column} IN (${going})`)] as const,
+      ),
+    ],
+    deletions: [...hanging, [table, key] as const].map(
+      ([other, column]) => [other, statement(`DELETE FROM ${other} WHERE ${column} = $1`)] as const,
+    ),
+  };
+}
+
+const RAISE_MARK = statement(`UPDATE counters SET value = $1 WHERE name = 'pruned_event' AND value < $1`);
+
+async function raiseMark(sql: Sql, row: Row | undefined): Promise<void> {
+  if (row !== undefined && row['seq'] !== null) await sql.run(RAISE_MARK, [Number(row['seq'])]);
+}
+
+async function count(sql: Sql, query: Statement, params: SqlValue[]): Promise<number> {
+  const [row] = await sql.all(query, params);
+  return Number(row?.['n'] ?? 0);
+}
+
+function counted(table: string, n: number): PruneCounts {
+  return n === 0 ? {} : { [table]: n };
+}
