@@ -1,4 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService, deliverAnswers } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
 import { startExpiry } from './expiry.ts';
@@ -17,6 +18,7 @@ export interface Hive {
   readonly log: Logger;
   readonly feed: Feed;
   readonly prompts: PromptService;
+  readonly callbacks: Callbacks;
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
   readonly desks: DeskService;
@@ -45,8 +47,11 @@ export interface HiveParts {
 export function createHive({ store, ids, processes, log, notifier }: HiveParts): Hive {
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
+  const delivery = createDelivery(store);
+  const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const retention = createRetention(store);
   let stopExpiry: (() => void) | null = null;
+  const popups = new Set<() => Promise<void>>();
   let stopRetention: (() => void) | null = null;
   return {
     store_id: store.store_id,
@@ -54,7 +59,8 @@ export function createHive({ store, ids, processes, log, notifier }: HiveParts):
     log,
     feed,
     prompts,
-    delivery: createDelivery(store),
+    callbacks,
+    delivery,
     sessions: createSessions(store, processes),
     desks: createDesks(store, ids, log),
     hooks: createHooks({ store, ids, processes, log, stations: STATIONS }),
@@ -65,10 +71,18 @@ export function createHive({ store, ids, processes, log, notifier }: HiveParts):
     startRetention(days) {
       stopRetention ??= startRetention(retention, days, log);
     },
-    startPopups: (party) => startPopups({ store, feed, prompts, notifier, log }, party),
+    startPopups(party) {
+      const stop = startPopups({ store, feed, prompts, notifier, log }, party);
+      popups.add(stop);
+      return async () => {
+        if (popups.delete(stop)) await stop();
+      };
+    },
     async close() {
       stopExpiry?.();
+      await Promise.all([...popups].map((stop) => stop()));
       stopRetention?.();
+      await callbacks.close();
       await store.close();
     },
   };

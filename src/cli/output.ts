@@ -24,8 +24,8 @@ export function print(text: string): void {
   process.stdout.write(`${visible(text)}\n`);
 }
 
-export function printRows(rows: readonly (readonly string[])[]): void {
-  for (const row of table(rows, columns())) process.stdout.write(`${row}\n`);
+export function printRows(rows: readonly (readonly string[])[], indent = ''): void {
+  for (const row of table(rows, columns() - indent.length)) process.stdout.write(`${indent}${row}\n`);
 }
 
 /** One value: indented for a person, one line for a pipe. */

@@ -1,7 +1,7 @@
 /** Prompts on a terminal: one in full, many as rows; and the JSON that every command prints of them. */
 import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
 import { age } from './duration.ts';
-import { printRows } from './output.ts';
+import { print, printRows } from './output.ts';
 
 /** What is the store's own business stays there. */
 export function promptJson(prompt: Prompt): Record<string, unknown> {
@@ -37,14 +37,14 @@ export function standing(prompt: Prompt): string {
 
 export function showPrompt(prompt: Prompt): void {
   const answer = standingAnswer(prompt);
-  const rows: [string, string][] = [[prompt.ask_id, standing(prompt)]];
-  rows.push(['  question', prompt.question]);
+  print(`${prompt.ask_id}  ${standing(prompt)}`);
+  const rows: [string, string][] = [['question', prompt.question]];
   if (prompt.status === 'pending' && prompt.options.length > 0)
-    rows.push(['  options', prompt.options.map((option) => option.label).join(' | ')]);
-  if (prompt.expires_at !== null && prompt.status === 'pending') rows.push(['  expires', prompt.expires_at]);
-  if (answer !== null) rows.push(['  decision', answer.decision]);
-  if (answer?.comment != null) rows.push(['  comment', answer.comment]);
-  printRows(rows);
+    rows.push(['options', prompt.options.map((option) => option.label).join(' | ')]);
+  if (prompt.expires_at !== null && prompt.status === 'pending') rows.push(['expires', prompt.expires_at]);
+  if (answer !== null) rows.push(['decision', answer.decision]);
+  if (answer?.comment != null) rows.push(['comment', answer.comment]);
+  printRows(rows, '  ');
 }
 
 export function showPrompts(prompts: readonly Prompt[]): void {

@@ -30,6 +30,9 @@ async function prune(hive: Hive, { dryRun = false, days: given, json }: PruneOpt
   const what = `what settled more than ${days} days ago`;
   if (rows.length === 0) print(`There is nothing to remove of ${what}.`);
   else print(`${dryRun ? 'This would remove' : 'Removed'} ${what}:`);
-  printRows(rows.map(([kind, count]) => [`  ${kind}`, String(count)]));
+  printRows(
+    rows.map(([kind, count]) => [kind, String(count)]),
+    '  ',
+  );
   return EXIT.done;
 }

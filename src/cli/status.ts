@@ -28,22 +28,25 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   const detail = kinds.map(([urgency, count]) => `${count} ${urgency}`).join(', ');
   print(`${total} pending${total === 0 ? '' : ` (${detail})`}`);
   print(`${count(sessions.length, 'session')}, ${count(desks.length, 'desk')} online`);
-  printRows([
-    ...sessions.map((session) => [
-      '  session',
-      session.handle,
-      session.project,
-      session.source,
-      `seen ${age(session.last_seen_at)} ago`,
-    ]),
-    ...desks.map((desk) => [
-      '  desk',
-      desk.seat,
-      desk.client,
-      desk.focused ? 'focused' : '',
-      `open ${age(desk.opened_at)}`,
-    ]),
-  ]);
+  printRows(
+    [
+      ...sessions.map((session) => [
+        'session',
+        session.handle,
+        session.project,
+        session.source,
+        `seen ${age(session.last_seen_at)} ago`,
+      ]),
+      ...desks.map((desk) => [
+        'desk',
+        desk.seat,
+        desk.client,
+        desk.focused ? 'focused' : '',
+        `open ${age(desk.opened_at)}`,
+      ]),
+    ],
+    '  ',
+  );
   return EXIT.done;
 }
 

@@ -58,6 +58,8 @@ export const HUMAN_HANDLE = 'Human';
 const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
   [/codex/i, 'Codex'],
+  // A person's own shell (cli/caller.ts), when it asks.
+  [/^cli$/, 'Shell'],
 ];
 
 /** `Claude`, `Codex`, or `Agent` for any other client. */
@@ -71,7 +73,7 @@ export function handlePrefix(client: string): string {
  * identity is its connection, `connection-…`.
  */
 export function* handleCandidates(client: string, session_id: string): Generator<string> {
-  const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^connection-/, '');
+  const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^(connection|cli)-/, '');
   const characters = cleanText(own).replace(/[^\p{L}\p{N}]/gu, '') || 'x';
   const prefix = handlePrefix(client);
   for (let length = Math.min(5, characters.length); length <= characters.length; length += 1) {

@@ -1,0 +1,137 @@
+/**
+ * Callbacks: a program is told once when its question is settled, whoever settled it, in whichever process.
+ * One watcher serves them all, and only while there is one. A callback that fails proves nothing (invariant 6):
+ * the answer stays uncollected, and the next process that asks for it is told again.
+ */
+import { HiveError } from '../domain/errors.ts';
+import type { HiveEvent } from '../domain/events.ts';
+import type { Prompt } from '../domain/prompts.ts';
+import type { DeliveryService } from './delivery.ts';
+import type { Feed } from './feed.ts';
+import type { Ids, Logger, Store } from './ports.ts';
+import type { PromptService } from './prompts.ts';
+
+/** Gets the prompt as it settled: its `status` says whether there is a decision. */
+export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;
+
+export interface Callbacks {
+  /**
+   * Calls `callback` once when the prompt is settled, at once when it is already; a registration that is taken
+   * back by the returned function calls nothing. @throws HiveError `prompt_not_found`.
+   */
+  onResponse(ask_id: string, callback: ResponseCallback): Promise<() => void>;
+  /** No callback is called after this. */
+  close(): Promise<void>;
+}
+
+export interface CallbackParts {
+  store: Store;
+  feed: Feed;
+  prompts: PromptService;
+  delivery: DeliveryService;
+  ids: Ids;
+  log: Logger;
+}
+
+const SETTLING: ReadonlySet<string> = new Set([
+  'prompt/responded',
+  'prompt/expired',
+  'prompt/cancelled',
+  'prompt/late_response',
+] satisfies HiveEvent['type'][]);
+
+/** Later than any time that was stamped: what one callback carried is collected whole. */
+const END_OF_TIME = '9999-12-31T23:59:59.999Z';
+
+export function createCallbacks({ store, feed, prompts, delivery, ids, log }: CallbackParts): Callbacks {
+  const waiting = new Map<string, Set<ResponseCallback>>();
+  let watcher: Promise<() => Promise<void>> | null = null;
+
+  /** Begins at the present head, before the first look at a prompt: nothing falls in between. */
+  async function watch(): Promise<() => Promise<void>> {
+    const cursor = await store.read((tx) => tx.events.head());
+    return feed.follow({
+      cursor,
+      onEvents: async (events) => {
+        const settled = events.filter(({ type }) => SETTLING.has(type)).map(({ subject }) => subject);
+        for (const ask_id of new Set(settled)) if (ask_id !== null) await settle(ask_id);
+      },
+      onResync: async () => {
+        for (const ask_id of [...waiting.keys()]) await settle(ask_id);
+      },
+    });
+  }
+
+  async function unwatch(): Promise<void> {
+    const stopping = watcher;
+    watcher = null;
+    // A watcher that could not begin has told whoever waited for it.
+    await stopping?.then((stop) => stop()).catch(() => undefined);
+  }
+
+  function drop(ask_id: string, callback: ResponseCallback): void {
+    const registered = waiting.get(ask_id);
+    registered?.delete(callback);
+    if (registered?.size === 0) waiting.delete(ask_id);
+    if (waiting.size === 0) void unwatch();
+  }
+
+  /** Hands a settled prompt to its callbacks. A store that fails leaves them registered for the next try. */
+  async function settle(ask_id: string): Promise<void> {
+    if (!waiting.has(ask_id)) return;
+    const prompt = await find(ask_id);
+    if (prompt === undefined || prompt.status === 'pending') return;
+    const carrier = `callback:${ids.make('call')}`;
+    const [delivered] = await delivery.hand([ask_id], carrier);
+    for (const callback of [...(waiting.get(ask_id) ?? [])]) {
+      drop(ask_id, callback);
+      void call(callback, delivered?.prompt ?? prompt, carrier);
+    }
+  }
+
+  /** A prompt that retention has removed will never call anybody. */
+  async function find(ask_id: string): Promise<Prompt | undefined> {
+    try {
+      return await prompts.get(ask_id);
+    } catch (error) {
+      if (!(error instanceof HiveError) || error.code !== 'prompt_not_found') throw error;
+      for (const callback of waiting.get(ask_id) ?? []) drop(ask_id, callback);
+      return undefined;
+    }
+  }
+
+  async function call(callback: ResponseCallback, prompt: Prompt, carrier: string): Promise<void> {
+    try {
+      await callback(prompt);
+      await delivery.collect(carrier, END_OF_TIME);
+    } catch (error) {
+      log.error('A callback failed; its answer counts as not read.', {
+        ask_id: prompt.ask_id,
+        error: String(error),
+      });
+    }
+  }
+
+  return {
+    async onResponse(ask_id, callback) {
+      // Each registration is its own, also of the same function twice.
+      const once: ResponseCallback = (prompt) => callback(prompt);
+      await prompts.get(ask_id);
+      waiting.set(ask_id, (waiting.get(ask_id) ?? new Set()).add(once));
+      watcher ??= watch();
+      try {
+        await watcher;
+        await settle(ask_id);
+      } catch (error) {
+        drop(ask_id, once);
+        throw error;
+      }
+      return () => drop(ask_id, once);
+    },
+
+    async close() {
+      waiting.clear();
+      await unwatch();
+    },
+  };
+}

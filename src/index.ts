@@ -1,0 +1,132 @@
+/**
+ * The library: a program asks the human, and is told when the answer comes.
+ *
+ *     const hive = await openHive({ agent: 'deployer' });
+ *     await hive.prompts.ask({ question: 'Deploy?', options: ['yes', 'no'] }, {
+ *       onResponse: (prompt) => console.log(prompt.status, prompt.decision),
+ *     });
+ *
+ * A hive that is open keeps its process alive; close it when done.
+ */
+import { hostname } from 'node:os';
+import type { ResponseCallback } from './application/callbacks.ts';
+import type { Delivered } from './application/delivery.ts';
+import type { Hive } from './application/hive.ts';
+import { sessionsTold, sourceOf } from './application/identity.ts';
+import type { Page, PromptFilter } from './application/ports.ts';
+import type { Answered, Asked } from './application/prompts.ts';
+import type { AgentActor } from './domain/actors.ts';
+import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
+import type { Session } from './domain/sessions.ts';
+import { randomIds } from './infrastructure/platform/ids.ts';
+import { findPlace } from './infrastructure/platform/project.ts';
+import { type OpenHiveOptions, openHive as openWhole } from './open-hive.ts';
+
+export type { ResponseCallback } from './application/callbacks.ts';
+export type { Delivered } from './application/delivery.ts';
+export type { Logger, Page, PromptFilter } from './application/ports.ts';
+export type { Answered, Asked } from './application/prompts.ts';
+export { type ErrorCode, HiveError } from './domain/errors.ts';
+export type { AnswerRequest, AskRequest, Prompt, PromptAnswer, PromptOption } from './domain/prompts.ts';
+export type { Session } from './domain/sessions.ts';
+
+export interface OpenOptions extends OpenHiveOptions {
+  /** The name of this program's session, the same at each start; default: the agent it runs under, else a new one. */
+  agent?: string | undefined;
+}
+
+export interface HiveLibrary {
+  readonly store_id: string;
+  /** Who this program is to the human and to other agents. */
+  readonly session: Session;
+  readonly prompts: LibraryPrompts;
+  close(): Promise<void>;
+}
+
+export interface LibraryPrompts {
+  /** Returns when the question is on disk, and waits for nobody. `onResponse`: see there. */
+  ask(request: AskRequest, options?: { onResponse?: ResponseCallback | undefined }): Promise<Asked>;
+  /** Calls back once when the prompt is settled (at once when it is): also for one that was asked before a restart. */
+  onResponse(ask_id: string, callback: ResponseCallback): Promise<() => void>;
+  get(ask_id: string): Promise<Prompt>;
+  /** Where prompts stand, waiting at most `wait_ms` for one of them to settle; what has settled counts as handed over. */
+  poll(
+    ask_ids: readonly string[],
+    options?: { wait_ms?: number | undefined; signal?: AbortSignal | undefined },
+  ): Promise<Delivered[]>;
+  list(filter?: Partial<PromptFilter>): Promise<Page<Prompt>>;
+  /** Answers another session's question, as an agent. Permissions are for the human. */
+  respond(ask_id: string, answer: AnswerRequest): Promise<Answered>;
+  cancel(ask_id: string): Promise<{ accepted: boolean; prompt: Prompt }>;
+}
+
+/** @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, … */
+export async function openHive({ agent, ...options }: OpenOptions = {}): Promise<HiveLibrary> {
+  const hive = await openWhole(options);
+  try {
+    hive.startExpiry();
+    const session = await ownSession(hive, agent, options.env ?? process.env);
+    return {
+      store_id: hive.store_id,
+      session,
+      prompts: promptsOf(hive, session),
+      close: () => hive.close(),
+    };
+  } catch (error) {
+    await hive.close();
+    throw error;
+  }
+}
+
+async function ownSession(
+  hive: Hive,
+  agent: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Session> {
+  const [told] = sessionsTold(env);
+  if (agent === undefined && told !== undefined) {
+    const known = await hive.sessions.get(told.session_id);
+    if (known !== undefined && known.state !== 'ended') return known;
+  }
+  const own = agent ?? (told === undefined ? randomIds.make('connection') : undefined);
+  const introduction = {
+    ...findPlace(process.cwd()),
+    session_id: own ?? told?.session_id ?? '',
+    client: own === undefined ? (told?.client ?? '') : 'library',
+    source: sourceOf(env),
+    machine: hostname(),
+    // This process is the program's own session; of the agent that it runs under it is only a part.
+    pid: own === undefined ? null : process.pid,
+    parent_session_id: env['HIVE_PARENT'] ?? (own === undefined ? null : (told?.session_id ?? null)),
+  };
+  return hive.sessions.introduce(introduction, process.pid);
+}
+
+function promptsOf(hive: Hive, session: Session): LibraryPrompts {
+  const { session_id, handle } = session;
+  const carrier = randomIds.make('library');
+
+  async function actor(): Promise<AgentActor> {
+    const ancestors = await hive.sessions.ancestors(session_id);
+    return { kind: 'agent', by: handle, via: 'library', session_id, ancestors };
+  }
+
+  const prompts: LibraryPrompts = {
+    async ask(request, { onResponse } = {}) {
+      const asked = await hive.prompts.ask(request, session);
+      if (onResponse !== undefined) await prompts.onResponse(asked.prompt.ask_id, onResponse);
+      return asked;
+    },
+    onResponse: (ask_id, callback) => hive.callbacks.onResponse(ask_id, callback),
+    get: (ask_id) => hive.prompts.get(ask_id),
+    async poll(ask_ids, { wait_ms = 0, signal } = {}) {
+      await hive.delivery.collect(carrier, new Date().toISOString());
+      await hive.prompts.wait(ask_ids, { wait_ms, signal });
+      return hive.delivery.hand(ask_ids, carrier);
+    },
+    list: ({ limit = 100, ...filter } = {}) => hive.prompts.list({ ...filter, limit }),
+    respond: async (ask_id, answer) => hive.prompts.respond({ ...answer, ask_id, actor: await actor() }),
+    cancel: async (ask_id) => hive.prompts.cancel(ask_id, await actor(), 'withdrawn'),
+  };
+  return prompts;
+}
