@@ -9,7 +9,13 @@ import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
  * Every kind of record that ages, in the order in which it goes: what hangs on a thing before the thing
  * that others hang on. A new capability adds its records here.
  */
-const KINDS = ['prompts', 'sessions', 'desks', 'events'] as const satisfies readonly (keyof WriteTx)[];
+const KINDS = [
+  'prompts',
+  'messages',
+  'sessions',
+  'desks',
+  'events',
+] as const satisfies readonly (keyof WriteTx)[];
 
 export interface RetentionService {
   /** How many records of each kind a sweep would remove now. */

@@ -3,6 +3,7 @@
  * comes first. A store that knows a higher number than this code is refused before anything is changed.
  */
 import prompts from '../../../sql/0001_prompts.sql';
+import messages from '../../../sql/0002_messages.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -12,7 +13,10 @@ export interface Migration {
   readonly text: string;
 }
 
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'prompts', text: prompts }];
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: 'prompts', text: prompts },
+  { number: 2, name: 'messages', text: messages },
+];
 
 /** The schema that this code reads and writes. */
 export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.number ?? 0;

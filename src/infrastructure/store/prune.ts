@@ -30,6 +30,19 @@ const PROMPTS: Kind = {
   ],
 };
 
+/** A message stays while somebody has yet to deal with a mention in it. */
+const MESSAGES: Kind = {
+  table: 'messages',
+  key: 'message_id',
+  where: `at < $1
+    AND NOT EXISTS (SELECT 1 FROM mentions
+      WHERE mentions.message_id = messages.message_id AND mentions.status = 'unprocessed')`,
+  with: [
+    ['mentions', 'message_id'],
+    ['events', 'subject'],
+  ],
+};
+
 /** Ended, and nobody needs them: neither a prompt that stays, nor a living descendant whose line leads through them. */
 const SESSIONS: Kind = {
   table: 'sessions',
@@ -45,6 +58,7 @@ const SESSIONS: Kind = {
 };
 
 export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
+export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS);
 
 /** A lease that has lapsed is a desk that is gone, however recently. */
@@ -60,6 +74,8 @@ const DELETE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');
 /** Old events go, unless what they are about still exists: then they are its history and go when it goes. */
 const OLD_EVENTS = `at < $1
   AND NOT EXISTS (SELECT 1 FROM prompts WHERE ask_id = events.subject)
+  AND NOT EXISTS (SELECT 1 FROM messages WHERE message_id = events.subject)
+  AND NOT EXISTS (SELECT 1 FROM mentions WHERE mention_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
 const COUNT_EVENTS = statement(`SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);

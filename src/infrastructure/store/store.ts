@@ -6,6 +6,9 @@ import { randomUUID } from 'node:crypto';
 import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
 import { deskStatements } from './desks.ts';
 import { eventStatements } from './events.ts';
+import { loopStatements } from './loops.ts';
+import { mentionStatements } from './mentions.ts';
+import { messageStatements } from './messages.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion, tooNew } from './migrations.ts';
 import { promptStatements } from './prompts.ts';
 import { sessionStatements } from './sessions.ts';
@@ -51,6 +54,9 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     now,
     prompts: promptStatements(sql, now),
     sessions: sessionStatements(sql, now),
+    messages: messageStatements(sql),
+    mentions: mentionStatements(sql, now),
+    loops: loopStatements(sql, now),
     desks: deskStatements(sql, now),
     events: eventStatements(sql, now, onAppend),
   };

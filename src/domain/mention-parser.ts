@@ -1,0 +1,197 @@
+/**
+ * Which names a message calls: `@Claude-abc12`, at a word's start, anywhere in a line; never inside code
+ * fences, inline code, quoted lines, e-mail addresses or URLs. Pure, and linear in the text whatever it
+ * holds: every character is looked at a bounded number of times, and no regular expression backtracks.
+ */
+
+import { CODE, isWordCode, runEnd } from './code-units.ts';
+import { proseIn } from './prose.ts';
+
+/** A longer name is no handle of anybody's. */
+const LONGEST_HANDLE = 200;
+
+/** The names called in a text, without the @, each once (case ignored), as first spelled and in order. */
+export function parseMentions(text: string): string[] {
+  const spelled = new Set<string>();
+  for (const [start, end] of proseIn(text)) scanProse(text, start, end, spelled);
+  const names = new Map<string, string>();
+  for (const name of spelled) {
+    const key = foldHandle(name);
+    if (!names.has(key)) names.set(key, name);
+  }
+  return [...names.values()];
+}
+
+/** How names are compared: case and composition ignored. */
+export function foldHandle(handle: string): string {
+  return handle.normalize('NFC').toLowerCase();
+}
+
+/** Looks through one stretch of prose, stepping over code spans and URLs. */
+function scanProse(text: string, start: number, end: number, spelled: Set<string>): void {
+  let spans: CodeSpans | null = null;
+  for (let index = start; index < end; ) {
+    const code = text.charCodeAt(index);
+    if (code === CODE.backtick) {
+      spans ??= codeSpans(text, start, end);
+      const after = runEnd(text, index, end);
+      index = spans.closeAfter(after, after - index) ?? after;
+    } else if (code === CODE.backslash) {
+      // An escaped character is only itself: `\@` calls nobody, `\`` opens no code.
+      index += 2;
+    } else if (
+      code === CODE.colon &&
+      text.charCodeAt(index + 1) === CODE.slash &&
+      text.charCodeAt(index + 2) === CODE.slash
+    ) {
+      index = urlEnd(text, index + 3, end);
+    } else if (code === CODE.at) {
+      const after = handleEnd(text, index + 1, end);
+      const name = trimmedEnd(text, index + 1, after);
+      if (name > index + 1 && after - index <= LONGEST_HANDLE && isWordStart(text, start, index)) {
+        if (!isAddress(text, after, end)) spelled.add(text.slice(index + 1, name));
+      }
+      index = after;
+    } else index += 1;
+  }
+}
+
+interface CodeSpans {
+  /** The end of the first run of exactly `length` backticks at or after `from`. */
+  closeAfter(from: number, length: number): number | undefined;
+}
+
+/** All runs of backticks by length, found once: to look ahead from every run would be quadratic. */
+function codeSpans(text: string, start: number, end: number): CodeSpans {
+  const starts = new Map<number, { at: number[]; next: number }>();
+  for (let index = start; index < end; ) {
+    if (text.charCodeAt(index) !== CODE.backtick) {
+      index += 1;
+      continue;
+    }
+    const after = runEnd(text, index, end);
+    const runs = starts.get(after - index);
+    if (runs === undefined) starts.set(after - index, { at: [index], next: 0 });
+    else runs.at.push(index);
+    index = after;
+  }
+  return {
+    closeAfter(from, length) {
+      const runs = starts.get(length);
+      if (runs === undefined) return undefined;
+      // Callers only move forward, so each run is passed once.
+      while ((runs.at[runs.next] ?? Number.POSITIVE_INFINITY) < from) runs.next += 1;
+      const at = runs.at[runs.next];
+      return at === undefined ? undefined : at + length;
+    },
+  };
+}
+
+/** A URL ends at white space, at what cannot stand in one, or at a parenthesis that it did not open. */
+function urlEnd(text: string, start: number, end: number): number {
+  let depth = 0;
+  for (let index = start; index < end; index += 1) {
+    const code = text.charCodeAt(index);
+    if (
+      code <= CODE.space ||
+      code === CODE.less ||
+      code === CODE.greater ||
+      code === CODE.doubleQuote ||
+      code === CODE.bar ||
+      code === CODE.backtick
+    )
+      return index;
+    if (code === CODE.openParenthesis) depth += 1;
+    if (code === CODE.closeParenthesis) {
+      if (depth === 0) return index;
+      depth -= 1;
+    }
+    // Full stops, commas and brackets of scripts that put no space after them.
+    if (code >= 0x3000 && code <= 0x303f) return index;
+    if (code >= 0xff00 && code <= 0xff0f) return index;
+  }
+  return end;
+}
+
+/** Where the letters, digits, dashes and underscores end that begin here with a letter or a digit. */
+function handleEnd(text: string, start: number, end: number): number {
+  let index = start;
+  while (index < end) {
+    const code = text.charCodeAt(index);
+    if (code < 128) {
+      if (!isWordCode(code) && !(code === CODE.dash && index > start)) break;
+      if (code === CODE.underscore && index === start) break;
+      index += 1;
+    } else {
+      const length = wideLength(text, index, end);
+      if (!isWideWord(text.slice(index, index + length))) break;
+      index += length;
+    }
+  }
+  return index;
+}
+
+/** A handle ends with no dash and no underscore: those belong to the sentence (`_@Claude-abc12_`). */
+function trimmedEnd(text: string, start: number, end: number): number {
+  let index = end;
+  while (index > start) {
+    const code = text.charCodeAt(index - 1);
+    if (code !== CODE.dash && code !== CODE.underscore) break;
+    index -= 1;
+  }
+  return index;
+}
+
+/** `@scope/package` and `@user@host` call nobody. */
+function isAddress(text: string, after: number, end: number): boolean {
+  const code = after < end ? text.charCodeAt(after) : 0;
+  if (code !== CODE.slash && code !== CODE.at) return false;
+  const next = after + 1 < end ? text.charCodeAt(after + 1) : 0;
+  return isWordCode(next) && next !== CODE.underscore;
+}
+
+/** What stands before an @ that calls somebody: nothing, a blank, a bracket, a quote; marks of emphasis are looked through. */
+function isWordStart(text: string, start: number, at: number): boolean {
+  let index = at - 1;
+  while (index >= start) {
+    const code = text.charCodeAt(index);
+    if (code !== CODE.star && code !== CODE.underscore && code !== CODE.tilde) break;
+    index -= 1;
+  }
+  if (index < start) return true;
+  const code = text.charCodeAt(index);
+  if (code < 128) return code <= CODE.space || STARTERS.has(code);
+  if (code >= 0xdc00 && code <= 0xdfff && index > start)
+    return !isWideWord(text.slice(index - 1, index + 1)) || isUnspaced(text, index - 1);
+  return !isWideWord(text.charAt(index)) || isUnspaced(text, index);
+}
+
+/** What may stand before an @ besides blanks: not what joins it to an address, a path or an assignment. */
+const STARTERS: ReadonlySet<number> = new Set(Array.from('([{<"\',;:!?|>)]}', (c) => c.charCodeAt(0)));
+
+/** Scripts that put no space between words: there a name may follow a letter. */
+function isUnspaced(text: string, index: number): boolean {
+  const code = text.codePointAt(index) ?? 0;
+  return (
+    (code >= 0x3040 && code <= 0x30ff) ||
+    (code >= 0x3400 && code <= 0x9fff) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0x20000 && code <= 0x3ffff) ||
+    (code >= 0x0e00 && code <= 0x0eff)
+  );
+}
+
+function isWideWord(character: string): boolean {
+  const code = character.charCodeAt(0);
+  // Kana, Han and Hangul without asking a table: most of what is asked.
+  if ((code >= 0x3041 && code <= 0x3096) || (code >= 0x4e00 && code <= 0x9fff)) return true;
+  if ((code >= 0x30a1 && code <= 0x30fa) || (code >= 0xac00 && code <= 0xd7a3)) return true;
+  return WIDE_WORD.test(character);
+}
+
+function wideLength(text: string, index: number, end: number): number {
+  const code = text.charCodeAt(index);
+  return code >= 0xd800 && code <= 0xdbff && index + 1 < end ? 2 : 1;
+}
+
+const WIDE_WORD = /^[\p{L}\p{N}\p{M}]$/u;

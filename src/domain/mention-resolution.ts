@@ -1,0 +1,145 @@
+/**
+ * Whom the names in a message reach: sessions by handle, sessions by role, everyone, the human. Pure: who is
+ * there is given. What reaches nobody comes back with the reason and the names that come near.
+ */
+import { foldHandle } from './mention-parser.ts';
+import { type Addressee, HUMAN_ADDRESSEE } from './mentions.ts';
+import type { Message } from './messages.ts';
+import { nearestNames } from './near-names.ts';
+import { HUMAN_HANDLE, type Session, subagentId } from './sessions.ts';
+
+export const EVERYONE = 'All';
+
+/** What there is to be mentioned: the living, and those ended sessions whose handle was looked up. */
+export interface Directory {
+  alive: readonly Session[];
+  ended: readonly Session[];
+  /** Whether the human has muted mentions between the author and this session. */
+  isMuted(session_id: string): boolean;
+}
+
+/**
+ * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it wants no mentions.
+ * `elsewhere`: only sessions of other projects carry the role. `muted`: the human stopped this pair.
+ */
+export type UnresolvedReason = 'unknown' | 'ended' | 'not_shared' | 'elsewhere' | 'muted';
+
+export interface Unresolved {
+  handle: string;
+  reason: UnresolvedReason;
+  near: string[];
+}
+
+export interface Resolution {
+  addressees: Addressee[];
+  unresolved: Unresolved[];
+}
+
+/** Near names are looked for this often a message: it is the only part that is not linear. */
+const NEAR_LOOKUPS = 10;
+
+/** Each addressee once, the author never. */
+export function resolveMentions(
+  names: readonly string[],
+  message: Pick<Message, 'session_id' | 'author' | 'scope' | 'project_dir'>,
+  directory: Directory,
+): Resolution {
+  const book = createBook(message, directory);
+  const addressees = new Map<string, Addressee>();
+  const unresolved: Unresolved[] = [];
+  for (const name of names) {
+    const found = book.lookUp(name);
+    if (typeof found === 'string') {
+      const look = found === 'unknown' && unresolved.length < NEAR_LOOKUPS;
+      unresolved.push({ handle: name, reason: found, near: look ? nearestNames(name, book.names) : [] });
+      continue;
+    }
+    for (const addressee of found) addressees.set(addressee.session_id, addressee);
+  }
+  return { addressees: [...addressees.values()], unresolved };
+}
+
+interface Book {
+  /** The addressees of a name, which may be none (the author alone), or why there are none. */
+  lookUp(name: string): Addressee[] | UnresolvedReason;
+  names: string[];
+}
+
+function createBook(
+  message: Pick<Message, 'session_id' | 'author' | 'scope' | 'project_dir'>,
+  { alive, ended, isMuted }: Directory,
+): Book {
+  const handles = new Map(alive.map((session) => [foldHandle(session.handle), session]));
+  const gone = new Map(ended.map((session) => [foldHandle(session.handle), session]));
+  const roles = Map.groupBy(
+    alive.flatMap((session) => session.roles.map((role) => ({ role, session }))),
+    ({ role }) => foldHandle(role),
+  );
+  const continuedBy = new Map(
+    [...ended, ...alive].flatMap((session) =>
+      session.continues === null ? [] : [[session.continues, session] as const],
+    ),
+  );
+  const isNear = (session: Session): boolean =>
+    message.scope === 'all' || session.project_dir === message.project_dir;
+  const isAuthor = (session: Session): boolean => session.session_id === message.session_id;
+
+  /** Those of a group who want mentions; of the muted and the author nothing is said. */
+  function reach(group: readonly Session[]): Addressee[] {
+    return group
+      .filter((session) => session.shared && !isAuthor(session) && !isMuted(session.session_id))
+      .map(({ session_id, handle }) => ({ session_id, handle }));
+  }
+
+  function lookUpExactly(name: string): Addressee[] | UnresolvedReason {
+    const key = foldHandle(name);
+    if (key === foldHandle(EVERYONE)) return reach(alive.filter((one) => isNear(one) && !isSubagent(one)));
+    if (key === foldHandle(HUMAN_HANDLE)) {
+      return message.author === 'human' ? [] : [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE }];
+    }
+    const past = gone.get(key);
+    const session = handles.get(key) ?? (past && successor(past));
+    if (session !== undefined) {
+      if (isAuthor(session)) return [];
+      if (!session.shared) return 'not_shared';
+      if (isMuted(session.session_id)) return 'muted';
+      return reach([session]);
+    }
+    if (past !== undefined) return 'ended';
+    const carriers = roles.get(key)?.map((carrier) => carrier.session);
+    if (carriers === undefined) return 'unknown';
+    const near = carriers.filter(isNear);
+    return near.length === 0 ? 'elsewhere' : reach(near);
+  }
+
+  /** The living session that goes on from one that has ended under another id. */
+  function successor(past: Session): Session | undefined {
+    const seen = new Set<string>();
+    let session: Session | undefined = past;
+    while (session !== undefined && session.state === 'ended' && !seen.has(session.session_id)) {
+      seen.add(session.session_id);
+      session = continuedBy.get(session.session_id);
+    }
+    return session?.state === 'ended' ? undefined : session;
+  }
+
+  return {
+    lookUp(name) {
+      const found = lookUpExactly(name);
+      // In scripts without spaces the sentence goes on right behind the handle: `@Claude-abc12に`.
+      const latin = /^[\x21-\x7e]+/.exec(name)?.[0].replace(/[-_]+$/, '') ?? '';
+      return found === 'unknown' && latin !== '' && latin !== name ? lookUpExactly(latin) : found;
+    },
+    names: [
+      ...alive.map((session) => session.handle),
+      ...new Set(alive.flatMap((session) => session.roles)),
+      EVERYONE,
+      HUMAN_HANDLE,
+    ],
+  };
+}
+
+/** A subagent is reached by its own handle and roles; what everyone is told, its session is told. */
+function isSubagent({ session_id, parent_session_id }: Session): boolean {
+  return parent_session_id !== null && session_id.startsWith(subagentId(parent_session_id, ''));
+}

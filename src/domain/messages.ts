@@ -1,0 +1,166 @@
+/**
+ * Messages: entries of the shared buffer. Written once, never changed: editing or deleting shown text does
+ * nothing here. Pure: no clock, no ids, no I/O. The field names are the same in the database and on every wire.
+ */
+import { HiveError, invalidInput } from './errors.ts';
+import type { Via } from './prompts.ts';
+import { HUMAN_HANDLE } from './sessions.ts';
+import { cleanOptional, cleanText } from './text.ts';
+
+export type AuthorKind = 'human' | 'agent';
+export type MessagePriority = 'normal' | 'urgent';
+/** Whom `@All` and roles reach: the sessions of the message's project, or those of every project. */
+export type MessageScope = 'project' | 'all';
+
+export interface Message {
+  message_id: string;
+  /** Its place in the one order that everybody sees. */
+  seq: number;
+  at: string;
+  /** The author's session; null for the human. */
+  session_id: string | null;
+  from_handle: string;
+  /** Only `human` counts as a human, whatever a heading in a buffer says. */
+  author: AuthorKind;
+  /** The handle and the time in the heading of a block that was typed or inserted in a buffer under another name. */
+  as_handle: string | null;
+  as_stamp: string | null;
+  project: string | null;
+  project_dir: string | null;
+  /** A name given by its author, or the message_id of the first message of a chain of replies. */
+  thread: string | null;
+  reply_to: string | null;
+  priority: MessagePriority;
+  expects_reply: boolean;
+  scope: MessageScope;
+  body: string;
+  /** How many agents' replies lie between this message and the last human word on its chain. */
+  hops: number;
+  via: Via;
+}
+
+export interface PostRequest {
+  body: string;
+  reply_to?: string | null | undefined;
+  thread?: string | null | undefined;
+  priority?: MessagePriority | undefined;
+  expects_reply?: boolean | undefined;
+  scope?: MessageScope | undefined;
+}
+
+/** Who writes: resolved by the application, never taken from the request. */
+export interface Author {
+  kind: AuthorKind;
+  session_id: string | null;
+  handle: string;
+  project: string | null;
+  project_dir: string | null;
+  via: Via;
+}
+
+/** The human as an author; `project_dir` null writes to everyone. */
+export function humanAuthor(via: Via, place: { project: string; project_dir: string } | null): Author {
+  return {
+    kind: 'human',
+    session_id: null,
+    handle: HUMAN_HANDLE,
+    project: place?.project ?? null,
+    project_dir: place?.project_dir ?? null,
+    via,
+  };
+}
+
+/** A block in the shared format, as it stood in a buffer: the heading's time and handle, and the body. */
+export interface Block {
+  stamp: string;
+  handle: string;
+  body: string;
+}
+
+export const MESSAGE_LIMITS: Readonly<Record<'bodyBytes' | 'thread' | 'id', number>> = {
+  bodyBytes: 32 * 1024,
+  thread: 200,
+  id: 100,
+};
+
+/** A body as it is stored: line ends are one character, nothing blank around it. */
+export function normalizeBody(body: string): string {
+  return cleanText(body)
+    .replace(/\r\n?/g, '\n')
+    .replace(/^(?:[ \t]*\n)+/, '')
+    .trimEnd();
+}
+
+/** What the store and the application know about a message when it is made. */
+export interface MessageStamp {
+  message_id: string;
+  seq: number;
+  now: string;
+  /** The message that it answers. */
+  parent: Message | null;
+  hops: number;
+  /** The heading it was written under, where that is another's. */
+  under: Pick<Block, 'handle' | 'stamp'> | null;
+}
+
+/** A new message. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+export function createMessage(request: PostRequest, author: Author, stamp: MessageStamp): Message {
+  const { parent, under } = stamp;
+  const body = normalizeBody(request.body);
+  if (body === '') throw invalidInput('The message is empty: say something.', { field: 'body' });
+  if (Buffer.byteLength(body) > MESSAGE_LIMITS.bodyBytes) {
+    throw invalidInput('The message is too long: at most 32 KB. Put the rest into a file and name it.', {
+      field: 'body',
+    });
+  }
+  const thread = cleanOptional(request.thread?.trim());
+  if (thread !== null && thread.length > MESSAGE_LIMITS.thread) {
+    throw invalidInput(`The thread's name is too long: at most ${MESSAGE_LIMITS.thread} characters.`, {
+      field: 'thread',
+    });
+  }
+  // An answer stays where the question was asked, unless its author says otherwise.
+  const project_dir = author.project_dir ?? parent?.project_dir ?? null;
+  return {
+    message_id: stamp.message_id,
+    seq: stamp.seq,
+    at: stamp.now,
+    session_id: author.session_id,
+    from_handle: author.handle,
+    author: author.kind,
+    as_handle: under?.handle ?? null,
+    as_stamp: under?.stamp ?? null,
+    project: author.project ?? parent?.project ?? null,
+    project_dir,
+    thread: thread ?? (parent === null ? null : (parent.thread ?? parent.message_id)),
+    reply_to: parent?.message_id ?? null,
+    priority: request.priority ?? 'normal',
+    expects_reply: request.expects_reply ?? false,
+    scope: project_dir === null ? 'all' : (request.scope ?? 'project'),
+    body,
+    hops: stamp.hops,
+    via: author.via,
+  };
+}
+
+const QUARTER_MS = 15 * 60 * 1000;
+const FARTHEST_ZONE_MS = 26 * 60 * 60 * 1000;
+
+/**
+ * Whether a block in a buffer is this message: same body, same name, same time to the second. A heading tells
+ * no time zone, so times count as equal when a zone's offset, some whole number of quarter hours, lies between.
+ */
+export function isBlockOf(message: Message, block: Block): boolean {
+  if (message.body !== block.body) return false;
+  if (message.as_handle === block.handle && message.as_stamp === block.stamp) return true;
+  if (message.from_handle !== block.handle && message.as_handle !== block.handle) return false;
+  const shown = Date.parse(`${block.stamp.replace(' ', 'T')}Z`);
+  const apart = shown - Math.floor(Date.parse(message.at) / 1000) * 1000;
+  return Math.abs(apart) <= FARTHEST_ZONE_MS && apart % QUARTER_MS === 0;
+}
+
+export function messageNotFound(message_id: string): HiveError {
+  return new HiveError('message_not_found', `There is no message ${message_id}: check the id.`, {
+    message_id,
+  });
+}

@@ -1,0 +1,52 @@
+/** The statements of the loop guard's memory: when a human last had a say, and which pairs it has stopped. */
+import type { LoopRecords } from '../../application/ports.ts';
+import type { Loop } from '../../domain/loop-guard.ts';
+import { type Sql, statement, table } from './sql.ts';
+
+const loops = table<Loop>('loops', {
+  first_session_id: 'plain',
+  second_session_id: 'plain',
+  state: 'plain',
+  at: 'plain',
+  reason: 'plain',
+});
+
+const GET = statement(
+  `SELECT ${loops.list} FROM loops WHERE first_session_id = $1 AND second_session_id = $2`,
+);
+const LIST = statement(`SELECT ${loops.list} FROM loops ORDER BY at DESC`);
+const PUT = statement(
+  `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, reason = $5`,
+);
+const REMOVE = statement('DELETE FROM loops WHERE first_session_id = $1 AND second_session_id = $2');
+const SIGN = statement('SELECT at FROM human_signs WHERE subject = $1');
+const SPOKE = statement(
+  'INSERT INTO human_signs (subject, at) VALUES ($1, $2) ON CONFLICT (subject) DO UPDATE SET at = $2',
+);
+
+export function loopStatements(sql: Sql, now: string): LoopRecords {
+  return {
+    async humanAt(subjects) {
+      let latest: string | null = null;
+      for (const subject of subjects) {
+        const at = (await sql.all(SIGN, [subject]))[0]?.['at'];
+        if (typeof at === 'string' && (latest === null || at > latest)) latest = at;
+      }
+      return latest;
+    },
+    async get({ first_session_id, second_session_id }) {
+      const [row] = await sql.all(GET, [first_session_id, second_session_id]);
+      return row === undefined ? undefined : loops.decode(row);
+    },
+    list: async () => (await sql.all(LIST, [])).map(loops.decode),
+    async humanSpoke(subject) {
+      await sql.run(SPOKE, [subject, now]);
+    },
+    async put(loop) {
+      await sql.run(PUT, loops.encode(loop));
+    },
+    async remove({ first_session_id, second_session_id }) {
+      await sql.run(REMOVE, [first_session_id, second_session_id]);
+    },
+  };
+}

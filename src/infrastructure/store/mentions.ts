@@ -1,0 +1,172 @@
+/** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
+import type { MentionRecords } from '../../application/ports.ts';
+import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
+import { conditions, decodeCursor, encodeCursor } from './conditions.ts';
+import { type Codec, type Row, type Sql, statement, table } from './sql.ts';
+
+const OWN: Record<keyof Mention, Codec> = {
+  mention_id: 'plain',
+  message_id: 'plain',
+  seq: 'plain',
+  session_id: 'plain',
+  handle: 'plain',
+  from_session_id: 'plain',
+  priority: 'plain',
+  gates: 'boolean',
+  denials: 'plain',
+  status: 'plain',
+  created_at: 'plain',
+  expires_at: 'plain',
+  delivered_at: 'plain',
+  carrier: 'plain',
+  processed_at: 'plain',
+  processed_by: 'plain',
+  processed_via: 'plain',
+  note: 'plain',
+};
+const mentions = table<Mention>('mentions', OWN);
+
+/** The fields of the message that a mention is read with. */
+const OF_MESSAGE = {
+  at: 'plain',
+  from_handle: 'plain',
+  author: 'plain',
+  as_handle: 'plain',
+  project: 'plain',
+  thread: 'plain',
+  reply_to: 'plain',
+  expects_reply: 'boolean',
+  body: 'plain',
+} as const satisfies Partial<Record<keyof MentionInFull, Codec>>;
+const inFull = table<MentionInFull>('mentions', { ...OWN, ...OF_MESSAGE });
+
+const COLUMNS = [
+  ...mentions.columns.map((column) => `m."${column}"`),
+  ...Object.keys(OF_MESSAGE).map((column) => `msg."${column}"`),
+].join(', ');
+const FROM = 'FROM mentions m JOIN messages msg ON msg.message_id = m.message_id';
+const SELECT = `SELECT ${COLUMNS} ${FROM}`;
+
+/** One whose time is up is none any more, whether or not somebody has written that down yet. */
+const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
+
+const INSERT = statement(mentions.insert());
+const UPDATE = statement(`UPDATE mentions SET ${mentions.assignments} WHERE mention_id = $1`);
+const GET = statement(`${SELECT} WHERE m.mention_id = $1`);
+const OF = statement(`${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
+const UNPROCESSED = statement(`${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
+const COUNT_UNPROCESSED = statement(
+  `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
+     COALESCE(SUM(CASE WHEN m.priority = 'urgent' THEN m.gates ELSE 0 END), 0) AS urgent
+   FROM mentions m WHERE ${OPEN}`,
+);
+const SUMMARY = statement(
+  `SELECT status, COUNT(*) AS n, SUM(denials) AS denials, SUM(gates) AS gating
+   FROM mentions WHERE session_id = $1 GROUP BY status`,
+);
+const BY_SESSION = statement(
+  `SELECT session_id, COUNT(*) AS n FROM mentions WHERE status = 'unprocessed' GROUP BY session_id`,
+);
+const BETWEEN = statement(
+  `SELECT (SELECT COUNT(*) FROM mentions WHERE from_session_id = $1 AND session_id = $2 AND created_at > $3)
+        + (SELECT COUNT(*) FROM mentions WHERE from_session_id = $2 AND session_id = $1 AND created_at > $3) AS n`,
+);
+const DUE = statement(
+  `SELECT ${mentions.list} FROM mentions
+   WHERE status = 'unprocessed' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+);
+const NEXT_EXPIRY = statement(
+  `SELECT MIN(expires_at) AS expires_at FROM mentions WHERE status = 'unprocessed' AND expires_at IS NOT NULL`,
+);
+const DENY = statement('UPDATE mentions SET denials = denials + 1 WHERE mention_id = $1');
+const MOVE = statement(
+  `UPDATE mentions SET session_id = $2, handle = $3 WHERE session_id = $1 AND status = 'unprocessed'
+   AND message_id NOT IN (SELECT message_id FROM mentions WHERE session_id = $2) RETURNING mention_id`,
+);
+
+/** More than anybody deals with at once. */
+const MOST_OPEN = 500;
+
+export function mentionStatements(sql: Sql, now: string): MentionRecords {
+  const one = (row: Row | undefined): MentionInFull | undefined =>
+    row === undefined ? undefined : inFull.decode(row);
+
+  return {
+    get: async (mention_id) => one((await sql.all(GET, [mention_id]))[0]),
+    ofMessage: async (message_id, session_id) => one((await sql.all(OF, [message_id, session_id]))[0]),
+
+    unprocessedOf: async (session_id, limit = MOST_OPEN) =>
+      (await sql.all(UNPROCESSED, [session_id, now, limit])).map(inFull.decode),
+
+    async countUnprocessed(session_id) {
+      const [row] = await sql.all(COUNT_UNPROCESSED, [session_id, now]);
+      return {
+        count: Number(row?.['n'] ?? 0),
+        gating: Number(row?.['gating'] ?? 0),
+        urgent: Number(row?.['urgent'] ?? 0),
+      };
+    },
+
+    async list({ session_id, status, limit, cursor }) {
+      const where = conditions('1 = 1')
+        .and('m.session_id = ?', session_id)
+        .and('m.status = ?', status)
+        .after(['m.seq', 'm.mention_id'], 'DESC', decodeCursor(cursor, 2));
+      const query = statement(
+        `${SELECT} WHERE ${where.text} ORDER BY m.seq DESC, m.mention_id DESC LIMIT ${where.next}`,
+      );
+      const rows = (await sql.all(query, [...where.params, limit + 1])).map(inFull.decode);
+      const items = rows.slice(0, limit);
+      const last = items.at(-1);
+      const more = rows.length > limit && last !== undefined;
+      return { items, next_cursor: more ? encodeCursor([last.seq, last.mention_id]) : null };
+    },
+
+    async summary(session_id) {
+      const counts: Record<MentionStatus, number> = { unprocessed: 0, processed: 0, expired: 0 };
+      let denials = 0;
+      let gating = 0;
+      for (const row of await sql.all(SUMMARY, [session_id])) {
+        const status = String(row['status']) as MentionStatus;
+        counts[status] = Number(row['n']);
+        denials += Number(row['denials']);
+        if (status === 'unprocessed') gating = Number(row['gating']);
+      }
+      const total = counts.unprocessed + counts.processed + counts.expired;
+      return { total, ...counts, gating, denials };
+    },
+
+    async unprocessedBySession() {
+      const rows = await sql.all(BY_SESSION, []);
+      return new Map(rows.map((row) => [String(row['session_id']), Number(row['n'])]));
+    },
+
+    async countBetween({ first_session_id, second_session_id }, since) {
+      const [row] = await sql.all(BETWEEN, [first_session_id, second_session_id, since]);
+      return Number(row?.['n'] ?? 0);
+    },
+
+    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(mentions.decode),
+
+    async nextExpiry() {
+      const [row] = await sql.all(NEXT_EXPIRY, []);
+      return row === undefined || row['expires_at'] === null ? null : String(row['expires_at']);
+    },
+
+    async insert(mention) {
+      await sql.run(INSERT, mentions.encode(mention));
+    },
+
+    async update(mention) {
+      await sql.run(UPDATE, mentions.encode(mention));
+    },
+
+    async deny(mention_ids) {
+      for (const mention_id of mention_ids) await sql.run(DENY, [mention_id]);
+    },
+
+    async move(from, { session_id, handle }) {
+      return (await sql.all(MOVE, [from, session_id, handle])).map((row) => String(row['mention_id']));
+    },
+  };
+}

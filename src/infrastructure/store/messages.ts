@@ -1,0 +1,127 @@
+/**
+ * The statements of messages. A view that shows several kinds of message (a project's and those to everyone)
+ * reads each by its own index and merges the pages: so the last page costs the same whatever the history.
+ */
+import { createHash } from 'node:crypto';
+import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
+import type { Message } from '../../domain/messages.ts';
+import { searchText } from '../../domain/text.ts';
+import { type Conditions, conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
+import { pruneMessages } from './prune.ts';
+import { type Sql, type SqlValue, statement, table } from './sql.ts';
+
+const messages = table<Message>('messages', {
+  message_id: 'plain',
+  seq: 'plain',
+  at: 'plain',
+  session_id: 'plain',
+  from_handle: 'plain',
+  author: 'plain',
+  as_handle: 'plain',
+  as_stamp: 'plain',
+  project: 'plain',
+  project_dir: 'plain',
+  thread: 'plain',
+  reply_to: 'plain',
+  priority: 'plain',
+  expects_reply: 'boolean',
+  scope: 'plain',
+  body: 'plain',
+  hops: 'plain',
+  via: 'plain',
+});
+
+const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value`);
+const INSERT = statement(messages.insert(['body_digest', 'search_text']));
+const GET = statement(`SELECT ${messages.list} FROM messages WHERE message_id = $1`);
+const BY_BODY = statement(
+  `SELECT ${messages.list} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
+);
+
+/** The parts of a view, each read by one index; no message is in two of them. */
+function parts({ thread, project_dir }: MessageFilter): Conditions[] {
+  if (thread !== undefined) {
+    const inProject = (part: Conditions): Conditions =>
+      part.and(`(project_dir = ? OR scope = 'all')`, project_dir);
+    return [
+      inProject(conditions('thread = $1', [thread])),
+      inProject(conditions('message_id = $1 AND (thread IS NULL OR thread <> $1)', [thread])),
+    ];
+  }
+  if (project_dir !== undefined) {
+    return [
+      conditions('project_dir = $1', [project_dir]),
+      conditions(`scope = 'all' AND (project_dir IS NULL OR project_dir <> $1)`, [project_dir]),
+    ];
+  }
+  return [conditions('1 = 1')];
+}
+
+function page(filter: MessageFilter): Conditions[] {
+  const { from_handle, query, after, before } = filter;
+  return parts(filter).map((part) =>
+    part
+      .and('from_handle = ?', from_handle)
+      .and(`search_text LIKE ? ESCAPE '\\'`, query === undefined ? undefined : likePattern(query))
+      .and('seq > ?', seqOf(after))
+      .and('seq < ?', seqOf(before)),
+  );
+}
+
+function seqOf(cursor: string | null | undefined): SqlValue | undefined {
+  return decodeCursor(cursor, 1)?.[0];
+}
+
+export function messageStatements(sql: Sql): MessageRecords {
+  return {
+    async get(message_id) {
+      const [row] = await sql.all(GET, [message_id]);
+      return row === undefined ? undefined : messages.decode(row);
+    },
+
+    async list(filter) {
+      const { limit, after, before } = filter;
+      const forward = after !== undefined && after !== null;
+      const order = forward ? 'ASC' : 'DESC';
+      const found: Message[] = [];
+      for (const { text, params, next } of page(filter)) {
+        const query = statement(
+          `SELECT ${messages.list} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`,
+        );
+        found.push(...(await sql.all(query, [...params, limit + 1])).map(messages.decode));
+      }
+      found.sort((a, b) => (forward ? a.seq - b.seq : b.seq - a.seq));
+      const items = found.slice(0, limit);
+      if (!forward) items.reverse();
+      const [first, last] = [items[0], items.at(-1)];
+      const more = found.length > limit;
+      return {
+        items,
+        next_cursor: last === undefined ? (after ?? before ?? null) : encodeCursor([last.seq]),
+        previous_cursor: first !== undefined && (forward || more) ? encodeCursor([first.seq]) : null,
+        more,
+      };
+    },
+
+    byBody: async (body, limit) => (await sql.all(BY_BODY, [digest(body), limit])).map(messages.decode),
+
+    async nextSeq() {
+      const [row] = await sql.all(NEXT_SEQ, []);
+      return Number(row?.['value']);
+    },
+
+    async insert(message) {
+      await sql.run(INSERT, [...messages.encode(message), digest(message.body), searchable(message)]);
+    },
+
+    ...pruneMessages(sql),
+  };
+}
+
+function digest(body: string): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22);
+}
+
+function searchable({ body, from_handle, as_handle, thread, project }: Message): string {
+  return searchText(body, from_handle, as_handle, thread, project);
+}
