@@ -23,6 +23,8 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
     urgency,
     category: 'im.received',
     sound,
+    // Left alone it lets every popup go after 10 s; 0 lets the server keep a critical one.
+    ...(urgency === 'critical' ? { 'expire-time': 0 } : {}),
     ...(sound ? { hint: 'string:sound-name:message-new-instant' } : {}),
     wait: false,
   };

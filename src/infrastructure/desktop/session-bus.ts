@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs';
 import { type Environment, runProgram } from './children.ts';
 
-/** The bus's address, or null where there is none. */
+/** The bus's address, or null where there is none; `disabled:` is the custom for wanting none. */
 export function sessionBus(env: Environment, uid: number = process.getuid?.() ?? 0): string | null {
   const given = env['DBUS_SESSION_BUS_ADDRESS'];
+  if (given === 'disabled:') return null;
   if (given !== undefined && given !== '') return given;
   const runtime = env['XDG_RUNTIME_DIR'];
   const places = [...(runtime === undefined || runtime === '' ? [] : [runtime]), `/run/user/${uid}`];
