@@ -80,7 +80,8 @@ Prompts of a snapshot that were known before are not new.")
   (setq hive-model--tables nil
         hive-model--settled nil
         hive-model--waiting nil
-        hive-model--fresh nil)
+        hive-model--fresh nil
+        hive-model--told-meanwhile nil) ; a snapshot on its way is unwanted
   (hive-changed))
 
 ;;;; Prompts

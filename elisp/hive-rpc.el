@@ -196,9 +196,12 @@ ended.  The program must exist: see `executable-find'."
                                (jsonrpc--events-buffer conn)))
            (when (buffer-live-p buffer) (kill-buffer buffer))))))))
 
-(defun hive-rpc--notified (_conn method params)
-  "Queue the notification METHOD with PARAMS, being in a filter."
-  (hive-rpc-later #'hive-rpc-notify method params))
+(defun hive-rpc--notified (conn method params)
+  "Queue the notification METHOD of CONN with PARAMS, being in a filter."
+  (hive-rpc-later (lambda ()
+                    ;; A connection that was given up may still talk.
+                    (when (eq conn hive-rpc-connection)
+                      (hive-rpc-notify method params)))))
 
 (defun hive-rpc-last-words (conn)
   "Return the last lines that CONN's process wrote to standard error."

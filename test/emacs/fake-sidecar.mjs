@@ -42,10 +42,30 @@ let made = 0;
 function makePrompt(fields) {
   made += 1;
   return {
-    ask_id: `ask-${process.pid}-${made}`, session_id: 's', agent: 'Claude-abc12', source: 'main', project: 'demo',
-    project_dir: '/demo', turn_id: null, kind: 'question', header: null, question: 'Which?', context: null,
-    options: [], multi_select: false, allow_free_text: true, urgency: 'normal', created_at: now(), expires_at: null,
-    status: 'pending', decision: null, selected: [], comment: null, by: null, seen_at: null, ...fields,
+    ask_id: `ask-${process.pid}-${made}`,
+    session_id: 's',
+    agent: 'Claude-abc12',
+    source: 'main',
+    project: 'demo',
+    project_dir: '/demo',
+    turn_id: null,
+    kind: 'question',
+    header: null,
+    question: 'Which?',
+    context: null,
+    options: [],
+    multi_select: false,
+    allow_free_text: true,
+    urgency: 'normal',
+    created_at: now(),
+    expires_at: null,
+    status: 'pending',
+    decision: null,
+    selected: [],
+    comment: null,
+    by: null,
+    seen_at: null,
+    ...fields,
   };
 }
 
@@ -61,7 +81,9 @@ const methods = {
   initialize: () => ({
     server: { name: 'fake', version: '0' },
     protocol_version: Number(process.env.FAKE_PROTOCOL ?? 1),
-    desk_id: 'desk', store_id: storeId, head_seq: 0,
+    desk_id: 'desk',
+    store_id: storeId,
+    head_seq: 0,
   }),
   'prompt/list': ({ limit = 200, cursor }) => {
     const waiting = [...prompts.values()].filter((p) => p.status === 'pending');
@@ -88,15 +110,31 @@ const methods = {
       answers.set(params.response_id, params);
       remember({ answer: params });
       if (prompt.status === 'pending') {
-        Object.assign(prompt, { status: 'responded', decision: params.decision, by: params.by, response_id: params.response_id });
+        Object.assign(prompt, {
+          status: 'responded',
+          decision: params.decision,
+          by: params.by,
+          response_id: params.response_id,
+        });
         tell('prompt/changed', prompt);
       }
     }
     const accepted = prompt.response_id === params.response_id;
-    return { accepted, status: prompt.status, late: prompt.status !== 'responded', ask_id: prompt.ask_id,
-      agent: prompt.agent, decision: prompt.decision, by: prompt.by, via: 'emacs', responded_at: now() };
+    return {
+      accepted,
+      status: prompt.status,
+      late: prompt.status !== 'responded',
+      ask_id: prompt.ask_id,
+      agent: prompt.agent,
+      decision: prompt.decision,
+      by: prompt.by,
+      via: 'emacs',
+      responded_at: now(),
+    };
   },
-  'doctor/run': () => ({ checks: [{ name: 'Fake', ok: false, text: 'it is a fake', advice: 'use the real one' }] }),
+  'doctor/run': () => ({
+    checks: [{ name: 'Fake', ok: false, text: 'it is a fake', advice: 'use the real one' }],
+  }),
   shutdown: () => null,
   'fake/ask': (fields) => ask(fields),
   'fake/burst': ({ count, size = 0, method = 'hivemind-ask' }) => {

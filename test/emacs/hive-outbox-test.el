@@ -272,32 +272,43 @@
     (dotimes (i 30)
       (hive-outbox-test-left (hive-outbox-test-dead-pid) (+ 1700000000 i)
                              (hive-outbox-test-record (format "a%d" i))))
-    (let* ((go (expand-file-name "go" hive-test-temp))
-           (program `(progn
-                       (require 'hive-outbox)
-                       (setq hive-outbox-directory ,hive-outbox-directory)
-                       (while (not (file-exists-p ,go)))
-                       (let ((files (hive-journal-adopt)))
-                         (princ (format "%S" (mapcar (lambda (file)
-                                                       (plist-get (car (hive-journal-read file)) :ask_id))
-                                                     files))))))
-           (said (list "" ""))
+    (let* ((file (lambda (name) (expand-file-name name hive-test-temp)))
+           (program
+            (lambda (name)
+              `(progn
+                 (require 'hive-outbox)
+                 (setq hive-outbox-directory ,hive-outbox-directory)
+                 (write-region "" nil ,(funcall file (concat name ".ready")))
+                 (while (not (file-exists-p ,(funcall file "go"))))
+                 (let ((ids (mapcar (lambda (file) (plist-get (car (hive-journal-read file)) :ask_id))
+                                    (hive-journal-adopt))))
+                   (write-region (format "%S" ids) nil ,(funcall file (concat name ".new")))
+                   (rename-file ,(funcall file (concat name ".new")) ,(funcall file name)))
+                 ;; What a dead adopter has would be there for the other.
+                 (while (not (file-exists-p ,(funcall file "stop"))) (sleep-for 0.01)))))
            (adopters
-            (mapcar (lambda (cell)
-                      (make-process :name "adopter" :noquery t :connection-type 'pipe :stderr nil
+            (mapcar (lambda (name)
+                      (make-process :name "adopter" :noquery t :connection-type 'pipe
                                     :command (list (expand-file-name invocation-name invocation-directory)
                                                    "-Q" "--batch"
                                                    "-L" (file-name-directory (locate-library "hive-mode"))
-                                                   "--eval" (prin1-to-string program))
-                                    :filter (lambda (_ text) (setcar cell (concat (car cell) text)))))
-                    (list said (cdr said)))))
-      (sleep-for 0.3)
-      (write-region "" nil go nil 'quiet)
+                                                   "--eval" (prin1-to-string (funcall program name)))))
+                    '("one" "two")))
+           (there (lambda (&rest names)
+                    (cl-every (lambda (name) (file-exists-p (funcall file name))) names))))
+      (hive-test-wait 20 (funcall there "one.ready" "two.ready"))
+      (write-region "" nil (funcall file "go") nil 'quiet)
+      (hive-test-wait 20 (funcall there "one" "two"))
+      (write-region "" nil (funcall file "stop") nil 'quiet)
       (dolist (process adopters)
         (while (process-live-p process) (accept-process-output process 0.05)))
-      (let ((got (mapcar (lambda (text) (car (read-from-string text))) said)))
-        (should (= 30 (length (apply #'append got))))
-        (should (= 30 (length (delete-dups (apply #'append (mapcar #'copy-sequence got))))))))))
+      (let ((ids (mapcan (lambda (name)
+                           (with-temp-buffer
+                             (insert-file-contents (funcall file name))
+                             (read (current-buffer))))
+                         (list "one" "two"))))
+        (should (= 30 (length ids)))
+        (should (= 30 (length (delete-dups ids))))))))
 
 (ert-deftest hive-outbox-what-an-adopter-adopted-outlives-it-too ()
   (hive-outbox-test-offline

@@ -16,6 +16,13 @@
 (require 'jsonrpc)
 (require 'hive-mode)
 
+;; Compiling a trampoline for each primitive that a test replaces would take
+;; a second and leave a cache behind; what is loaded here does without.
+(defvar native-comp-enable-subr-trampolines)
+(defvar comp-enable-subr-trampolines)
+(setq native-comp-enable-subr-trampolines nil
+      comp-enable-subr-trampolines nil)
+
 (defconst hive-test-directory
   (file-name-directory (or load-file-name buffer-file-name))
   "Where the tests stand.")

@@ -1,0 +1,124 @@
+;;; hive-list-test.el --- The list of what waits  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-list)
+
+(defun hive-list-test-lines ()
+  "Return the lines of the list."
+  (with-current-buffer "*hive*"
+    (split-string (buffer-substring-no-properties (point-min) (point-max)) "\n" t)))
+
+(defmacro hive-list-test (&rest body)
+  "Run BODY with an empty model and the list's buffer gone afterwards."
+  (declare (indent 0))
+  `(save-window-excursion
+     (unwind-protect (progn (hive-model-forget) ,@body)
+       (when (get-buffer "*hive*") (kill-buffer "*hive*"))
+       (hive-model-forget))))
+
+(ert-deftest hive-list-shows-the-most-urgent-first ()
+  (hive-list-test
+    (hive-model-put-prompt (hive-test-prompt :question "Low?" :urgency "low"))
+    (hive-model-put-prompt (hive-test-prompt :question "Normal?" :agent "Codex-1" :source "bg" :project "rocket"
+                                             :expires_at (format-time-string "%FT%T.000Z" (+ 600 (float-time)) t)))
+    (hive-model-put-prompt (hive-test-prompt :question "Critical\nquestion?" :urgency "critical"))
+    (hive-list)
+    (let ((lines (hive-list-test-lines)))
+      (should (string-match-p "! +Claude-abc12 +main +demo .*Critical question\\?" (nth 0 lines)))
+      (should (string-match-p "Codex-1 +bg +rocket .* \\(?:9\\|10\\)m +Normal\\?" (nth 1 lines)))
+      (should (string-match-p "· .*Low\\?" (nth 2 lines))))))
+
+(ert-deftest hive-list-is-live-and-keeps-point-on-its-question ()
+  (hive-list-test
+    (dolist (id '("b" "d" "f"))
+      (hive-model-put-prompt (hive-test-prompt :ask_id id :created_at id :question (concat "Question " id))))
+    (hive-list)
+    (forward-line 1)
+    (forward-char 10)
+    (let ((column (current-column)))
+      (should (equal "d" (tabulated-list-get-id)))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "a" :created_at "a"))
+      (hive-model-put-prompt (hive-test-prompt :ask_id "e" :created_at "e"))
+      (hive-test-wait 2 (= 5 (length (hive-list-test-lines))))
+      (should (equal "d" (tabulated-list-get-id)))
+      (should (= column (current-column))))
+    ;; Its question is gone: point stays in the list, on what is near.
+    (hive-model-put-prompt (hive-test-prompt :ask_id "d" :status "responded"))
+    (hive-test-wait 2 (= 4 (length (hive-list-test-lines))))
+    (should (tabulated-list-get-id))))
+
+(ert-deftest hive-list-keeps-the-place-of-windows-that-are-not-selected ()
+  (hive-list-test
+    (dotimes (i 50)
+      (hive-model-put-prompt (hive-test-prompt :ask_id (format "%03d" i) :created_at (format "b%03d" i))))
+    (hive-list)
+    (delete-other-windows)
+    (let ((other (selected-window)) (window (split-window)))
+      (set-window-buffer window "*hive*")
+      (select-window window)
+      (switch-to-buffer "*scratch*")
+      (with-current-buffer "*hive*"
+        (set-window-point other (hive-list--position "020"))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "new" :created_at "a"))
+        (hive-test-wait 2 (= 51 (length (hive-list-test-lines))))
+        (should (equal "020" (tabulated-list-get-id (window-point other)))))
+      (should (eq window (selected-window))))))
+
+(ert-deftest hive-list-out-of-sight-is-brought-up-to-date-when-shown ()
+  (hive-list-test
+    (hive-list)
+    (let ((buffer (current-buffer)))
+      (switch-to-buffer "*scratch*")
+      (delete-other-windows)
+      (hive-model-put-prompt (hive-test-prompt))
+      (accept-process-output nil 0.05)
+      (should (= 0 (length (hive-list-test-lines))))
+      (set-window-buffer nil buffer)
+      (hive-list--shown (selected-window)) ; batch Emacs has no redisplay
+      (should (= 1 (length (hive-list-test-lines)))))))
+
+(ert-deftest hive-list-shows-at-most-500-rows-and-says-so ()
+  (hive-list-test
+    (hive-model-replace (cl-loop for i below 3000 collect (hive-test-prompt :ask_id (number-to-string i))))
+    (hive-list)
+    (should (= 500 (length (hive-list-test-lines))))
+    (should (equal " 500 of 3000" mode-line-process))))
+
+(ert-deftest hive-list-text-of-agents-is-inert ()
+  (hive-list-test
+    (hive-model-put-prompt
+     (hive-test-prompt :agent "%b\u202E" :question (propertize "q\ec" 'display "zzz" 'invisible t)))
+    (hive-list)
+    (should (string-match-p "%b<U\\+202E> .*q\\^\\[c" (car (hive-list-test-lines))))
+    (goto-char (point-min))
+    (should-not (text-property-not-all (point-min) (point-max) 'invisible nil))
+    (should-not (text-property-any (point-min) (point-max) 'display "zzz"))))
+
+(ert-deftest hive-list-answers-and-cancels-at-point ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (hive-test-connect)
+      (hive-test-call 'fake/ask '(:created_at "2026-01-01" :question "First?"))
+      (hive-test-call 'fake/ask '(:created_at "2026-01-02" :question "Second?"))
+      (hive-test-wait 5 (= 2 (length (hive-prompts))))
+      (hive-list)
+      (forward-line 1)
+      (hive-test-with-inputs (list "fine")
+        (call-interactively (key-binding (kbd "RET"))))
+      (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
+      (should (equal "fine" (plist-get (car (hive-test-answers)) :decision)))
+      (goto-char (point-min))
+      (cl-letf (((symbol-function 'y-or-n-p) #'always))
+        (call-interactively (key-binding (kbd "c"))))
+      (hive-test-wait 5 (= 0 (length (hive-list-test-lines))))
+      (should-error (call-interactively (key-binding (kbd "RET"))) :type 'user-error)
+      (call-interactively (key-binding (kbd "g"))))))
+
+;;; hive-list-test.el ends here

@@ -1,0 +1,121 @@
+;;; hive-mode-test.el --- The mode, its mode line, its words and its doctor  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(ert-deftest hive-mode-line-counts-and-is-nothing-without-questions ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-wait 2 (null hive-mode-line-text))
+    (hive-test-call 'fake/ask nil)
+    (hive-test-wait 2 (equal " hive 1!" hive-mode-line-text))
+    (hive-test-call 'fake/ask '(:urgency "critical"))
+    (hive-test-wait 2 (equal " hive 2!" hive-mode-line-text))
+    (should (eq 'hive-mode-line-critical (get-text-property 1 'face hive-mode-line-text)))
+    (should (member '(:eval hive-mode-line-text) global-mode-string))
+    (hive-mode -1)
+    (hive-test-wait 2 (null hive-mode-line-text))
+    (should-not (member '(:eval hive-mode-line-text) global-mode-string))))
+
+(ert-deftest hive-mode-line-tells-of-a-sidecar-that-is-away ()
+  (hive-test-with-desk nil
+    (let ((hive-sidecar-command '("/no/such")))
+      (hive-mode 1)
+      (hive-test-wait 2 (equal " hive ?" hive-mode-line-text)))))
+
+(ert-deftest hive-mode-at-exit-only-says-exit ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((started (float-time)))
+      (run-hooks 'kill-emacs-hook)
+      (should (< (- (float-time) started) 0.1)))
+    (setq hive-sidecar--delay 60)
+    (hive-test-wait 1 (not (hive-test-sidecars)))))
+
+(ert-deftest hive-mode-twice-on-is-once-on ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-mode 1)
+    (should (= 1 (length (hive-test-sidecars))))
+    (should (= 1 (cl-count '(:eval hive-mode-line-text) global-mode-string :test #'equal)))))
+
+(ert-deftest hive-notify-tells-of-arrivals-once-and-together ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((said nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (&rest args) (push (apply #'format-message args) said))))
+        (hive-test-call 'fake/burst '(:count 50))
+        (hive-test-wait 5 (= 50 (length (hive-prompts))))
+        (accept-process-output nil 0.7))
+      (should (<= 1 (length said) 3))
+      (should (string-match-p "Claude-abc12 asks: Question 0 x*.*M-x hive-respond" (car (last said)))))))
+
+(ert-deftest hive-notify-waits-while-the-human-is-busy ()
+  (hive-test-with-desk nil
+    (let ((said nil) (hive-notify--spoke 0))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+        (let ((this-command 'query-replace))
+          (hive-notify-say "%s" "Line with % and \\[undo]")
+          (accept-process-output nil 0.4)
+          (should-not said))
+        (hive-test-wait 2 said))
+      (should (equal said '("Line with % and \\[undo]"))))))
+
+(ert-deftest hive-notify-what-was-settled-meanwhile-is-not-worth-a-word ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((said nil) (id nil))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+        (let ((this-command 'query-replace))
+          (setq id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+          (hive-test-call 'fake/change (list :ask_id id :status "expired"))
+          (hive-test-wait 5 (null (hive-prompts))))
+        (accept-process-output nil 0.5))
+      (should-not said))))
+
+(ert-deftest hive-notify-says-what-the-sidecar-notices ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((said nil))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+        (hive-test-call 'fake/tell '(:method "desk/notice" :params (:notice_id "n" :severity "warning" :text "A %s loop\nwas stopped")))
+        (hive-test-wait 2 said))
+      (should (equal said '("Hive: A %s loop was stopped"))))))
+
+(ert-deftest hive-doctor-one-line-a-check-with-advice ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (hive-test-connect)
+      (hive-outbox-add "elsewhere" "hivemind-response" '(:response_id "r" :store_id "store-2") "x")
+      (hive-outbox-add "unknown" "hivemind-response" '(:ask_id "unknown" :response_id "s" :store_id "store-1" :decision "my words") "x")
+      (hive-test-wait 5 (hive-outbox-entries 'rejected))
+      (hive-doctor)
+      (hive-test-wait 10 (string-match-p "it is a fake" (buffer-string)))
+      (hive-test-wait 10 (string-match-p "Node.js" (buffer-string)))
+      (dolist (line (list "^  ok  Emacs +[0-9]"
+                          "^  ok  Program +.*fake-sidecar"
+                          "^  ok  Sidecar +fake 0, protocol 1"
+                          "^  ok  Store +store-1"
+                          "^FAIL  Outbox +1 unsent, 1 rejected"
+                          "^FAIL  Rejected +unknown: \"my words\"\n +→ There is no prompt unknown"
+                          "Node.js +v[0-9]+"
+                          "^FAIL  Fake +it is a fake\n +→ use the real one"))
+        (should (string-match-p line (buffer-string)))))))
+
+(ert-deftest hive-doctor-says-what-is-missing ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
+        (hive-mode 1)
+        (hive-doctor)
+        (dolist (line '("^FAIL  Program +the program `hive' was not found; install it with: npm install -g hive-sidecar"
+                        "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24"))
+          (should (string-match-p line (buffer-string))))))))
+
+;;; hive-mode-test.el ends here

@@ -1,0 +1,216 @@
+;;; hive-respond-test.el --- Answering from the minibuffer  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-respond)
+
+(defmacro hive-respond-test-answer (fields inputs)
+  "Ask a question with FIELDS, answer it with INPUTS, return what was stored."
+  `(hive-test-with-desk nil
+     (hive-test-connect)
+     (hive-test-call 'fake/ask ,fields)
+     (hive-test-wait 5 (hive-prompts))
+     (hive-test-with-inputs ,inputs (hive-respond))
+     (hive-test-wait 5 (hive-test-answers))
+     (car (hive-test-answers))))
+
+(defconst hive-respond-test-options
+  [(:label "Yes, please" :description "Do it now") (:label "No" :description nil) (:label "Later" :description nil)])
+
+(ert-deftest hive-respond-free-text ()
+  (let ((answer (hive-respond-test-answer '(:question "How?") (list "with care, ä 🐝"))))
+    (should (equal "with care, ä 🐝" (plist-get answer :decision)))
+    (should (equal "Ada" (plist-get answer :by)))
+    (should (equal "store-1" (plist-get answer :store_id)))
+    (should (string-match-p "\\`[0-9a-f]\\{8\\}\\(?:-[0-9a-f]\\{4\\}\\)\\{3\\}-[0-9a-f]\\{12\\}\\'"
+                            (plist-get answer :response_id)))
+    (should-not (plist-member answer :selected))
+    (should-not (plist-member answer :comment))))
+
+(ert-deftest hive-respond-one-option ()
+  (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options) (list "Yes, please"))))
+    (should (equal "Yes, please" (plist-get answer :decision)))
+    (should (equal ["Yes, please"] (plist-get answer :selected)))))
+
+(ert-deftest hive-respond-an-option-in-another-case-is-that-option ()
+  (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options) (list " no"))))
+    (should (equal ["No"] (plist-get answer :selected)))))
+
+(ert-deftest hive-respond-words-instead-of-an-option ()
+  (let ((answer (hive-respond-test-answer (list :options hive-respond-test-options) (list "Only on Friday"))))
+    (should (equal "Only on Friday" (plist-get answer :decision)))
+    (should-not (plist-member answer :selected))))
+
+(ert-deftest hive-respond-options-only-where-free-text-is-off ()
+  (let* ((strict nil)
+         (prompt (hive-test-prompt :options hive-respond-test-options :allow_free_text :json-false)))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_prompt _table _pred require &rest _) (setq strict require) "No")))
+      (should (equal (hive-respond--read-option prompt) '(:decision "No" :selected ["No"]))))
+    (should strict)))
+
+(ert-deftest hive-respond-several-options-in-the-order-offered-with-commas ()
+  (let ((answer (hive-respond-test-answer
+                 (list :options hive-respond-test-options :multi_select t)
+                 (list "No" "Yes, please" "Later" "Later" ""))))
+    (should (equal ["No" "Yes, please"] (plist-get answer :selected)))))
+
+(ert-deftest hive-respond-several-options-and-words-are-a-comment ()
+  (let ((answer (hive-respond-test-answer
+                 (list :options hive-respond-test-options :multi_select t)
+                 (list "Later" "after the release"))))
+    (should (equal ["Later"] (plist-get answer :selected)))
+    (should (equal "after the release" (plist-get answer :comment)))))
+
+(ert-deftest hive-respond-a-comment-on-request ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :options hive-respond-test-options))
+    (hive-test-wait 5 (hive-prompts))
+    (hive-test-with-inputs (list "No" "because of reasons") (hive-respond t))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal "because of reasons" (plist-get (car (hive-test-answers)) :comment)))))
+
+(ert-deftest hive-respond-nothing-typed-answers-nothing ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :options hive-respond-test-options :multi_select t))
+    (hive-test-wait 5 (hive-prompts))
+    (dolist (inputs '(("") (" \t")))
+      (should-error (hive-test-with-inputs inputs (hive-respond)) :type 'user-error))
+    (should (hive-prompts))
+    (should-not (hive-test-answers))
+    (should-not (hive-outbox-entries 'pending))))
+
+(ert-deftest hive-respond-the-most-urgent-is-the-default-of-many ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask '(:question "First?" :created_at "2026-01-01T00:00:00.000Z"))
+    (hive-test-call 'fake/ask '(:question "Urgent?" :urgency "critical"))
+    (hive-test-call 'fake/ask '(:question "First?" :created_at "2026-01-02T00:00:00.000Z"))
+    (hive-test-wait 5 (= 3 (length (hive-prompts))))
+    (let ((asked (hive-test-with-inputs (list "" "at once") (hive-respond))))
+      (should (equal (cdr (cadr asked))
+                     '("Claude-abc12: Urgent?" "Claude-abc12: First?" "Claude-abc12: First? <2>"))))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (string-suffix-p "-2" (plist-get (car (hive-test-answers)) :ask_id)))))
+
+(ert-deftest hive-respond-candidates-tell-agent-project-age-and-urgency ()
+  (let* ((prompt (hive-test-prompt :urgency "critical" :project "rocket" :kind "permission"
+                                   :created_at (format-time-string "%FT%T.000Z" (- (float-time) 300) t)))
+         (rows nil))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_prompt table &rest _)
+                 (let ((lines (all-completions "" table)))
+                   (setq rows (funcall (alist-get 'affixation-function
+                                                  (cdr (funcall table "" nil 'metadata)))
+                                       lines))
+                   (car lines)))))
+      (should (eq prompt (hive-respond--choose (list prompt (hive-test-prompt))))))
+    (pcase-let ((`(,line ,prefix ,suffix) (car rows)))
+      (should (equal line "Claude-abc12: Which?"))
+      (should (equal prefix "! "))
+      (should (string-match-p "rocket +5m +permission" suffix)))))
+
+(ert-deftest hive-respond-options-show-their-descriptions ()
+  (let* ((alist (hive-respond--labels hive-respond-test-options))
+         (rows (funcall (hive-respond--affix hive-respond-test-options alist) (mapcar #'car alist))))
+    (should (equal (nth 2 (car rows)) "  Do it now"))
+    (should (equal (nth 2 (cadr rows)) ""))))
+
+(ert-deftest hive-respond-labels-that-look-alike-stay-apart ()
+  (let ((alist (hive-respond--labels [(:label "a\nb") (:label "a b") (:label "x\u200B")])))
+    (should (= 3 (length (delete-dups (mapcar #'car alist)))))
+    (should (equal '("a\nb" "a b" "x\u200B") (mapcar (lambda (cell) (hive-respond--meant (car cell) alist)) alist)))))
+
+(ert-deftest hive-respond-settled-while-typing-is-said-and-kept-and-sent ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let* ((kill-ring nil) (said nil)
+           (id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
+      (hive-test-wait 5 (hive-prompts))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+        (hive-test-with-inputs
+            (list (lambda ()
+                    (hive-test-call 'fake/change (list :ask_id id :status "responded" :by "Bob" :decision "no"))
+                    (hive-test-wait 5 (null (hive-prompts)))
+                    "my careful answer"))
+          (hive-respond))
+        (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "had an answer already, from Bob: no" line)) said)))
+      (should (cl-some (lambda (line) (string-match-p "answered by Bob meanwhile" line)) said))
+      (should (equal (car kill-ring) "my careful answer"))
+      (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
+
+(ert-deftest hive-respond-says-stored-only-when-it-is ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes [(:code -32001 :message "store_busy: Busy.")]))
+    (hive-test-call 'fake/ask nil)
+    (hive-test-wait 5 (hive-prompts))
+    (setq hive-outbox--delay 0.3)
+    (let ((said nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (&rest args) (push (cons (apply #'format-message args) (length (hive-test-answers))) said))))
+        (hive-test-with-inputs (list "yes") (hive-respond))
+        (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "(stored)" (car line))) said)))
+      (setq said (nreverse said))
+      (should (member '("Hive: answer queued" . 0) said))
+      (should (= 1 (cdr (cl-find-if (lambda (line) (string-match-p "(stored)" (car line))) said)))))))
+
+(ert-deftest hive-respond-opening-is-seen-once ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask nil)
+    (hive-test-wait 5 (hive-prompts))
+    (hive-test-with-inputs (list "yes") (hive-respond))
+    (hive-test-wait 5 (cl-find-if (lambda (record) (plist-get record :seen)) (hive-test-state)))))
+
+(ert-deftest hive-respond-a-long-question-is-shown-and-put-away ()
+  (let* ((question (concat "First line\n" (make-string 8000 ?x) "\ec\u202E"))
+         (prompt (hive-test-prompt :question question :context "# Title\n%s %d"))
+         (windows (window-list)) (height (window-height)) (shown nil))
+    (hive-respond--with-details prompt
+      (lambda ()
+        (with-current-buffer "*hive question*"
+          (setq shown (buffer-string)))))
+    (should (string-match-p "\\^\\[c<U\\+202E>" shown))
+    (should (string-match-p "# Title\n%s %d" shown))
+    (should-not (get-buffer "*hive question*"))
+    (should (equal windows (window-list)))
+    (should (= height (window-height)))))
+
+(ert-deftest hive-respond-text-of-agents-is-never-a-format ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask '(:agent "%s%d" :question "100%s \\[undo] `x' %n?"))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((asked (hive-test-with-inputs (list "%s") (hive-respond))))
+      (should (equal (car asked) "%s%d asks: 100%s \\[undo] `x' %n? ")))
+    (hive-test-wait 5 (hive-test-answers))
+    (hive-test-wait 5 (null (hive-outbox-entries 'pending)))))
+
+(ert-deftest hive-respond-says-why-there-is-nothing ()
+  (hive-test-with-desk nil
+    (should (string-match-p "M-x hive-mode" (cadr (should-error (hive-respond) :type 'user-error))))
+    (let ((hive-sidecar-command '("/no/such")))
+      (hive-mode 1)
+      (should (string-match-p "not found" (cadr (should-error (hive-respond) :type 'user-error)))))
+    (hive-restart)
+    (hive-test-wait 5 (and (hive-sidecar-connected-p) (null hive-model--told-meanwhile)))
+    (should (equal "No agent waits for you" (hive-respond)))))
+
+(ert-deftest hive-respond-cancel ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask nil)
+    (hive-test-wait 5 (hive-prompts))
+    (hive-cancel-prompt (car (hive-prompts)))
+    (hive-test-wait 5 (null (hive-prompts)))))
+
+;;; hive-respond-test.el ends here
