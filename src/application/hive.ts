@@ -6,6 +6,7 @@ import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { settleSession } from './hook-sessions.ts';
 import { createHooks, type HookService, type Station } from './hooks.ts';
+import { gateMentions } from './mention-gate.ts';
 import { type PopupParty, startPopups } from './popups.ts';
 import type { Ids, Logger, Notifier, Processes, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
@@ -34,7 +35,7 @@ export interface Hive {
 }
 
 /** Who has a say when a hook fires, in this order (hooks.ts). */
-const STATIONS: readonly Station[] = [deliverAnswers, settleSession];
+const STATIONS: readonly Station[] = [gateMentions, deliverAnswers, settleSession];
 
 export interface HiveParts {
   store: Store;

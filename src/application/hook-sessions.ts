@@ -88,12 +88,13 @@ async function predecessor(tx: WriteTx, event: HookEvent, machine: string): Prom
   return tx.sessions.lastHookedOfProcess(machine, event.pid);
 }
 
-/** Open prompts and uncollected answers go to the session that goes on. */
+/** Open prompts, uncollected answers and unprocessed mentions go to the session that goes on. */
 async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
   for (const ask_id of await tx.prompts.move(from.session_id, to)) {
     const data = { from: from.session_id, to: to.session_id };
     await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
   }
+  await tx.mentions.move(from.session_id, to);
 }
 
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {

@@ -4,6 +4,7 @@
  */
 import type { Desk } from '../domain/desks.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
+import type { GateRecord } from '../domain/gate.ts';
 import type { Loop, Pair } from '../domain/loop-guard.ts';
 import type { Mention, MentionInFull, MentionStatus, MentionSummary } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
@@ -36,6 +37,7 @@ export interface ReadTx {
   readonly messages: MessageReads;
   readonly mentions: MentionReads;
   readonly loops: LoopReads;
+  readonly gates: GateReads;
   readonly desks: DeskReads;
   readonly events: EventReads;
 }
@@ -46,6 +48,7 @@ export interface WriteTx extends ReadTx {
   readonly messages: MessageRecords;
   readonly mentions: MentionRecords;
   readonly loops: LoopRecords;
+  readonly gates: GateRecords;
   readonly desks: DeskRecords;
   readonly events: EventRecords;
 }
@@ -239,6 +242,15 @@ export interface MentionRecords extends MentionReads {
   deny(mention_ids: readonly string[]): Promise<void>;
   /** Gives the unprocessed mentions of a session to the one that continues it; returns the ids of what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
+}
+
+/** The mention gate's memory. */
+export interface GateReads {
+  get(session_id: string): Promise<GateRecord | undefined>;
+}
+
+export interface GateRecords extends GateReads {
+  put(record: GateRecord): Promise<void>;
 }
 
 export interface LoopReads {

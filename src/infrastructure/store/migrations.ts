@@ -4,6 +4,7 @@
  */
 import prompts from '../../../sql/0001_prompts.sql';
 import messages from '../../../sql/0002_messages.sql';
+import gates from '../../../sql/0004_gates.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -16,6 +17,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'prompts', text: prompts },
   { number: 2, name: 'messages', text: messages },
+  { number: 4, name: 'gates', text: gates },
 ];
 
 /** The schema that this code reads and writes. */

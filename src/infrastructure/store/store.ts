@@ -2,10 +2,11 @@
  * The one door to the store, over either driver: gives each transaction its statements, rings the bell
  * after a commit that appended an event, and knows the store's identity.
  */
-import { randomUUID } from 'node:crypto';
 import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
+import { randomIds } from '../platform/ids.ts';
 import { deskStatements } from './desks.ts';
 import { eventStatements } from './events.ts';
+import { gateStatements } from './gates.ts';
 import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
@@ -23,10 +24,10 @@ const SET_META = statement('INSERT INTO meta (name, value) VALUES ($1, $2)');
  * @throws HiveError `store_too_new`, `store_busy`, `store_unavailable`.
  */
 export async function openStore(driver: Driver, where: string): Promise<Store> {
-  const found = await driver.read(currentVersion);
+  const found = await driver.inspect(currentVersion);
   if (found > SCHEMA_VERSION) throw tooNew(where, found);
   if (found < SCHEMA_VERSION) await driver.write(migrateAndName);
-  const store_id = await driver.read(readStoreId);
+  const store_id = await driver.inspect(readStoreId);
 
   return {
     store_id,
@@ -58,6 +59,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     mentions: mentionStatements(sql, now),
     loops: loopStatements(sql, now),
     desks: deskStatements(sql, now),
+    gates: gateStatements(sql),
     events: eventStatements(sql, now, onAppend),
   };
 }
@@ -79,7 +81,7 @@ async function currentVersion(sql: Sql): Promise<number> {
 async function migrateAndName(sql: Sql, now: string): Promise<void> {
   await migrate(sql, now);
   const [row] = await sql.all(META, ['store_id']);
-  if (row === undefined) await sql.run(SET_META, ['store_id', `store-${randomUUID()}`]);
+  if (row === undefined) await sql.run(SET_META, ['store_id', randomIds.make('store')]);
 }
 
 async function readStoreId(sql: Sql): Promise<string> {

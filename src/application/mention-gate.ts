@@ -1,0 +1,139 @@
+/**
+ * The mention gate as stations of the hooks: what is held, what is only said, and when it gives up. The rule
+ * itself is domain/gate.ts; here it meets the store and the client.
+ */
+import { closeStep, decideGate, denialReason, isExempt, newGate, reminder } from '../domain/gate.ts';
+import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
+import { deliverMention, type MentionInFull } from '../domain/mentions.ts';
+import type { GateMode } from '../domain/sessions.ts';
+import { hookCarrier } from './delivery.ts';
+import type { Station, Visit } from './hooks.ts';
+import { giveNotice } from './notices.ts';
+
+/** Judges tool calls, and carries mentions in where nothing is held. */
+export const gateMentions: Station = async (visit) => {
+  const { tx, event, session } = visit;
+  if (isHumanPrompt(event)) await tx.loops.humanSpoke(session.session_id);
+  switch (event.name) {
+    case 'PreToolUse':
+      return judge(visit);
+    case 'PostToolBatch':
+      return closeBatch(visit);
+    case 'UserPromptSubmit':
+      return greet(visit);
+    default:
+      return takesContext(event) ? remind(visit, await fresh(visit)) : null;
+  }
+};
+
+async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] } | null> {
+  const { tx, event, session, settings, verdict, log } = visit;
+  if (event.tool === null || isExempt(event.tool) || verdict.deny !== null) return null;
+  const mentions = await waiting(visit);
+  const before = await tx.gates.get(session.session_id);
+  if (mentions.length === 0) return before === undefined || before.steps === 0 ? null : reopen(visit);
+  const record = before ?? newGate(session.session_id);
+  const mode = session.gate ?? globalMode(settings.env);
+  const can_clear = await canCallUs(visit);
+  const decision = decideGate(mentions, record, { mode, can_clear, now: tx.now });
+  if (decision.record !== record) await tx.gates.put(decision.record);
+  if (decision.gave_up_now) {
+    log.warn('The mention gate gave up.', { session: session.handle });
+    await giveNotice(tx, {
+      severity: 'warning',
+      session_id: session.session_id,
+      text: `${session.handle} went on without processing ${mentions.length} mention(s), the first from ${mentions[0]?.from_handle}; the gate only reminds it now.`,
+      data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
+    });
+  }
+  if (decision.opinion === 'pass') return null;
+  if (decision.opinion === 'remind') return remind(visit, await fresh(visit));
+  await tx.mentions.deny(mentions.map((mention) => mention.mention_id));
+  await deliver(visit, mentions);
+  return { deny: denialReason(mentions) };
+}
+
+/** The last mention was processed: nothing has to be sent again, and the next call says what was cleared. */
+async function reopen({ tx, session }: Visit): Promise<{ context: string[] }> {
+  await tx.gates.put({
+    ...newGate(session.session_id),
+    denials: (await tx.gates.get(session.session_id))?.denials ?? 0,
+  });
+  return { context: ['Your mentions are processed: tool calls pass again. Go on where you were held.'] };
+}
+
+async function closeBatch(visit: Visit): Promise<{ context?: string[] } | null> {
+  const { tx, session } = visit;
+  const record = await tx.gates.get(session.session_id);
+  if (record !== undefined && record.step_until !== null) await tx.gates.put(closeStep(record));
+  return null;
+}
+
+/** A new prompt: the agent is told what waits for it; with `HIVE_GATE_PROMPT=block` the prompt waits too. */
+async function greet(visit: Visit): Promise<{ block?: string; context?: string[] } | null> {
+  const mentions = await waiting(visit);
+  if (mentions.length === 0 || (visit.session.gate ?? globalMode(visit.settings.env)) === 'off') return null;
+  if (visit.settings.env['HIVE_GATE_PROMPT'] === 'block' && isHumanPrompt(visit.event))
+    return { block: refusal(mentions) };
+  return remind(visit, mentions);
+}
+
+/** As the human at the terminal reads it: the prompt was not sent, and how to go on. */
+function refusal(mentions: readonly MentionInFull[]): string {
+  const lines = mentions.map((mention) => `  - ${mention.at} from ${mention.from_handle}`);
+  return [
+    `You have ${mentions.length} unprocessed mention(s). Look at them with /check-mentions, or: hive mentions`,
+    ...lines,
+    'Your message was not sent; send it again afterwards.',
+  ].join('\n');
+}
+
+async function remind(
+  visit: Visit,
+  mentions: readonly MentionInFull[],
+): Promise<{ context: string[] } | null> {
+  if (mentions.length === 0 || (visit.session.gate ?? globalMode(visit.settings.env)) === 'off') return null;
+  await deliver(visit, mentions);
+  return { context: [reminder(mentions)] };
+}
+
+async function deliver({ tx, session }: Visit, mentions: readonly MentionInFull[]): Promise<void> {
+  for (const mention of mentions) {
+    const delivered = deliverMention(mention, hookCarrier(session.session_id), tx.now);
+    if (delivered !== mention) await tx.mentions.update(delivered);
+  }
+}
+
+/** What the session has to deal with; what has expired a moment ago no longer counts. */
+async function waiting({ tx, session }: Visit): Promise<MentionInFull[]> {
+  const mentions = await tx.mentions.unprocessedOf(session.session_id);
+  return mentions.filter((mention) => mention.expires_at === null || mention.expires_at > tx.now);
+}
+
+/** Reminders are said once; a prompt repeats them all. */
+async function fresh(visit: Visit): Promise<MentionInFull[]> {
+  return (await waiting(visit)).filter((mention) => mention.delivered_at === null);
+}
+
+/** Whether a living `hive mcp` serves this session: without one it could not make the call that clears the gate. */
+async function canCallUs({ tx, event, session, settings, processes }: Visit): Promise<boolean> {
+  const connections = await tx.sessions.connections(settings.machine);
+  const living = connections.filter((connection) => processes.alive(connection.pid));
+  const own = [session.session_id, event.session_id];
+  if (
+    living.some(
+      ({ session_id, parent_pid }) =>
+        own.includes(session_id ?? '') || (parent_pid !== null && parent_pid === event.pid),
+    )
+  )
+    return true;
+  if (living.length === 0) return false;
+  const ancestors = processes.ancestors(settings.pid);
+  return living.some(({ parent_pid }) => parent_pid !== null && ancestors.includes(parent_pid));
+}
+
+/** `HIVE_GATE`; a word it does not know leaves the default, which holds. */
+function globalMode(env: Readonly<Record<string, string | undefined>>): GateMode {
+  const given = env['HIVE_GATE'];
+  return given === 'remind' || given === 'off' ? given : 'block';
+}

@@ -1,0 +1,127 @@
+/**
+ * The mention gate: a tool call waits until the session has dealt with what was said to it. Pure. It names
+ * the call that clears it, never holds that call, counts what it did and gives up after a bounded number of
+ * model steps (invariant 11).
+ */
+import type { MentionInFull } from './mentions.ts';
+import type { GateMode } from './sessions.ts';
+import { excerpt } from './text.ts';
+
+/** What the gate remembers of one session. */
+export interface GateRecord {
+  session_id: string;
+  /** Model steps held in a row without progress; a batch of parallel calls is one step. */
+  steps: number;
+  /** Denials before then belong to the step that is counted already; null once its batch was closed. */
+  step_until: string | null;
+  /** Denied calls in all. */
+  denials: number;
+  /** Fell back to reminding, until a mention is processed. */
+  gave_up: boolean;
+}
+
+export type GateOpinion = 'pass' | 'remind' | 'deny';
+
+export interface GateDecision {
+  opinion: GateOpinion;
+  record: GateRecord;
+  /** The gate gave up with this call: the human is to be told. */
+  gave_up_now: boolean;
+}
+
+/** So many steps are held in a row before the gate gives up. */
+export const GATE_STEPS = 5;
+/** Where no event closes a batch, denials within this time are one step: six calls fired within 47 ms (measured). */
+const STEP_MS = 2_000;
+
+export function newGate(session_id: string): GateRecord {
+  return { session_id, steps: 0, step_until: null, denials: 0, gave_up: false };
+}
+
+/**
+ * What to do with one tool call that may be held. `can_clear`: the session has a way to make the call that
+ * clears the gate; one that has none is reminded only.
+ */
+export function decideGate(
+  mentions: readonly MentionInFull[],
+  record: GateRecord,
+  { mode, can_clear, now }: { mode: GateMode; can_clear: boolean; now: string },
+): GateDecision {
+  const pass = { record, gave_up_now: false };
+  if (mentions.length === 0 || mode === 'off') return { opinion: 'pass', ...pass };
+  const holding = mentions.filter(
+    (mention) => mention.gates && (mode === 'block' || mention.priority === 'urgent'),
+  );
+  if (holding.length === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
+  const sameStep = record.step_until !== null && now <= record.step_until;
+  if (!sameStep && record.steps >= GATE_STEPS) {
+    return { opinion: 'remind', record: { ...record, gave_up: true, step_until: null }, gave_up_now: true };
+  }
+  const step_until = sameStep ? record.step_until : new Date(Date.parse(now) + STEP_MS).toISOString();
+  const steps = sameStep ? record.steps : record.steps + 1;
+  return {
+    opinion: 'deny',
+    record: { ...record, steps, step_until, denials: record.denials + 1 },
+    gave_up_now: false,
+  };
+}
+
+/** The batch in flight is closed: the model reads now, and the next denial is another step. */
+export function closeStep(record: GateRecord): GateRecord {
+  return record.step_until === null ? record : { ...record, step_until: null };
+}
+
+/** A mention was dealt with: that is progress, and the count begins anew. */
+export function noteProgress(record: GateRecord): GateRecord {
+  return { ...record, steps: 0, step_until: null, gave_up: false };
+}
+
+/** How many further mentions a reason shows in short. */
+const IN_SHORT = 3;
+const FIRST_BODY = 20_000;
+
+/** The mentions as the model reads them: the first in full, three in short, a count of the rest. */
+export function describeMentions(mentions: readonly MentionInFull[]): string {
+  const [first, ...rest] = mentions;
+  if (first === undefined) return '';
+  const urgent = first.priority === 'urgent' ? ' (urgent)' : '';
+  const body =
+    first.body.length > FIRST_BODY
+      ? `${first.body.slice(0, FIRST_BODY).toWellFormed()}… (cut; hivemind_get_unprocessed_mentions returns the whole)`
+      : first.body;
+  const lines = [`${first.from_handle} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
+  for (const mention of rest.slice(0, IN_SHORT))
+    lines.push(`Also ${mention.from_handle} [${mention.mention_id}]: ${excerpt(mention.body, 120)}`);
+  if (rest.length > IN_SHORT) lines.push(`+${rest.length - IN_SHORT} more`);
+  return lines.join('\n');
+}
+
+/** Why a call was held, and the exact call that lets the next one pass. */
+export function denialReason(mentions: readonly MentionInFull[]): string {
+  const count = mentions.length === 1 ? '1 unprocessed mention' : `${mentions.length} unprocessed mentions`;
+  const ids = JSON.stringify(mentions.slice(0, 1 + IN_SHORT).map((mention) => mention.mention_id));
+  return [
+    `This call was held: you have ${count} in the shared buffer.`,
+    describeMentions(mentions),
+    `Deal with it first: answer with hivemind_post (reply_to) if an answer is wanted, then call hivemind_process_mentions {"mention_ids": ${ids}}, or {"all": true}. After that your tool calls pass again; nothing has to be repeated.`,
+  ].join('\n\n');
+}
+
+/** The same as a reminder, where nothing is held. */
+export function reminder(mentions: readonly MentionInFull[]): string {
+  return `${describeMentions(mentions)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
+    .slice(0, 1 + IN_SHORT)
+    .map((mention) => `"${mention.mention_id}"`)
+    .join(', ')}]}.`;
+}
+
+/** A command that only looks at and clears mentions, with nothing else a shell would run. */
+const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
+
+/** Calls the gate never holds: our own tools, the search that may hide them, and the shell command that clears it. */
+export function isExempt(tool: { name: string; own: string | null; input: unknown }): boolean {
+  if (tool.own !== null || tool.name === 'ToolSearch') return true;
+  if (tool.name !== 'Bash') return false;
+  const command = (tool.input as { command?: unknown } | null)?.command;
+  return typeof command === 'string' && MENTIONS_COMMAND.test(command);
+}
