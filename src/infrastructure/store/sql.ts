@@ -12,10 +12,20 @@ export interface Statement {
   readonly arity: number;
 }
 
-/** Declares a statement once, at module load. */
+/** Declares a statement once, at module load; counted at its first use, since a hook uses few of all these. */
 export function statement(text: string): Statement {
-  const numbers = [...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1]));
-  return { text, arity: Math.max(0, ...numbers) };
+  let arity: number | undefined;
+  return {
+    text,
+    get arity() {
+      arity ??= arityOf(text);
+      return arity;
+    },
+  };
+}
+
+function arityOf(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])));
 }
 
 /** What statements run on: a transaction of one of the drivers. */
@@ -29,6 +39,8 @@ export interface Sql {
 export interface Driver {
   write<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
+  /** A read for the opening of a store, over the connection that writes: a process that only writes needs no other. */
+  inspect<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   /** Tells every process that something was committed. */
   ring(): void;
   watch(listener: () => void): () => void;

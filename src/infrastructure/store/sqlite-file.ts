@@ -3,7 +3,6 @@
  * Every refusal changes nothing. A new store is built aside and linked into place whole, so that of eight
  * processes that start at once one wins and nobody ever sees a half-made one.
  */
-import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -21,6 +20,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { networkFileSystem } from '../platform/file-systems.ts';
+import { randomIds } from '../platform/ids.ts';
 
 /** "HIVE" in the header of every store of ours. */
 const APPLICATION_ID = 0x48495645;
@@ -104,7 +104,7 @@ function checkHeader(path: string): void {
 }
 
 function createStoreFile(path: string, folder: string): void {
-  const draft = `${path}.new-${randomBytes(6).toString('hex')}`;
+  const draft = `${path}.${randomIds.make('new')}`;
   try {
     closeSync(openSync(draft, 'wx', 0o600));
     const database = new DatabaseSync(draft);

@@ -58,19 +58,20 @@ function named(params: readonly SqlValue[]): Record<string, SqlValue> {
   return bound;
 }
 
-/** Opens both connections on an existing, checked store file (see sqlite-file.ts). */
+/** Opens an existing, checked store file (see sqlite-file.ts); the connection that reads comes with the first read. */
 export function openSqlite(
   path: string,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
   const writer = new Connection(path, false);
-  const reader = new Connection(path, true);
-  const dataVersion = reader.database.prepare('PRAGMA data_version');
+  let reader: Connection | null = null;
+  let dataVersion: StatementSync | null = null;
   const writes = createQueue();
   const reads = createQueue();
   const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
     // `data_version` changes when any other connection commits: the net under a lost wake-up.
     try {
+      dataVersion ??= openReader().database.prepare('PRAGMA data_version');
       const row = dataVersion.get() as { data_version: number };
       return row.data_version;
     } catch {
@@ -93,27 +94,35 @@ export function openSqlite(
     });
   }
 
-  async function read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
-    return reads.run(async () => {
-      try {
-        reader.database.exec('BEGIN');
-        return await work(reader, new Date().toISOString());
-      } catch (error) {
-        throw translateSqliteError(error, path);
-      } finally {
-        if (reader.database.isTransaction) reader.database.exec('COMMIT');
-      }
-    });
+  function openReader(): Connection {
+    reader ??= new Connection(path, true);
+    return reader;
+  }
+
+  async function snapshot<T>(
+    connection: Connection,
+    work: (sql: Sql, now: string) => Promise<T>,
+  ): Promise<T> {
+    try {
+      connection.database.exec('BEGIN');
+      return await work(connection, new Date().toISOString());
+    } catch (error) {
+      throw translateSqliteError(error, path);
+    } finally {
+      if (connection.database.isTransaction) connection.database.exec('COMMIT');
+    }
   }
 
   async function begin(database: DatabaseSync): Promise<void> {
-    const started = performance.now();
+    let started: number | null = null;
     for (;;) {
       try {
         database.exec('BEGIN IMMEDIATE');
         return;
       } catch (error) {
         if (!isBusy(error)) throw translateSqliteError(error, path);
+        // Asked for only now: the first look at `performance` loads a millisecond of Node.
+        started ??= performance.now();
         const waited = performance.now() - started;
         if (waited > busy_ms) {
           throw new HiveError(
@@ -129,14 +138,15 @@ export function openSqlite(
 
   return {
     write,
-    read,
+    read: (work) => reads.run(async () => snapshot(openReader(), work)),
+    inspect: (work) => writes.run(() => snapshot(writer, work)),
     ring: () => doorbell.ring(),
     watch: (listener) => doorbell.watch(listener),
     async close() {
       doorbell.close();
       await writes.drained();
       await reads.drained();
-      reader.close();
+      reader?.close();
       writer.close();
     },
   };
