@@ -37,7 +37,7 @@ export interface PopupParts {
 export const OTHER_DESK_MS = 300;
 /** How long a process without a desk lets the desks go first. */
 export const NO_DESK_MS = 2_000;
-/** How many prompts one transaction claims. */
+/** How many prompts one transaction claims or records. */
 const BATCH = 100;
 /** How long to wait after the store refused. */
 const RETRY_MS = 1_000;
@@ -49,11 +49,14 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
   const { store, feed, log } = parts;
   const { seat, name } = party;
   const due = new Map<string, number>();
-  const board = createPopupBoard(parts, party, (prompts, outcome, reason, data) =>
-    store.write(async (tx) => {
-      for (const prompt of prompts) await record(tx, prompt, outcome, reason, data);
-    }),
-  );
+  const board = createPopupBoard(parts, party, async (prompts, outcome, reason, data) => {
+    // A storm of thousands must not keep everybody else from the store for its whole length.
+    for (let from = 0; from < prompts.length; from += BATCH)
+      await store.write(async (tx) => {
+        for (const prompt of prompts.slice(from, from + BATCH))
+          await record(tx, prompt, outcome, reason, data);
+      });
+  });
   let timer: NodeJS.Timeout | null = null;
   let claiming: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -85,7 +88,8 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     if (timer !== null) clearTimeout(timer);
     timer = null;
     if (stopped || due.size === 0) return;
-    const next = Math.min(...due.values());
+    let next = Number.POSITIVE_INFINITY;
+    for (const at of due.values()) next = Math.min(next, at);
     timer = setTimeout(
       () => {
         timer = null;
