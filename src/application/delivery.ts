@@ -6,7 +6,7 @@
  */
 import { describeSettlement } from '../domain/answers.ts';
 import { readUntil, takesContext } from '../domain/hooks.ts';
-import { handPrompt, isUncollected, type Prompt } from '../domain/prompts.ts';
+import { handPrompt, isReceiver, isUncollected, type Prompt } from '../domain/prompts.ts';
 import type { Station, Visit } from './hooks.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 
@@ -17,23 +17,25 @@ export interface Delivered {
 }
 
 export interface DeliveryService {
-  /** Stamps the settled ones among these prompts as handed by `carrier`, before it returns or prints them. */
-  hand(ask_ids: readonly string[], carrier: string): Promise<Delivered[]>;
+  /**
+   * Stamps the settled ones among these prompts as handed by `carrier`, before it returns or prints them.
+   * `reader` is the session that reads: what is not for it, it sees without a stamp.
+   */
+  hand(ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]>;
   /** A sign of life of the carrier: what it handed before then was read. Cheap when there is nothing. */
   collect(carrier: string, handed_before: string): Promise<number>;
 }
 
 export function createDelivery(store: Store): DeliveryService {
   return {
-    hand: (ask_ids, carrier) =>
+    hand: (ask_ids, carrier, reader) =>
       store.write(async (tx) => {
         const delivered: Delivered[] = [];
         for (const ask_id of ask_ids) {
           const prompt = await tx.prompts.get(ask_id);
           if (prompt === undefined) continue;
-          delivered.push(
-            isUncollected(prompt) ? await handOne(tx, prompt, carrier) : { prompt, repeated: false },
-          );
+          const stamped = isUncollected(prompt) && (reader === undefined || isReceiver(prompt, reader));
+          delivered.push(stamped ? await handOne(tx, prompt, carrier) : { prompt, repeated: false });
         }
         return delivered;
       }),

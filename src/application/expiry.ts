@@ -26,11 +26,13 @@ export function startExpiry(store: Store, prompts: PromptService, log: Logger): 
     }
     looking = true;
     try {
+      let next: string | null;
       do {
         again = false;
         await prompts.expireDue();
+        next = await store.read((tx) => tx.prompts.nextExpiry());
+        // A bell that rang meanwhile may tell of a prompt that neither of the two has seen.
       } while (again && !stopped);
-      const next = await store.read((tx) => tx.prompts.nextExpiry());
       if (next !== null)
         schedule(Math.min(Date.parse(next) - Date.now(), MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
     } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { Source } from '../domain/prompts.ts';
 import type { SessionIntroduction } from '../domain/sessions.ts';
+import { cleanOptional, cleanText } from '../domain/text.ts';
 
 /** What an MCP connection knows about its caller before and with each call. */
 export interface CallerEvidence {
@@ -72,12 +73,13 @@ export function sessionsTold(env: CallerEvidence['env']): { session_id: string; 
 }
 
 function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  return typeof value === 'string' ? cleanOptional(value) : null;
 }
 
 /** The caller's session: Codex tells it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
 export function identifyCaller(evidence: CallerEvidence): Identity {
-  const { env, meta, client, connection_id, place, machine, parent_pid } = evidence;
+  const { env, meta, connection_id, place, machine, parent_pid } = evidence;
+  const client = cleanText(evidence.client);
   const common = { ...place, machine, pid: parent_pid, source: evidence.source ?? sourceOf(env) };
   const parent_session_id = text(env['HIVE_PARENT']);
 

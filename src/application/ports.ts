@@ -95,7 +95,7 @@ export interface PromptReads extends PrunableReads {
   list(filter: PromptFilter): Promise<Page<Prompt>>;
   count(filter: Pick<PromptFilter, 'status' | 'session_id'>): Promise<number>;
   countByUrgency(): Promise<Record<Urgency, number>>;
-  /** The caller's own: what is pending and what settled and was not collected, oldest first. */
+  /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
   /** Handed by this carrier before then, and not proved read yet. */
   carriedBy(carrier: string, handed_before: string): Promise<Prompt[]>;

@@ -22,7 +22,7 @@ import {
 } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Feed } from './feed.ts';
-import type { Ids, Page, PromptFilter, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 
 export interface Asked {
   prompt: Prompt;
@@ -86,6 +86,12 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
   async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
     const prompt = await find(tx, ask_id);
     return isExpired(prompt, tx.now) ? expire(tx, prompt) : prompt;
+  }
+
+  /** What was written for another store would meet another prompt here, or none. */
+  function refuseForeign({ store_id }: AnswerCommand): void {
+    if (store_id === undefined || store_id === null || store_id === store.store_id) return;
+    throw wrongStore(store_id, store.store_id);
   }
 
   async function change(
@@ -157,14 +163,12 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
 
     respond: (command) =>
       store.write(async (tx) => {
-        const { ask_id, actor, store_id } = command;
-        if (store_id !== undefined && store_id !== null && store_id !== store.store_id)
-          throw wrongStore(store_id, store.store_id);
+        const { ask_id, actor } = command;
+        refuseForeign(command);
         const response_id = command.response_id ?? ids.make('response');
         const known = await tx.prompts.response(response_id);
         if (known !== undefined) {
-          if (known.ask_id !== ask_id)
-            throw invalidInput(`The response_id ${response_id} was used for ${known.ask_id} before.`);
+          if (known.ask_id !== ask_id) throw usedBefore(known);
           const prompt = await find(tx, ask_id);
           return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
         }
@@ -194,9 +198,14 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
     amend: (command) =>
       store.write(async (tx) => {
         const { ask_id, actor } = command;
+        refuseForeign(command);
         const response_id = command.response_id ?? ids.make('response');
         const prompt = await findCurrent(tx, ask_id);
-        if ((await tx.prompts.response(response_id)) !== undefined) return prompt;
+        const known = await tx.prompts.response(response_id);
+        if (known !== undefined) {
+          if (known.ask_id !== ask_id || known.outcome !== 'amendment') throw usedBefore(known);
+          return prompt;
+        }
         refuse(refusalToAnswer(actor, prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
@@ -234,13 +243,16 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       }),
 
     async expireDue() {
-      const due = await store.read((tx) => tx.prompts.due(tx.now, 1));
-      if (due.length === 0) return 0;
-      return store.write(async (tx) => {
-        const batch = await tx.prompts.due(tx.now, DUE_BATCH);
-        for (const prompt of batch) await expire(tx, prompt);
-        return batch.length;
-      });
+      let expired = 0;
+      // One batch a transaction: others get their turn in between.
+      while ((await store.read((tx) => tx.prompts.due(tx.now, 1))).length > 0) {
+        expired += await store.write(async (tx) => {
+          const batch = await tx.prompts.due(tx.now, DUE_BATCH);
+          for (const prompt of batch) await expire(tx, prompt);
+          return batch.length;
+        });
+      }
+      return expired;
     },
 
     mark: (ask_id, receipt) =>
@@ -314,6 +326,13 @@ function conflict(before: Prompt): HiveError {
     'idempotency_conflict',
     `The idempotency_key "${before.idempotency_key}" was used for another question (${before.ask_id}). Use a new key for a new question.`,
     { ask_id: before.ask_id },
+  );
+}
+
+function usedBefore({ response_id, ask_id }: StoredResponse): HiveError {
+  return invalidInput(
+    `The response_id ${response_id} was used for another answer, to ${ask_id}. Give each answer an id of its own.`,
+    { response_id, ask_id },
   );
 }
 

@@ -8,7 +8,7 @@
  * The field names are the same in the database, on every wire and in Emacs.
  */
 import { HiveError, invalidInput } from './errors.ts';
-import { characterCount, cleanOptional, cleanText } from './text.ts';
+import { characterCount, cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
 
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 export type PromptKind = 'question' | 'permission';
@@ -77,7 +77,7 @@ export interface Prompt {
   /** Stays pending even when its turn is interrupted. */
   survives_turn: boolean;
   idempotency_key: string | null;
-  /** What the idempotency key stands for: a key with another fingerprint is a conflict. */
+  /** What the idempotency key stands for: a key with another fingerprint is a conflict. Empty without a key. */
   fingerprint: string;
   created_at: string;
   expires_at: string | null;
@@ -200,7 +200,7 @@ function normalizeOptions(given: AskRequest['options']): PromptOption[] {
   }
   const labels = new Set<string>();
   for (const { label } of options) {
-    if (label === '')
+    if (isBlank(label))
       throw invalidInput('An option has an empty label: give each option a text.', { field: 'options' });
     if (labels.has(label))
       throw invalidInput(`The option "${label}" stands twice: labels must differ.`, { field: 'options' });
@@ -227,7 +227,7 @@ function expiryOf(timeout_ms: number | null | undefined, now: string): string | 
  */
 export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, now: string): Prompt {
   const question = bounded('question', request.question, PROMPT_LIMITS.question);
-  if (question.trim() === '')
+  if (isBlank(question))
     throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
   const context = cleanOptional(request.context);
   if (context !== null && Buffer.byteLength(context) > PROMPT_LIMITS.contextBytes) {
@@ -287,7 +287,8 @@ export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, 
     collected_at: null,
     carrier: null,
   };
-  return { ...prompt, fingerprint: fingerprintOf(prompt) };
+  // It repeats question and context, so it is kept only where it will be compared.
+  return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };
 }
 
 /** What must be equal for two asks under one idempotency key to be the same ask. */
@@ -323,22 +324,26 @@ export function resolveAnswer(
   const labels = prompt.options.map((option) => option.label);
   if (selected.length > 0) {
     const unknown = selected.find((label) => !labels.includes(label));
-    if (unknown !== undefined) throw invalidAnswer(prompt, `"${unknown}" is none of the options`);
+    if (unknown !== undefined)
+      throw invalidAnswer(prompt, `"${excerpt(unknown, SHOWN)}" is none of the options`);
     if (selected.length > 1 && !prompt.multi_select)
       throw invalidAnswer(prompt, 'only one option can be chosen');
     const inOrder = labels.filter((label) => selected.includes(label));
     return { decision: inOrder.join(', '), selected: inOrder, comment, ...stamp };
   }
   const decision = bounded('answer', request.decision ?? '', PROMPT_LIMITS.decision);
-  if (decision.trim() === '') throw invalidAnswer(prompt, 'the answer is empty');
+  if (isBlank(decision)) throw invalidAnswer(prompt, 'the answer is empty');
   if (labels.includes(decision)) return { decision, selected: [decision], comment, ...stamp };
   if (!prompt.allow_free_text)
-    throw invalidAnswer(prompt, `"${decision}" is none of the options and free text is off`);
+    throw invalidAnswer(prompt, `"${excerpt(decision, SHOWN)}" is none of the options and free text is off`);
   return { decision, selected: [], comment, ...stamp };
 }
 
+/** How much of what was refused, or was offered instead, a sentence repeats. */
+const SHOWN = 100;
+
 function invalidAnswer(prompt: Prompt, why: string): HiveError {
-  const offered = prompt.options.map((option) => `"${option.label}"`).join(', ');
+  const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
   return new HiveError(
     'invalid_answer',
     `The answer to ${prompt.ask_id} was not taken: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
@@ -425,9 +430,24 @@ function notAmendable(prompt: Prompt, why: string): HiveError {
 /** Most urgent first, then oldest: the order in which a human should look at what waits. */
 export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
-/** The answer was returned or printed to the agent by `carrier`. A first hand-over stamps; a repeat only changes the carrier. */
+/** The answer was returned or printed to the agent by `carrier`: the last time counts, because only what comes after it proves that it was read. */
 export function handPrompt(prompt: Prompt, carrier: string, now: string): Prompt {
-  return { ...prompt, handed_at: prompt.handed_at ?? now, carrier };
+  return { ...prompt, handed_at: now, carrier };
+}
+
+/**
+ * Whether what this session reads of the prompt reaches its asker: the asker itself, the session whose subagent
+ * asked, or anyone when the asker is gone. Whoever else knows the id may read, and takes nothing away.
+ */
+export function isReceiver(prompt: Prompt, session_id: string): boolean {
+  const asker = prompt.session_id;
+  return (
+    asker === session_id ||
+    asker.startsWith(`${session_id}:`) ||
+    // A caller without identity is a new session with each connection: only the id is its own.
+    asker.startsWith('connection-') ||
+    prompt.orphaned
+  );
 }
 
 /** Whether there is something for the agent that it has not provably read: any settlement, or a late answer. */

@@ -74,12 +74,13 @@ export function handlePrefix(client: string): string {
  */
 export function* handleCandidates(client: string, session_id: string): Generator<string> {
   const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^(connection|cli)-/, '');
-  const characters = cleanText(own).replace(/[^\p{L}\p{N}]/gu, '') || 'x';
+  // Whole characters: half of a surrogate pair would be no text.
+  const characters = Array.from(cleanText(own).replace(/[^\p{L}\p{N}]/gu, '') || 'x');
   const prefix = handlePrefix(client);
   for (let length = Math.min(5, characters.length); length <= characters.length; length += 1) {
-    yield `${prefix}-${characters.slice(0, length)}`;
+    yield `${prefix}-${characters.slice(0, length).join('')}`;
   }
-  for (let n = 2; ; n += 1) yield `${prefix}-${characters}-${n}`;
+  for (let n = 2; ; n += 1) yield `${prefix}-${characters.join('')}-${n}`;
 }
 
 /** A new session, alive and active. `handle` has been chosen among `handleCandidates` by who knows what is taken. */

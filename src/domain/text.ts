@@ -15,6 +15,13 @@ export function cleanOptional(text: string | null | undefined): string | null {
   return text === undefined || text === null || text === '' ? null : cleanText(text);
 }
 
+const INVISIBLE = /[\s\p{Cf}\p{Cc}]/gu;
+
+/** Whether nobody would see anything: white space, zero-width and control characters only. */
+export function isBlank(text: string): boolean {
+  return text.replace(INVISIBLE, '') === '';
+}
+
 /** Cleans every string inside a JSON-like value, keys included. Depth is bounded by JSON parsing before us. */
 export function cleanDeep<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;

@@ -77,12 +77,14 @@ const poll = tool({
 async function pollIds(
   ids: readonly string[],
   wait_ms: number,
-  { hive, carrier, signal }: ToolCall,
+  { hive, session, carrier, signal }: ToolCall,
 ): Promise<Record<string, unknown>[]> {
   const prompts = await hive.prompts.wait(ids, { wait_ms: Math.min(wait_ms, LONGEST_WAIT_MS), signal });
   if (prompts.every((prompt) => prompt.status === 'pending'))
     return prompts.map((prompt) => promptView({ prompt, repeated: false }));
-  return (await hive.delivery.hand(ids, carrier)).map((delivered) => promptView(delivered));
+  return (await hive.delivery.hand(ids, carrier, session.session_id)).map((delivered) =>
+    promptView(delivered),
+  );
 }
 
 const cancel = tool({
@@ -125,7 +127,7 @@ const ask = tool({
       const next = `No answer within ${timeout_ms} ms. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}. ${deprecated}`;
       return { ask_id, status: 'pending', timed_out: true, next };
     }
-    const [delivered] = await hive.delivery.hand([ask_id], carrier);
+    const [delivered] = await hive.delivery.hand([ask_id], carrier, session.session_id);
     return { ...(delivered === undefined ? {} : promptView(delivered)), deprecated };
   },
 });

@@ -14,6 +14,7 @@ import { cleanDeep } from '../../domain/text.ts';
 import { VERSION } from '../../version.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { toolsFor } from './tools.ts';
+import { createCallsUnderWay } from './under-way.ts';
 
 export type Role = 'agent' | 'coordinator';
 
@@ -60,6 +61,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     { name: 'hive', version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { tools: {} } },
   );
+  const underWay = createCallsUnderWay();
   for (const { name, title, description, input, readOnly, handle } of toolsFor(role)) {
     server.registerTool(
       name,
@@ -78,13 +80,14 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         _meta: { 'anthropic/alwaysLoad': true },
       },
       async (args: unknown, extra): Promise<CallToolResult> => {
+        const underWayCall = underWay.begin();
         try {
           const meta = extra._meta ?? {};
           const client = server.server.getClientVersion()?.name ?? '';
           const { session, advice } = await hive.sessions.resolveCaller({ ...connection, meta, client });
           const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.
-          await hive.delivery.collect(carrier, new Date().toISOString());
+          await hive.delivery.collect(carrier, underWayCall.proves_until);
           const progress = progressReporter(meta['progressToken'], extra.sendNotification);
           const result = await handle(args as never, {
             hive,
@@ -97,6 +100,8 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           return toResult(result);
         } catch (error) {
           return toErrorResult(error, hive);
+        } finally {
+          underWayCall.end();
         }
       },
     );

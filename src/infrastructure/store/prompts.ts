@@ -69,8 +69,10 @@ const GET = statement(`SELECT ${prompts.list} FROM prompts WHERE ask_id = $1`);
 const BY_KEY = statement(
   `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`,
 );
+// What is settled first: however much is pending, it must not hide an answer.
 const OPEN_OF = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND collected_at IS NULL ORDER BY created_at, ask_id LIMIT $2`,
+  `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
+   ORDER BY CASE WHEN status = 'pending' THEN 1 ELSE 0 END, created_at, ask_id LIMIT $2`,
 );
 const CARRIED = statement(
   `SELECT ${prompts.list} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,

@@ -15,13 +15,17 @@ const SYNC_RETRY_MS = 8;
 /** After this the caller hears `store_busy`, unless it said otherwise. */
 const BUSY_LIMIT_MS = 5_000;
 
+/** How long opening, and a reader, wait for a lock that belongs to no writer. */
+const OPENING_MS = 2_000;
+
 class Connection implements Sql {
   readonly database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
   constructor(path: string, readOnly: boolean) {
-    this.database = new DatabaseSync(path, { readOnly, timeout: 0 });
-    if (!readOnly) this.database.exec('PRAGMA synchronous = FULL');
+    // Only recovery and the last one to close ever lock a reader out, and opening: both are short.
+    this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
+    if (!readOnly) this.database.exec('PRAGMA synchronous = FULL; PRAGMA busy_timeout = 0');
   }
 
   #prepare({ text }: Statement): StatementSync {

@@ -1,0 +1,12 @@
+/** Adds one to a shared number, so many times: a read-modify-write that loses count unless transactions hold. */
+import { openHive } from '../../../src/open-hive.ts';
+
+const hive = await openHive();
+for (let round = 0; round < Number(process.argv[2]); round += 1) {
+  await hive.store.write(async (tx) => {
+    const { n = 0 } = (await tx.desks.preferences('counter')) as { n?: number };
+    await tx.desks.setPreferences('counter', { n: n + 1 }, tx.now);
+    await tx.events.append({ type: 'desk/notice', session_id: null, subject: 'counter', data: {} });
+  });
+}
+await hive.close();

@@ -1,0 +1,6 @@
+/** Opens the store and says which one it found. */
+import { openHive } from '../../../src/open-hive.ts';
+
+const hive = await openHive();
+process.stdout.write(hive.store_id);
+await hive.close();

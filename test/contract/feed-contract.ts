@@ -1,0 +1,148 @@
+/** The feed: it skips nothing, repeats nothing, says when it lost its place, and wakes who waits. */
+import { expect, onTestFinished, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { HiveEvent } from '../../src/domain/events.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { eventually, sleep, timed } from '../support/wait.ts';
+import { append, openTwo } from './open.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+const FAR_FUTURE = '2100-01-01T00:00:00.000Z';
+
+interface Followed {
+  seqs: number[];
+  resyncs: number[];
+  stop(): Promise<void>;
+}
+
+function follow(hive: Hive, cursor: number, onEvents?: (events: HiveEvent[]) => Promise<void>): Followed {
+  const followed: Followed = { seqs: [], resyncs: [], stop: async () => undefined };
+  followed.stop = hive.feed.follow({
+    cursor,
+    async onEvents(events) {
+      await onEvents?.(events);
+      followed.seqs.push(...events.map((event) => event.seq));
+    },
+    async onResync(head) {
+      followed.resyncs.push(head);
+    },
+  });
+  onTestFinished(() => followed.stop());
+  return followed;
+}
+
+function upTo(last: number): number[] {
+  return Array.from({ length: last }, (_, n) => n + 1);
+}
+
+export function feedContract(engine: StoreEngine): void {
+  test('tells every event once and in order, more than a page of them and from two writers', async () => {
+    const [one, other] = await openTwo(engine);
+    const followed = follow(one, 0);
+    await Promise.all(Array.from({ length: 60 }, (_, n) => append((n % 2 === 0 ? one : other).store, 20)));
+    await eventually(() => followed.seqs.length >= 1_200);
+    await sleep(20);
+    expect(followed.seqs).toEqual(upTo(1_200));
+  });
+
+  test('begins behind its cursor', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await append(hive.store, 5);
+    const followed = follow(hive, 3);
+    await eventually(() => followed.seqs.length === 2);
+    expect(followed.seqs).toEqual([4, 5]);
+  });
+
+  test('tells what happens while it is telling', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await append(hive.store, 1);
+    const followed = follow(hive, 0, async (events) => {
+      if (events[0]?.seq === 1) await append(hive.store, 1);
+    });
+    await eventually(() => followed.seqs.length === 2);
+    expect(followed.seqs).toEqual([1, 2]);
+  });
+
+  test('tells again what its listener failed to take', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await append(hive.store, 1);
+    let failures = 0;
+    const followed = follow(hive, 0, async () => {
+      failures += 1;
+      if (failures === 1) throw new Error('not now');
+    });
+    await eventually(() => followed.seqs.length === 1);
+    expect(followed.seqs).toEqual([1]);
+  });
+
+  test('says resync when retention has removed what it had not seen, and goes on from there', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await append(hive.store, 5);
+    await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 3));
+    const followed = follow(hive, 1);
+    await eventually(() => followed.resyncs.length === 1);
+    await append(hive.store, 1);
+    await eventually(() => followed.seqs.length === 1);
+    expect([followed.resyncs, followed.seqs]).toEqual([[5], [6]]);
+  });
+
+  test('needs no resync where its cursor had seen everything that went', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await append(hive.store, 5);
+    const followed = follow(hive, 0);
+    await eventually(() => followed.seqs.length === 5);
+    await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 100));
+    await append(hive.store, 1);
+    await eventually(() => followed.seqs.length === 6);
+    expect([followed.resyncs, followed.seqs]).toEqual([[], upTo(6)]);
+  });
+
+  test('is silent after it was stopped', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const followed = follow(hive, 0);
+    await followed.stop();
+    await append(hive.store, 1);
+    await sleep(50);
+    expect(followed.seqs).toEqual([]);
+  });
+
+  test('wakes who waits within milliseconds of an answer given elsewhere', async () => {
+    const [one, other] = await openTwo(engine);
+    const { ask_id } = await ask(one);
+    const waiting = timed(() => one.prompts.wait([ask_id], { wait_ms: 5_000 }));
+    await sleep(100);
+    const { ms } = await timed(() => other.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN }));
+    const waited = await waiting;
+    expect(waited.result[0]?.status).toBe('responded');
+    // The net alone would need up to 500 ms.
+    expect(waited.ms - 100 - ms).toBeLessThan(250);
+  });
+
+  test('lets a wait end with its time, and with its abort', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const { ask_id } = await ask(hive);
+    const over = await timed(() => hive.prompts.wait([ask_id], { wait_ms: 60 }));
+    expect(over.result[0]?.status).toBe('pending');
+    expect(over.ms).toBeGreaterThan(50);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 30);
+    const aborted = await timed(() =>
+      hive.prompts.wait([ask_id], { wait_ms: 5_000, signal: controller.signal }),
+    );
+    expect(aborted.ms).toBeLessThan(1_000);
+  });
+
+  test('waits for one of several, and not for what is read already', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const [first, second] = [await ask(hive), await ask(hive)];
+    const { session_id } = await introduce(hive);
+    await hive.prompts.respond({ ask_id: first.ask_id, decision: 'yes', actor: HUMAN });
+    await hive.delivery.hand([first.ask_id], 'mcp:1', session_id);
+    await hive.delivery.collect('mcp:1', FAR_FUTURE);
+    const ids = [first.ask_id, second.ask_id];
+    const waiting = hive.prompts.wait(ids, { wait_ms: 5_000 });
+    await sleep(50);
+    await hive.prompts.respond({ ask_id: second.ask_id, decision: 'no', actor: HUMAN });
+    expect((await waiting).map((prompt) => prompt.decision)).toEqual(['yes', 'no']);
+  });
+}

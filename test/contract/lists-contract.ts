@@ -1,0 +1,144 @@
+/** Lists: order, pages, and that paging stays right while things change under it. */
+import { expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { PromptFilter } from '../../src/application/ports.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { sleep } from '../support/wait.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+type Filter = Omit<PromptFilter, 'limit' | 'cursor'>;
+
+/** The questions of every page; `between` may change things after each. */
+async function questions(
+  hive: Hive,
+  filter: Filter,
+  { limit = 2, between = async () => undefined }: { limit?: number; between?: () => Promise<unknown> } = {},
+): Promise<string[]> {
+  const found: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await hive.prompts.list({ ...filter, limit, cursor });
+    found.push(...page.items.map((prompt) => prompt.question));
+    cursor = page.next_cursor;
+    await between();
+  } while (cursor !== null);
+  return found;
+}
+
+async function askAll(hive: Hive, ...texts: string[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const question of texts) {
+    ids.push((await ask(hive, { question })).ask_id);
+    // A millisecond apart, so that age decides.
+    await sleep(2);
+  }
+  return ids;
+}
+
+export function listsContract(engine: StoreEngine): void {
+  test('what waits comes by urgency, then oldest first', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await askAll(hive, 'n1');
+    await ask(hive, { question: 'low', urgency: 'low' });
+    await askAll(hive, 'n2');
+    await ask(hive, { question: 'critical', urgency: 'critical' });
+    expect(await questions(hive, { status: 'pending' })).toEqual(['critical', 'n1', 'n2', 'low']);
+  });
+
+  test('what is settled comes newest first', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    for (const ask_id of (await askAll(hive, 'a', 'b', 'c')).toReversed()) {
+      await hive.prompts.cancel(ask_id, HUMAN, 'human');
+      await sleep(2);
+    }
+    expect(await questions(hive, { status: 'cancelled' })).toEqual(['a', 'b', 'c']);
+    expect(await questions(hive, { status: 'pending' })).toEqual([]);
+  });
+
+  test('a walk through the pages meets everything that stays exactly once, whatever comes and goes', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const names = Array.from({ length: 30 }, (_, n) => `stays ${n}`);
+    const going = await askAll(hive, ...Array.from({ length: 10 }, (_, n) => `goes ${n}`));
+    await askAll(hive, ...names);
+    const seen = await questions(
+      hive,
+      { status: 'pending' },
+      {
+        limit: 3,
+        async between() {
+          const ask_id = going.pop();
+          if (ask_id !== undefined) await hive.prompts.cancel(ask_id, HUMAN, 'human');
+          await ask(hive, { question: 'new', urgency: 'critical' });
+        },
+      },
+    );
+    expect(seen.filter((question) => question.startsWith('stays'))).toEqual(names);
+    expect(new Set(seen).size).toBe(seen.length);
+  });
+
+  test('pages of prompts of one millisecond lose none', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const session = await introduce(hive);
+    await hive.store.write(async (tx) => {
+      const { prompt } = { prompt: (await tx.prompts.list({ limit: 1 })).items[0] };
+      expect(prompt).toBeUndefined();
+    });
+    await Promise.all(Array.from({ length: 25 }, (_, n) => hive.prompts.ask({ question: `q${n}` }, session)));
+    expect((await questions(hive, { status: 'pending' }, { limit: 4 })).sort()).toEqual(
+      Array.from({ length: 25 }, (_, n) => `q${n}`).sort(),
+    );
+  });
+
+  test('filters narrow: session, agent, project, kind and words', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await ask(hive, { question: 'Deploy the WEB server?' });
+    await ask(hive, { question: 'Delete 100%_done?', kind: 'permission' }, 'session-2');
+    const other = await hive.sessions.get('session-2');
+    const found = (filter: Filter): Promise<string[]> => questions(hive, filter);
+    expect(await found({ session_id: 'session-1' })).toEqual(['Deploy the WEB server?']);
+    expect(await found({ agent: other?.handle ?? '' })).toEqual(['Delete 100%_done?']);
+    expect(await found({ project: 'elsewhere' })).toEqual([]);
+    expect(await found({ kind: 'permission' })).toEqual(['Delete 100%_done?']);
+    expect(await found({ query: 'web  SERVER' })).toEqual(['Deploy the WEB server?']);
+    expect(await found({ query: '0%_d' })).toEqual(['Delete 100%_done?']);
+    expect(await found({ query: '0x_d' })).toEqual([]);
+  });
+
+  test('what is snoozed does not wait, until its time comes', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const [ask_id = ''] = await askAll(hive, 'later', 'now');
+    await hive.prompts.snooze(ask_id, new Date(Date.now() + 100).toISOString());
+    expect(await questions(hive, { status: 'waiting' })).toEqual(['now']);
+    expect(await questions(hive, { status: 'pending' })).toEqual(['later', 'now']);
+    await sleep(110);
+    expect(await questions(hive, { status: 'waiting' })).toEqual(['later', 'now']);
+  });
+
+  test('a late answer has a list of its own', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const [ask_id = ''] = await askAll(hive, 'late', 'other');
+    await hive.prompts.cancel(ask_id, HUMAN, 'human');
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    expect(await questions(hive, { status: 'late' })).toEqual(['late']);
+  });
+
+  test('a cursor that no list has given out is refused', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    for (const cursor of ['x', 'W10', Buffer.from('{"a":1}').toString('base64url')]) {
+      await expect(hive.prompts.list({ status: 'pending', limit: 1, cursor })).rejects.toMatchObject({
+        code: 'invalid_input',
+      });
+    }
+  });
+
+  test('what a session has open shows what is settled before what is pending, however much that is', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const session = await introduce(hive);
+    for (let n = 0; n < 250; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);
+    const { ask_id } = await ask(hive, { question: 'answered last' });
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const open = await hive.prompts.openOf('session-1');
+    expect(open[0]?.question).toBe('answered last');
+    expect(open).toHaveLength(200);
+  });
+}

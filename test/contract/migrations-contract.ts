@@ -1,0 +1,49 @@
+/** Migrations: once, however many processes start, and never on a store that is newer than this code. */
+import { expect, test } from 'vitest';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../src/infrastructure/store/migrations.ts';
+import { statement } from '../../src/infrastructure/store/sql.ts';
+import { openStore } from '../../src/infrastructure/store/store.ts';
+import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { tempFolder } from '../support/temp.ts';
+import { append, openOn, seqsAfter } from './open.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+export function migrationsContract(engine: StoreEngine): void {
+  test('run once when eight processes start at once on a missing store', async () => {
+    const address = await engine.freshAddress();
+    const env = { ...childEnvironment(address), HOME: tempFolder() };
+    const children = Array.from({ length: 8 }, () => spawnScript('test/contract/children/open.ts', [], env));
+    const found = await Promise.all(children.map(outputOf));
+    const store = await openOn(engine, address);
+    expect(new Set(found)).toEqual(new Set([store.store_id]));
+    const driver = await engine.openDriver(address);
+    const applied = await driver.read((sql) => sql.all(statement('SELECT number FROM migrations'), []));
+    await driver.close();
+    expect(applied.map((row) => Number(row['number']))).toEqual(MIGRATIONS.map(({ number }) => number));
+  }, 30_000);
+
+  test('leave what is stored as it is', async () => {
+    const address = await engine.freshAddress();
+    const first = await openOn(engine, address);
+    await append(first, 3);
+    await first.close();
+    const again = await openOn(engine, address);
+    expect(again.store_id).toBe(first.store_id);
+    expect(await seqsAfter(again, 0)).toEqual([1, 2, 3]);
+  });
+
+  test('are refused on a store that a newer Hive has written, which stays as it is', async () => {
+    const address = await engine.freshAddress();
+    await openOn(engine, address);
+    const newer = statement(`INSERT INTO migrations (number, name, applied_at) VALUES ($1, 'future', $2)`);
+    const driver = await engine.openDriver(address);
+    await driver.write((sql, now) => sql.run(newer, [SCHEMA_VERSION + 1, now]));
+    await expect(openStore(driver, address)).rejects.toMatchObject({
+      code: 'store_too_new',
+      message: expect.stringMatching(/newer Hive.*Nothing was changed.*update/),
+    });
+    const numbers = await driver.read((sql) => sql.all(statement('SELECT number FROM migrations'), []));
+    await driver.close();
+    expect(numbers).toHaveLength(MIGRATIONS.length + 1);
+  });
+}

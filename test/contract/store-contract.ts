@@ -1,0 +1,27 @@
+/** What every engine of the store must hold to. Each part is a file; an engine runs them all. */
+import { describe } from 'vitest';
+import type { Driver } from '../../src/infrastructure/store/sql.ts';
+import { eventsContract } from './events-contract.ts';
+import { feedContract } from './feed-contract.ts';
+import { listsContract } from './lists-contract.ts';
+import { migrationsContract } from './migrations-contract.ts';
+import { transactionsContract } from './transactions-contract.ts';
+import { winnersContract } from './winners-contract.ts';
+
+export interface StoreEngine {
+  /** The address of a store that does not exist yet; removed when the test has finished. */
+  freshAddress(): Promise<string>;
+  /** The driver as the composition root opens it. */
+  openDriver(address: string): Promise<Driver>;
+}
+
+export function describeStoreContract(engineName: string, engine: StoreEngine): void {
+  describe(`the store on ${engineName}`, () => {
+    describe('events', () => eventsContract(engine));
+    describe('transactions', () => transactionsContract(engine));
+    describe('winners', () => winnersContract(engine));
+    describe('lists', () => listsContract(engine));
+    describe('the feed', () => feedContract(engine));
+    describe('migrations', () => migrationsContract(engine));
+  });
+}

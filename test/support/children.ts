@@ -1,0 +1,103 @@
+/** Real `hive` processes: their environment is built from nothing, and none outlives its test. */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export const ROOT: string = join(import.meta.dirname, '../..');
+export const HIVE: string = join(ROOT, 'bin/hive');
+
+/** In every child's environment, and in that of whatever it starts: so that a process left behind is found. */
+const RUN = `HIVE_TEST_RUN=${randomUUID()}`;
+
+export type Environment = Record<string, string>;
+
+/** What a child gets and no more: an inherited variable of an agent would make `hive` take it for that agent. */
+export function childEnvironment(store: string, extra: Environment = {}): Environment {
+  const [name, value] = RUN.split('=') as [string, string];
+  return {
+    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: dirname(store),
+    LANG: 'C.UTF-8',
+    HIVE_STORE: store,
+    [name]: value,
+    ...extra,
+  };
+}
+
+export interface Exit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  readonly process: ChildProcessWithoutNullStreams;
+  readonly pid: number;
+  readonly exited: Promise<Exit>;
+  /** What it has said on stderr so far. */
+  stderr(): string;
+  kill(signal: NodeJS.Signals): Promise<Exit>;
+}
+
+/** Starts a program; killed when the test has finished, if it still runs then. */
+export function spawnChild(program: string, args: readonly string[], env: Environment): Child {
+  const child = spawn(program, args, { env, cwd: env['HOME'], stdio: 'pipe' });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  // Writing to a child that a test has killed is no failure of the test.
+  child.stdin.on('error', () => undefined);
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  const kill = (signal: NodeJS.Signals): Promise<Exit> => {
+    child.kill(signal);
+    return exited;
+  };
+  onTestFinished(async () => {
+    child.stdout.destroy();
+    await kill('SIGKILL');
+  });
+  return { process: child, pid: child.pid ?? 0, exited, stderr: () => said, kill };
+}
+
+/** Starts `hive ARGS…`. */
+export function spawnHive(args: readonly string[], env: Environment): Child {
+  return spawnChild(process.execPath, [HIVE, ...args], env);
+}
+
+/** Starts a TypeScript file of the tests as a process of its own, which may import from src/. */
+export function spawnScript(file: string, args: readonly string[], env: Environment): Child {
+  const loader = join(ROOT, 'test/support/sql-loader.mjs');
+  return spawnChild(process.execPath, ['--import', loader, join(ROOT, file), ...args], env);
+}
+
+/** Everything a child says on stdout until it ends; rejects when it does not end with code 0. */
+export async function outputOf(child: Child): Promise<string> {
+  let said = '';
+  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const { code, signal } = await child.exited;
+  if (code !== 0) throw new Error(`The child ended with ${code ?? signal}: ${child.stderr()}`);
+  return said;
+}
+
+/** The processes of this test file that still live, as "PID COMMAND". */
+export function remainingProcesses(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((pid) => readProc(pid, 'environ').split('\0').includes(RUN))
+    .map((pid) => `${pid} ${readProc(pid, 'cmdline').replaceAll('\0', ' ')}`);
+}
+
+function readProc(pid: string, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}

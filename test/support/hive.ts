@@ -1,0 +1,63 @@
+/** An opened hive on a temporary store, and what tests ask of it again and again. */
+import { onTestFinished } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Logger } from '../../src/application/ports.ts';
+import type { HumanActor } from '../../src/domain/actors.ts';
+import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
+import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { tempStore } from './temp.ts';
+
+/** The human at a desk. */
+export const HUMAN: HumanActor = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true };
+
+export interface RecordedLog extends Logger {
+  readonly lines: string[];
+}
+
+export function recordingLog(): RecordedLog {
+  const lines: string[] = [];
+  const add = (message: string, fields?: Record<string, unknown>): void => {
+    lines.push(`${message} ${JSON.stringify(fields ?? {})}`);
+  };
+  return { lines, info: () => undefined, warn: add, error: add };
+}
+
+/** Opens a hive, on a store of its own unless one is given; closed when the test has finished. */
+export async function openTestHive(store: string = tempStore(), log: Logger = recordingLog()): Promise<Hive> {
+  const hive = await openHive({ store, env: {}, log });
+  onTestFinished(() => hive.close());
+  return hive;
+}
+
+export function introduction(changes: Partial<SessionIntroduction> = {}): SessionIntroduction {
+  return {
+    session_id: 'session-1',
+    client: 'claude-code',
+    source: 'main',
+    project: 'demo',
+    project_dir: '/demo/.git',
+    branch: null,
+    parent_session_id: null,
+    machine: 'test',
+    pid: null,
+    ...changes,
+  };
+}
+
+export function introduce(hive: Hive, session_id = 'session-1'): Promise<Session> {
+  return hive.sessions.introduce(introduction({ session_id }));
+}
+
+/** Asks as `session-1` unless told otherwise. */
+export async function ask(
+  hive: Hive,
+  request: Partial<AskRequest> = {},
+  session_id?: string,
+): Promise<Prompt> {
+  const { prompt } = await hive.prompts.ask(
+    { question: 'Go on?', ...request },
+    await introduce(hive, session_id),
+  );
+  return prompt;
+}

@@ -1,0 +1,77 @@
+/** A real MCP client over a real `hive mcp` child. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { CallToolResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
+import { onTestFinished } from 'vitest';
+import { childEnvironment, type Environment, HIVE } from './children.ts';
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeout?: number;
+  onprogress?: (progress: Progress) => void;
+  meta?: Record<string, unknown>;
+}
+
+export interface McpCaller {
+  readonly client: Client;
+  readonly pid: number;
+  /** The structured result of a tool; a result that is an error is thrown with its text. */
+  call(name: string, args?: Record<string, unknown>, options?: CallOptions): Promise<Record<string, unknown>>;
+  /** kill -9, as a crash would. */
+  crash(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface McpOptions {
+  store: string;
+  args?: readonly string[];
+  env?: Environment;
+  client?: string;
+}
+
+/** A client with a session of its own (`HIVE_AGENT=agent-1`) unless `env` says otherwise. */
+export async function connectMcp({
+  store,
+  args = [],
+  env,
+  client: name = 'test',
+}: McpOptions): Promise<McpCaller> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [HIVE, 'mcp', ...args],
+    env: childEnvironment(store, env ?? { HIVE_AGENT: 'agent-1' }),
+    cwd: childEnvironment(store)['HOME'] ?? '/',
+    stderr: 'ignore',
+  });
+  const client = new Client({ name, version: '1.0.0' });
+  const closed = new Promise<void>((resolve) => {
+    client.onclose = resolve;
+  });
+  await client.connect(transport);
+  const pid = transport.pid ?? 0;
+  const crash = async (): Promise<void> => {
+    if (transport.pid === null) return;
+    process.kill(pid, 'SIGKILL');
+    await closed;
+  };
+  onTestFinished(async () => {
+    await crash();
+    await client.close();
+  });
+  return {
+    client,
+    pid,
+    crash,
+    close: () => client.close(),
+    async call(tool, args = {}, { meta, ...options } = {}) {
+      const params = { name: tool, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) };
+      const result = await client.request({ method: 'tools/call', params }, CallToolResultSchema, options);
+      if (result.isError === true) throw new Error(textOf(result.content));
+      return result.structuredContent ?? {};
+    },
+  };
+}
+
+function textOf(content: readonly { type: string; text?: unknown }[]): string {
+  return content.map((part) => String(part.text ?? '')).join('\n');
+}

@@ -1,0 +1,128 @@
+/** A raw JSON-RPC client for a real `hive sidecar`: it sees every frame as it came, and can send broken ones. */
+import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
+export type Loose = any;
+
+export interface Frame {
+  id?: number | string | null;
+  method?: string;
+  params?: Loose;
+  result?: Loose;
+  error?: { code: number; message: string; data?: Loose };
+}
+
+export class RpcError extends Error {
+  readonly code: number;
+  readonly data: Loose;
+  constructor({ code, message, data }: NonNullable<Frame['error']>) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export interface Sidecar {
+  readonly child: Child;
+  /** Everything it sent, in order. */
+  readonly frames: readonly Frame[];
+  /** The size of the largest frame so far, in bytes. */
+  largest(): number;
+  request(method: string, params?: unknown): Promise<Loose>;
+  notify(method: string, params?: unknown): void;
+  /** Bytes as they are. */
+  raw(bytes: string | Buffer): void;
+  /** A frame of this content, which need not be JSON. */
+  frame(content: string): void;
+  /** The first frame, come or to come, for which `test` holds. */
+  seen(test: (frame: Frame) => boolean, limit_ms?: number): Promise<Frame>;
+  /** Closes its stdin. */
+  end(): Promise<Exit>;
+  /** The reply to `initialize`. */
+  hello: Loose;
+}
+
+export const INITIALIZE = { protocol_version: 1, client: { name: 'test', version: '1.0' } };
+
+/** Starts a sidecar and shakes hands with it, unless `handshake` is false. */
+export async function startSidecar(
+  store: string,
+  { env = {}, handshake = true }: { env?: Environment; handshake?: boolean } = {},
+): Promise<Sidecar> {
+  const child = spawnHive(['sidecar'], childEnvironment(store, env));
+  const frames: Frame[] = [];
+  const listeners = new Set<() => void>();
+  let largest = 0;
+  let ids = 0;
+  readFrames(child, (text) => {
+    largest = Math.max(largest, Buffer.byteLength(text));
+    frames.push(JSON.parse(text) as Frame);
+    for (const listener of [...listeners]) listener();
+  });
+
+  const frame = (content: string): void => {
+    child.process.stdin.write(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
+  };
+  const send = (message: object): void => frame(JSON.stringify({ jsonrpc: '2.0', ...message }));
+
+  function seen(test: (frame: Frame) => boolean, limit_ms = 5_000): Promise<Frame> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        listeners.delete(look);
+        reject(new Error(`no such frame within ${limit_ms} ms; the sidecar says: ${child.stderr()}`));
+      }, limit_ms);
+      const look = (): void => {
+        const found = frames.find(test);
+        if (found === undefined) return;
+        clearTimeout(timer);
+        listeners.delete(look);
+        resolve(found);
+      };
+      listeners.add(look);
+      look();
+    });
+  }
+
+  const sidecar: Sidecar = {
+    child,
+    frames,
+    largest: () => largest,
+    frame,
+    seen,
+    hello: null,
+    raw: (bytes) => child.process.stdin.write(bytes),
+    notify: (method, params) => send({ method, params }),
+    async request(method, params) {
+      ids += 1;
+      const id = ids;
+      send({ id, method, params });
+      const reply = await seen((candidate) => candidate.id === id && candidate.method === undefined, 10_000);
+      if (reply.error !== undefined) throw new RpcError(reply.error);
+      return reply.result;
+    },
+    end() {
+      child.process.stdin.end();
+      return child.exited;
+    },
+  };
+  if (handshake) {
+    sidecar.hello = await sidecar.request('initialize', INITIALIZE);
+    sidecar.notify('initialized', {});
+  }
+  return sidecar;
+}
+
+function readFrames(child: Child, onFrame: (text: string) => void): void {
+  let buffer = Buffer.alloc(0);
+  child.process.stdout.on('data', (chunk: Buffer) => {
+    buffer = Buffer.concat([buffer, chunk]);
+    for (;;) {
+      const head = buffer.indexOf('\r\n\r\n');
+      if (head === -1) return;
+      const length = Number(/Content-Length: (\d+)/.exec(buffer.toString('ascii', 0, head))?.[1]);
+      if (buffer.length < head + 4 + length) return;
+      onFrame(buffer.toString('utf8', head + 4, head + 4 + length));
+      buffer = buffer.subarray(head + 4 + length);
+    }
+  });
+}

@@ -1,0 +1,34 @@
+/** Folders that a test may fill; each is gone when its test has finished. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** The worker's number stands in the name, so that what one test file leaves behind is known to be its own. */
+const PREFIX = `hive-test-${process.pid}-`;
+
+/** A new folder (0700), removed when the test has finished. */
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), PREFIX));
+  onTestFinished(() => removeFolder(folder));
+  return folder;
+}
+
+/** A path for a store that does not exist yet. */
+export function tempStore(): string {
+  return join(tempFolder(), 'hive.db');
+}
+
+/** The folders of this worker that are still there. */
+export function remainingFolders(): string[] {
+  return readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
+}
+
+/** Names in a folder, sorted: what a process that has ended properly leaves there. */
+export function namesIn(folder: string): string[] {
+  return readdirSync(folder).sort();
+}
+
+function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}

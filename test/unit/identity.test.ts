@@ -1,0 +1,106 @@
+/** Who is calling, from what the real clients were recorded to tell. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type CallerEvidence, identifyCaller } from '../../src/application/identity.ts';
+
+type Environment = Record<string, string>;
+
+function recorded<T>(name: string): T {
+  return JSON.parse(readFileSync(join(import.meta.dirname, '../wire/fixtures', name), 'utf8')) as T;
+}
+
+function metaOf(name: string): Record<string, unknown> {
+  return recorded<{ params: { _meta: Record<string, unknown> } }>(name).params._meta;
+}
+
+const NOWHERE: CallerEvidence = {
+  env: {},
+  meta: {},
+  client: '',
+  connection_id: 'connection-abc',
+  source: null,
+  place: { project: 'demo', project_dir: '/demo/.git', branch: 'main' },
+  machine: 'machine',
+  parent_pid: 4242,
+};
+
+function identify(evidence: Partial<CallerEvidence>): ReturnType<typeof identifyCaller> {
+  return identifyCaller({ ...NOWHERE, ...evidence });
+}
+
+const ONE = '00000000-0000-7000-8000-000000000001';
+const TWO = '00000000-0000-7000-8000-000000000002';
+const CLAUDE = '5e551000-0000-4000-8000-000000000001';
+
+describe('Codex', () => {
+  test('tells its session with each call', () => {
+    const { introduction, advice } = identify({
+      meta: metaOf('codex-tools-call.json'),
+      client: 'codex-mcp-client',
+    });
+    expect(introduction).toMatchObject({ session_id: ONE, client: 'codex', parent_session_id: null });
+    expect(advice).toBeNull();
+  });
+
+  test('does so from code mode too', () => {
+    const { introduction } = identify({ meta: metaOf('codex-tools-call-codemode.json') });
+    expect(introduction).toMatchObject({ session_id: TWO, parent_session_id: null });
+  });
+
+  test('tells a subagent as a thread of its session', () => {
+    const { introduction } = identify({ meta: metaOf('codex-tools-call-subagent.json') });
+    expect(introduction).toMatchObject({ session_id: `${ONE}:${TWO}`, parent_session_id: ONE });
+  });
+});
+
+describe('Claude Code', () => {
+  test.each([
+    ['claude-env-mcp-child-tui.json', 'main'],
+    ['claude-env-mcp-child-headless.json', 'bg'],
+  ])('tells its session in the environment (%s runs as %s)', (file, source) => {
+    const { introduction, advice } = identify({ env: recorded<Environment>(file), client: 'claude-code' });
+    expect(introduction).toMatchObject({ session_id: CLAUDE, client: 'claude-code', source });
+    expect(advice).toBeNull();
+  });
+
+  test('has its source from the server where that was told', () => {
+    const env = recorded<Environment>('claude-env-mcp-child-headless.json');
+    expect(identify({ env, source: 'fork' }).introduction.source).toBe('fork');
+    expect(identify({ env: { ...env, HIVE_SOURCE: 'main' } }).introduction.source).toBe('main');
+  });
+});
+
+describe('any other client', () => {
+  test('is who HIVE_AGENT says', () => {
+    const { introduction, advice } = identify({ env: { HIVE_AGENT: 'planner' }, client: 'cursor' });
+    expect(introduction).toMatchObject({ session_id: 'planner', client: 'cursor' });
+    expect(advice).toBeNull();
+  });
+
+  test('is its connection when nothing tells, and is told how to have an identity', () => {
+    const { introduction, advice } = identify({ client: 'cursor' });
+    expect(introduction.session_id).toBe('connection-abc');
+    expect(advice).toMatch(/HIVE_AGENT|hive init/);
+  });
+
+  test('is not believed what is no text', () => {
+    const meta = { sessionId: { a: 1 }, threadId: 7 };
+    expect(identify({ meta, env: { HIVE_AGENT: '' } }).introduction.session_id).toBe('connection-abc');
+  });
+
+  test('has clean text in its identity', () => {
+    const { introduction } = identify({ meta: { sessionId: 'a\0b\ud800' }, client: 'x\0' });
+    expect(introduction.session_id).toBe('a\ufffdb\ufffd');
+    expect(identify({ client: 'x\0' }).introduction.client).toBe('x\ufffd');
+  });
+});
+
+test('a parent is named by HIVE_PARENT', () => {
+  const env = { HIVE_AGENT: 'child', HIVE_PARENT: 'boss' };
+  expect(identify({ env }).introduction.parent_session_id).toBe('boss');
+});
+
+test('project, machine and process come with every identity', () => {
+  expect(identify({}).introduction).toMatchObject({ ...NOWHERE.place, machine: 'machine', pid: 4242 });
+});
