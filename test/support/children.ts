@@ -21,6 +21,8 @@ export function childEnvironment(store: string, extra: Environment = {}): Enviro
     HOME: dirname(store),
     LANG: 'C.UTF-8',
     HIVE_STORE: store,
+    // Else every prompt of a test would pop up on the desktop of whoever runs it.
+    DBUS_SESSION_BUS_ADDRESS: 'disabled:',
     [name]: value,
     ...extra,
   };
