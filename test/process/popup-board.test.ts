@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { startPopups } from '../../src/application/popups.ts';
 import type { Notifier, PopupEnd } from '../../src/application/ports.ts';
@@ -9,8 +9,6 @@ import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 expectNothingLeft();
-// A watcher that was closed is gone only with the next turn of the loop.
-afterAll(() => sleep(20));
 
 interface Card extends Popup {
   end(end: PopupEnd): void;
