@@ -113,7 +113,7 @@ The list is shared: do not modify it."
     ;; Sorting thousands for each arrival would be felt; merging is not.
     (setq hive-model--waiting
           (cl-merge 'list hive-model--waiting
-                    (sort hive-model--fresh #'hive-prompt-before-p)
+                    (sort (nreverse hive-model--fresh) #'hive-prompt-before-p)
                     #'hive-prompt-before-p)
           hive-model--fresh nil))
   hive-model--waiting)

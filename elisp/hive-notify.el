@@ -96,7 +96,7 @@ Those that were settled in the meantime are not worth a word."
                  (lambda (prompt)
                    (let ((now (hive-model-get 'prompt (plist-get prompt :ask_id))))
                      (and now (hive-prompt-pending-p now))))
-                 hive-notify--arrived))
+                 (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
