@@ -2,7 +2,6 @@
  * The statements of messages. A view that shows several kinds of message (a project's and those to everyone)
  * reads each by its own index and merges the pages: so the last page costs the same whatever the history.
  */
-import { createHash } from 'node:crypto';
 import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
 import { searchText } from '../../domain/text.ts';
@@ -119,6 +118,8 @@ export function messageStatements(sql: Sql): MessageRecords {
 }
 
 function digest(body: string): string {
+  // Loaded at need: `hive hook` posts nothing and would pay 5 ms for it.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(body).digest('base64url').slice(0, 22);
 }
 
