@@ -1,10 +1,12 @@
 /** The composition root: the one file that chooses implementations. */
 import { createHive, type Hive } from './application/hive.ts';
+import { mentionTtl } from './application/mentions.ts';
 import type { Logger, Notifier } from './application/ports.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
+import { findPlace } from './infrastructure/platform/project.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
 import { openStore } from './infrastructure/store/store.ts';
@@ -40,6 +42,8 @@ export async function openHive({
       processes,
       log: logger,
       notifier: lazyNotifier(env, logger),
+      findPlace,
+      mention_ttl_ms: mentionTtl(env, logger),
     });
   } catch (error) {
     await driver.close();

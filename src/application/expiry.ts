@@ -1,9 +1,16 @@
 /**
- * Expiry: any live hive process lets prompts expire when their time is up, within a quarter of a second.
- * Each keeps one timer for the earliest; the compare-and-set in the store lets one of them win.
+ * Expiry: any live hive process lets prompts and mentions expire when their time is up, within a quarter of a
+ * second. Each keeps one timer for the earliest; a transaction in the store lets one of them win.
  */
-import type { Logger, Store } from './ports.ts';
-import type { PromptService } from './prompts.ts';
+import type { Logger, ReadTx, Store } from './ports.ts';
+
+/** One kind of thing that expires. */
+export interface Expiring {
+  /** Expires what is due; another process may have been first. */
+  expireDue(): Promise<number>;
+  /** When the next of them expires. */
+  next(tx: ReadTx): Promise<string | null>;
+}
 
 /** The longest sleep: a stepped clock is noticed after this. */
 const MAX_SLEEP_MS = 30_000;
@@ -13,7 +20,7 @@ const SCATTER_MS = 20;
 const RETRY_MS = 1_000;
 
 /** Runs until the returned function is called. */
-export function startExpiry(store: Store, prompts: PromptService, log: Logger): () => void {
+export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logger): () => void {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
   let looking = false;
@@ -29,9 +36,9 @@ export function startExpiry(store: Store, prompts: PromptService, log: Logger): 
       let next: string | null;
       do {
         again = false;
-        await prompts.expireDue();
-        next = await store.read((tx) => tx.prompts.nextExpiry());
-        // A bell that rang meanwhile may tell of a prompt that neither of the two has seen.
+        for (const kind of kinds) await kind.expireDue();
+        next = await store.read((tx) => earliest(tx, kinds));
+        // A bell that rang meanwhile may tell of something that neither of the two has seen.
       } while (again && !stopped);
       if (next !== null)
         schedule(Math.min(Date.parse(next) - Date.now(), MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
@@ -55,4 +62,12 @@ export function startExpiry(store: Store, prompts: PromptService, log: Logger): 
     unwatch();
     if (timer !== null) clearTimeout(timer);
   };
+}
+
+async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string | null> {
+  const times = await Promise.all(kinds.map((kind) => kind.next(tx)));
+  return times.reduce(
+    (first, time) => (first === null || (time !== null && time < first) ? time : first),
+    null,
+  );
 }

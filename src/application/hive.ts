@@ -4,11 +4,14 @@ import { createDelivery, type DeliveryService, deliverAnswers } from './delivery
 import { createDesks, type DeskService } from './desks.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
-import { settleSession } from './hook-sessions.ts';
+import { type Place, settleSession } from './hook-sessions.ts';
 import { createHooks, type HookService, type Station } from './hooks.ts';
+import { createLoops, type LoopService } from './loops.ts';
 import { gateMentions } from './mention-gate.ts';
+import { createMentions, type MentionService } from './mentions.ts';
+import { createMessages, type MessageService } from './messages.ts';
 import { type PopupParty, startPopups } from './popups.ts';
-import type { Ids, Logger, Notifier, Processes, Store } from './ports.ts';
+import type { Ids, Logger, Notifier, Processes, ReadTx, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
@@ -23,9 +26,14 @@ export interface Hive {
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
   readonly desks: DeskService;
+  readonly messages: MessageService;
+  readonly mentions: MentionService;
+  readonly loops: LoopService;
   readonly hooks: HookService;
   readonly retention: RetentionService;
-  /** Lets prompts expire while this process lives; every long-lived process starts it. */
+  /** The project that a directory belongs to. */
+  readonly findPlace: (directory: string) => Place;
+  /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
   startRetention(days: number): void;
@@ -43,11 +51,20 @@ export interface HiveParts {
   processes: Processes;
   log: Logger;
   notifier: Notifier;
+  findPlace: (directory: string) => Place;
+  /** How long mentions of agents wait; null: for ever. */
+  mention_ttl_ms: number | null;
 }
 
-export function createHive({ store, ids, processes, log, notifier }: HiveParts): Hive {
+export function createHive(parts: HiveParts): Hive {
+  const { store, ids, processes, log, notifier, findPlace, mention_ttl_ms } = parts;
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
+  const mentions = createMentions(store);
+  const expiring = [
+    { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.nextExpiry() },
+    { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
+  ];
   const delivery = createDelivery(store);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const retention = createRetention(store);
@@ -64,10 +81,14 @@ export function createHive({ store, ids, processes, log, notifier }: HiveParts):
     delivery,
     sessions: createSessions(store, processes),
     desks: createDesks(store, ids, log),
+    messages: createMessages(store, { ids, ttl_ms: mention_ttl_ms }),
+    mentions,
+    loops: createLoops(store),
+    findPlace,
     hooks: createHooks({ store, ids, processes, log, stations: STATIONS }),
     retention,
     startExpiry() {
-      stopExpiry ??= startExpiry(store, prompts, log);
+      stopExpiry ??= startExpiry(store, expiring, log);
     },
     startRetention(days) {
       stopRetention ??= startRetention(retention, days, log);

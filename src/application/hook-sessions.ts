@@ -6,6 +6,7 @@ import type { HookEvent } from '../domain/hooks.ts';
 import { type Session, subagentId } from '../domain/sessions.ts';
 import { withParent } from './ancestry.ts';
 import type { Station } from './hooks.ts';
+import { moveMentions } from './mention-records.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
 
@@ -34,7 +35,7 @@ export async function sessionOfHook(tx: WriteTx, event: HookEvent, around: Surro
     await tx.sessions.recordCaller(event.tool.use_id, own.session_id);
   }
   for (const agent_id of event.background_agents)
-    await becomeBackground(tx, subagentId(event.session_id, agent_id));
+    await becomeBackground(tx, agent_id, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
 }
 
@@ -94,7 +95,7 @@ async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> 
     const data = { from: from.session_id, to: to.session_id };
     await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
   }
-  await tx.mentions.move(from.session_id, to);
+  await moveMentions(tx, from, to);
 }
 
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
@@ -103,7 +104,23 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
   if (known !== undefined) return known.state === 'ended' ? reopenSession(tx, known) : known;
   // /compact fires a SubagentStop without a start: there is no such subagent.
   if (event.name === 'SubagentStop') return root;
+  return startSubagent(tx, agent_id, root);
+}
+
+/**
+ * A subagent that was told to run in the background; its own hooks do not say so. The client tells before the
+ * subagent's first hook (recorded), so it may be unknown yet.
+ */
+async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): Promise<void> {
+  const known = await tx.sessions.get(subagentId(root.session_id, agent_id));
+  if (known?.source === 'bg') return;
+  if (known === undefined) await startSubagent(tx, agent_id, { ...root, source: 'bg' });
+  else await recordSession(tx, 'session/changed', { ...known, source: 'bg' });
+}
+
+async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Promise<Session> {
   const { client, machine, project, project_dir, branch, source } = root;
+  const session_id = subagentId(root.session_id, agent_id);
   const introduction = {
     session_id,
     client,
@@ -116,13 +133,6 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
     branch,
   };
   return recordSession(tx, 'session/started', await newSession(tx, introduction));
-}
-
-/** A subagent that was told to run in the background; its own hooks do not say so. */
-async function becomeBackground(tx: WriteTx, session_id: string): Promise<void> {
-  const session = await tx.sessions.get(session_id);
-  if (session === undefined || session.source === 'bg') return;
-  await recordSession(tx, 'session/changed', { ...session, source: 'bg' });
 }
 
 /** The last station: what the event, and what was said to it, make of the session's state. */

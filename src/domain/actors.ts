@@ -2,6 +2,7 @@
  * Who acts, and what that allows (invariants 8 and 9). Pure: the application finds out who it is, the
  * rule stands here once, whoever calls.
  */
+import { HUMAN_ADDRESSEE } from './mentions.ts';
 import type { Prompt, Via } from './prompts.ts';
 
 /** A person: at a desk, in a popup, or at a terminal that asked for confirmation. */
@@ -59,4 +60,15 @@ export function refusalToCancel(actor: Actor, prompt: Prompt): string | null {
   if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
   if (actor.declared === true && prompt.kind === 'question') return null;
   return 'Only the asker and the human may cancel a prompt.';
+}
+
+/**
+ * Why this actor may not deal with the mentions of this addressee; null when it may. An agent deals with its
+ * own; with another session's only when it says outright that it does, with the human's never.
+ */
+export function refusalToProcess(actor: Actor, session_id: string): string | null {
+  if (actor.kind !== 'agent' || actor.session_id === session_id) return null;
+  if (session_id === HUMAN_ADDRESSEE) return "The human's mentions are the human's to deal with.";
+  if (actor.declared === true) return null;
+  return 'Only the addressee and the human may deal with a mention.';
 }

@@ -1,8 +1,7 @@
 /** The expiry of one process: it sleeps until the next prompt is due, and misses none that comes meanwhile. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startExpiry } from '../../src/application/expiry.ts';
+import { type Expiring, startExpiry } from '../../src/application/expiry.ts';
 import type { Store } from '../../src/application/ports.ts';
-import type { PromptService } from '../../src/application/prompts.ts';
 import { recordingLog } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -27,7 +26,7 @@ function fakes(): {
     onLook: (act: () => void) => {
       acted = act;
     },
-    start: () => onTestFinished(startExpiry(store, prompts, recordingLog())),
+    start: () => onTestFinished(startExpiry(store, [prompts], recordingLog())),
   };
   const store = {
     watch(wanted: () => void) {
@@ -48,7 +47,7 @@ function fakes(): {
         expired.push(expirations.shift() ?? '');
       return 0;
     },
-  } as unknown as PromptService;
+  } as unknown as Expiring;
   return fake;
 }
 

@@ -1,0 +1,178 @@
+/**
+ * Loops: two agents that keep answering each other (domain/loop-guard.ts). The guard takes the gate from
+ * their mentions and tells the human once, who lets them go on, mutes them, or simply writes to them.
+ */
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import {
+  countedSince,
+  hopsAfter,
+  isTold,
+  type Loop,
+  loopReason,
+  type Pair,
+  pairOf,
+} from '../domain/loop-guard.ts';
+import { type Addressee, HUMAN_ADDRESSEE } from '../domain/mentions.ts';
+import type { Author, Message } from '../domain/messages.ts';
+import type { Session } from '../domain/sessions.ts';
+import { giveNotice } from './notices.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+
+/** A mention that must not gate, and why. */
+export interface Trip {
+  addressee: Addressee;
+  reason: string;
+}
+
+/** A pair that the guard has stopped or the human has muted, with the names people know. */
+export interface LoopView extends Loop {
+  handles: [string, string];
+}
+
+/** Two sessions, by handle or by id. */
+export type PairNames = readonly [string, string];
+
+export interface LoopService {
+  /** They may go on: what they said so far counts no longer, and their mentions gate again. @throws HiveError `session_not_found`. */
+  allow(pair: PairNames): Promise<void>;
+  /** Mentions of each other reach neither, until the human allows them again. @throws HiveError `session_not_found`. */
+  mute(pair: PairNames): Promise<void>;
+  list(): Promise<LoopView[]>;
+}
+
+/** A human word to everyone, wherever they work. */
+const EVERYWHERE = '*';
+
+/** A human has written: loops in that project, or everywhere, begin anew. A prompt typed to one agent counts for its session. */
+export async function humanWrote(tx: WriteTx, { project_dir, scope }: Message): Promise<void> {
+  await tx.loops.humanSpoke(scope === 'all' ? EVERYWHERE : (project_dir ?? EVERYWHERE));
+}
+
+/** A person has typed a prompt to this agent: what it exchanged with others before counts no longer. */
+export async function humanPrompted(tx: WriteTx, session_id: string): Promise<void> {
+  await tx.loops.humanSpoke(session_id);
+}
+
+/** How far a message is from the last human word on its chain of replies. */
+export async function hopsOf(tx: ReadTx, author: Author, parent: Message | null): Promise<number> {
+  if (author.kind === 'human' || parent === null) return 0;
+  const project_dir = author.project_dir ?? parent.project_dir;
+  return hopsAfter(parent, await humanSince(tx, [author.session_id, parent.session_id, project_dir]));
+}
+
+/** Which addressees of a message are to be told without being held up. Tells the human of each loop once. */
+export async function guardLoops(
+  tx: WriteTx,
+  message: Message,
+  addressees: readonly Addressee[],
+): Promise<Trip[]> {
+  const { session_id, project_dir, hops } = message;
+  if (session_id === null) return [];
+  const trips: Trip[] = [];
+  const news: Addressee[] = [];
+  for (const addressee of addressees) {
+    if (addressee.session_id === HUMAN_ADDRESSEE) continue;
+    const pair = pairOf(session_id, addressee.session_id);
+    const humanAt = await humanSince(tx, [session_id, addressee.session_id, project_dir]);
+    const before = await tx.mentions.countBetween(pair, countedSince(tx.now, humanAt));
+    const reason = loopReason({ hops, before });
+    if (reason === null) continue;
+    trips.push({ addressee, reason });
+    if (isTold(await tx.loops.get(pair), humanAt)) continue;
+    await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, reason });
+    await appendLoop(tx, 'loop/tripped', pair, { reason, message_id: message.message_id });
+    news.push(addressee);
+  }
+  const reason = trips[0]?.reason;
+  if (news.length > 0 && reason !== undefined) await tellHuman(tx, message, news, reason);
+  return trips;
+}
+
+function humanSince(tx: ReadTx, subjects: readonly (string | null)[]): Promise<string | null> {
+  return tx.loops.humanAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
+}
+
+async function tellHuman(
+  tx: WriteTx,
+  { from_handle, session_id, message_id }: Message,
+  addressees: readonly Addressee[],
+  reason: string,
+): Promise<void> {
+  const others = addressees.map(({ handle }) => handle).join(', ');
+  await giveNotice(tx, {
+    severity: 'warning',
+    text: `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools. Let them go on, mute them, or write to them.`,
+    session_id,
+    data: {
+      notice: 'loop_tripped',
+      message_id,
+      reason,
+      pairs: addressees.map((other) => ({
+        sessions: [session_id, other.session_id],
+        handles: [from_handle, other.handle],
+      })),
+    },
+  });
+}
+
+export function createLoops(store: Store): LoopService {
+  async function pairNamed(tx: ReadTx, [a, b]: PairNames): Promise<Pair> {
+    const [first, second] = [await findSession(tx, a), await findSession(tx, b)];
+    if (first.session_id === second.session_id)
+      throw invalidInput(`${a} and ${b} are the same session: name two.`);
+    return pairOf(first.session_id, second.session_id);
+  }
+
+  return {
+    allow: (names) =>
+      store.write(async (tx) => {
+        const pair = await pairNamed(tx, names);
+        await tx.loops.remove(pair);
+        await tx.loops.humanSpoke(pair.first_session_id);
+        await tx.loops.humanSpoke(pair.second_session_id);
+        await appendLoop(tx, 'loop/allowed', pair, {});
+      }),
+
+    mute: (names) =>
+      store.write(async (tx) => {
+        const pair = await pairNamed(tx, names);
+        await tx.loops.put({ ...pair, state: 'muted', at: tx.now, reason: 'muted by the human' });
+        await appendLoop(tx, 'loop/muted', pair, {});
+      }),
+
+    list: () =>
+      store.read(async (tx) => {
+        const handleOf = async (session_id: string): Promise<string> =>
+          (await tx.sessions.get(session_id))?.handle ?? session_id;
+        const views: LoopView[] = [];
+        for (const loop of await tx.loops.list()) {
+          const handles: [string, string] = [
+            await handleOf(loop.first_session_id),
+            await handleOf(loop.second_session_id),
+          ];
+          views.push({ ...loop, handles });
+        }
+        return views;
+      }),
+  };
+}
+
+async function findSession(tx: ReadTx, name: string): Promise<Session> {
+  const session = (await tx.sessions.byHandle(name)) ?? (await tx.sessions.get(name));
+  if (session !== undefined) return session;
+  throw new HiveError('session_not_found', `There is no session "${name}". See them with: hive sessions`);
+}
+
+async function appendLoop(
+  tx: WriteTx,
+  type: 'loop/tripped' | 'loop/allowed' | 'loop/muted',
+  { first_session_id, second_session_id }: Pair,
+  data: Record<string, unknown>,
+): Promise<void> {
+  await tx.events.append({
+    type,
+    session_id: null,
+    subject: null,
+    data: { sessions: [first_session_id, second_session_id], ...data },
+  });
+}

@@ -1,0 +1,161 @@
+/** Mentions: what an addressee has to deal with, reading it (which changes nothing but a receipt), dealing with it. */
+import { type Actor, refusalToProcess } from '../domain/actors.ts';
+import { parseDuration } from '../domain/durations.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { MENTION_TTL_MS, type MentionInFull, type MentionSummary, NOTE_LIMIT } from '../domain/mentions.ts';
+import { characterCount, cleanOptional } from '../domain/text.ts';
+import { deliverMentions, lapseMention, settleMention } from './mention-records.ts';
+import type { Logger, MentionFilter, Page, Store, UnprocessedCount, WriteTx } from './ports.ts';
+
+export interface ProcessCommand {
+  /** Whose mentions. */
+  session_id: string;
+  actor: Actor;
+  /** These, by mention_id or by message_id. */
+  mention_ids?: readonly string[] | undefined;
+  /** Or all that are unprocessed. */
+  all?: boolean | undefined;
+  note?: string | null | undefined;
+  /** What carries the result to the addressee; null when somebody else processes. */
+  carrier?: string | null | undefined;
+}
+
+export interface Processed {
+  processed: MentionInFull[];
+  /** Those of the processed that had never been carried to their addressee: whoever gets this result reads them now. */
+  unread: MentionInFull[];
+  /** Ids that were processed or expired before. */
+  already: string[];
+  /** How many unprocessed ones are left. */
+  remaining: number;
+}
+
+export interface MentionService {
+  has(session_id: string): Promise<UnprocessedCount>;
+  /** What a session has to deal with, urgent first, with the receipt of `carrier` (null leaves none). Processes nothing. */
+  get(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
+  /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
+  process(command: ProcessCommand): Promise<Processed>;
+  history(filter: MentionFilter): Promise<Page<MentionInFull>>;
+  summary(session_id: string): Promise<MentionSummary>;
+  /** Expires what is due; every live process does. Returns how many it expired. */
+  expireDue(): Promise<number>;
+}
+
+/**
+ * How long an agent's mention waits before it expires: `HIVE_MENTION_TTL` (`24h`, `90m`, `never`), by default 24 h.
+ * Nonsense is as good as nothing: no agent is to be stopped by it, and the log says so.
+ */
+export function mentionTtl(env: Readonly<Record<string, string | undefined>>, log: Logger): number | null {
+  const given = env['HIVE_MENTION_TTL'];
+  if (given === undefined || given === '') return MENTION_TTL_MS;
+  if (given === 'never') return null;
+  try {
+    return parseDuration(given);
+  } catch {
+    log.warn('HIVE_MENTION_TTL is no duration and was ignored: write 24h, 90m or never.', { given });
+    return MENTION_TTL_MS;
+  }
+}
+
+const DUE_BATCH = 200;
+/** "All" of an agent ends where what it has not read would no longer fit one result. */
+const UNREAD_BYTES = 48 * 1024;
+
+export function createMentions(store: Store): MentionService {
+  const service: MentionService = {
+    has: (session_id) => store.read((tx) => tx.mentions.countUnprocessed(session_id)),
+
+    async get(session_id, carrier, limit) {
+      const open = await store.read((tx) => tx.mentions.unprocessedOf(session_id, limit));
+      if (carrier === null || open.every((mention) => mention.delivered_at !== null)) return open;
+      return store.write(async (tx) =>
+        deliverMentions(tx, await tx.mentions.unprocessedOf(session_id, limit), carrier),
+      );
+    },
+
+    async process(command) {
+      const { session_id, actor } = command;
+      const refusal = refusalToProcess(actor, session_id);
+      if (refusal !== null) throw new HiveError('not_allowed', refusal);
+      const note = cleanOptional(command.note);
+      if (note !== null && characterCount(note) > NOTE_LIMIT)
+        throw invalidInput(`The note is too long: at most ${NOTE_LIMIT} characters.`, { field: 'note' });
+      await service.expireDue();
+      return store.write(async (tx) => {
+        const chosen = command.all === true ? await allOf(tx, command) : await named(tx, command);
+        const open = chosen.filter((mention) => mention.status === 'unprocessed');
+        const unread = open.filter((mention) => mention.delivered_at === null);
+        const carrier = command.carrier ?? null;
+        const read = carrier === null ? open : await deliverMentions(tx, open, carrier);
+        const processed: MentionInFull[] = [];
+        for (const mention of read) {
+          processed.push(await settleMention(tx, mention, { by: actor.by, via: actor.via, note }));
+        }
+        return {
+          processed,
+          unread,
+          already: chosen.filter((one) => one.status !== 'unprocessed').map((one) => one.mention_id),
+          remaining: (await tx.mentions.countUnprocessed(session_id)).count,
+        };
+      });
+    },
+
+    async history(filter) {
+      await service.expireDue();
+      return store.read((tx) => tx.mentions.list(filter));
+    },
+
+    async summary(session_id) {
+      await service.expireDue();
+      return store.read((tx) => tx.mentions.summary(session_id));
+    },
+
+    async expireDue() {
+      const due = await store.read((tx) => tx.mentions.due(tx.now, 1));
+      if (due.length === 0) return 0;
+      return store.write(async (tx) => {
+        const batch = await tx.mentions.due(tx.now, DUE_BATCH);
+        for (const mention of batch) await lapseMention(tx, mention);
+        return batch.length;
+      });
+    },
+  };
+  return service;
+}
+
+/** An agent that clears all gets what it has not read with the result; what does not fit stays unprocessed. */
+async function allOf(tx: WriteTx, { session_id, carrier }: ProcessCommand): Promise<MentionInFull[]> {
+  const open = await tx.mentions.unprocessedOf(session_id);
+  if (carrier === undefined || carrier === null) return open;
+  let room = UNREAD_BYTES;
+  return open.filter((mention) => {
+    if (mention.delivered_at !== null) return true;
+    room -= Buffer.byteLength(mention.body);
+    return room >= 0;
+  });
+}
+
+async function named(
+  tx: WriteTx,
+  { session_id, mention_ids = [] }: ProcessCommand,
+): Promise<MentionInFull[]> {
+  if (mention_ids.length === 0) {
+    throw invalidInput('Say which mentions: give mention_ids, or all: true.', { field: 'mention_ids' });
+  }
+  const found = new Map<string, MentionInFull>();
+  for (const id of new Set(mention_ids)) {
+    const mention = (await tx.mentions.get(id)) ?? (await tx.mentions.ofMessage(id, session_id));
+    if (mention === undefined || mention.session_id !== session_id) throw notFound(id);
+    found.set(mention.mention_id, mention);
+  }
+  return [...found.values()];
+}
+
+function notFound(mention_id: string): HiveError {
+  return new HiveError(
+    'mention_not_found',
+    `There is no mention "${mention_id}" among these. Nothing was processed; look up the ids, or process all.`,
+    { mention_id },
+  );
+}

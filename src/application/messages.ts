@@ -1,0 +1,160 @@
+/**
+ * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions,
+ * the mention that it answers, and the events that tell of them.
+ */
+import { HiveError } from '../domain/errors.ts';
+import { parseMentions } from '../domain/mention-parser.ts';
+import type { Unresolved } from '../domain/mention-resolution.ts';
+import { HUMAN_ADDRESSEE, type Mention } from '../domain/mentions.ts';
+import {
+  type Author,
+  type Block,
+  createMessage,
+  isBlockOf,
+  type Message,
+  messageNotFound,
+  normalizeBody,
+  type PostRequest,
+} from '../domain/messages.ts';
+import { cleanOptional, cleanText } from '../domain/text.ts';
+import { hopsOf, humanWrote, type Trip } from './loops.ts';
+import { type MentionSettings, mentionIn, settleMention } from './mention-records.ts';
+import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
+
+export interface PostCommand extends PostRequest {
+  author: Author;
+  /** Who wrote it, for the trail; the author's handle when missing. */
+  by?: string | undefined;
+  /** Chosen by the sender, so that a message sent twice is one message. Made here when missing. */
+  message_id?: string | null | undefined;
+  /**
+   * The heading of a block that was found in a buffer. A block equal to a stored message (same name, time and
+   * body) is not posted again; a name that is not the author's is kept as `as_handle`.
+   */
+  heading?: Pick<Block, 'handle' | 'stamp'> | null | undefined;
+}
+
+export interface Posted {
+  message: Message;
+  /** It was there before: nothing was posted, nobody mentioned. */
+  existing: boolean;
+  mentions: Mention[];
+  unresolved: Unresolved[];
+  /** The mention that this reply has dealt with. */
+  answered: Mention | null;
+  /** Addressees that are told but not held up, because of a loop. */
+  trips: Trip[];
+}
+
+export interface MessageService {
+  /** @throws HiveError `invalid_input`, `message_not_found` (of `reply_to`), `idempotency_conflict`. */
+  post(command: PostCommand): Promise<Posted>;
+  /** @throws HiveError `message_not_found`. */
+  get(message_id: string): Promise<Message>;
+  /** A page, oldest first: with `after` what came since, else the last ones. */
+  read(filter: MessageFilter): Promise<MessagePage>;
+}
+
+const SAME_BODIES = 100;
+
+export function createMessages(store: Store, settings: MentionSettings): MessageService {
+  return {
+    async post(command) {
+      // Outside the transaction: nobody has to wait for the parser.
+      const names = parseMentions(normalizeBody(command.body));
+      return store.write(async (tx) => {
+        const before = await alreadyPosted(tx, command);
+        if (before !== undefined) return before;
+        const { message, parent } = await write(tx, command, settings.ids.make('msg'));
+        const { mentions, unresolved, trips } = await mentionIn(tx, message, names, settings);
+        const answered = parent === null ? null : await answer(tx, parent, message, command);
+        if (message.author === 'human') await humanWrote(tx, message);
+        return { message, existing: false, mentions, unresolved, answered, trips };
+      });
+    },
+
+    get: (message_id) => store.read((tx) => find(tx, message_id)),
+    read: (filter) => store.read((tx) => tx.messages.list(filter)),
+  };
+}
+
+async function find(tx: ReadTx, message_id: string): Promise<Message> {
+  const message = await tx.messages.get(message_id);
+  if (message === undefined) throw messageNotFound(message_id);
+  return message;
+}
+
+/** The outcome of a post that has happened before; undefined when it has not. */
+async function alreadyPosted(tx: ReadTx, command: PostCommand): Promise<Posted | undefined> {
+  const body = normalizeBody(command.body);
+  const { message_id, heading } = command;
+  if (message_id !== undefined && message_id !== null) {
+    const message = await tx.messages.get(message_id);
+    if (message === undefined) return undefined;
+    if (message.body !== body) throw conflict(message_id);
+    return nothingNew(message);
+  }
+  if (heading === undefined || heading === null) return undefined;
+  const block = { stamp: heading.stamp, handle: cleanText(heading.handle), body };
+  const same = (await tx.messages.byBody(body, SAME_BODIES)).find((message) => isBlockOf(message, block));
+  return same === undefined ? undefined : nothingNew(same);
+}
+
+function nothingNew(message: Message): Posted {
+  return { message, existing: true, mentions: [], unresolved: [], answered: null, trips: [] };
+}
+
+async function write(
+  tx: WriteTx,
+  command: PostCommand,
+  fresh_id: string,
+): Promise<{ message: Message; parent: Message | null }> {
+  const { author, heading, by = author.handle } = command;
+  const reply_to = cleanOptional(command.reply_to);
+  const parent = reply_to === null ? null : await find(tx, reply_to);
+  const typedAs = heading === undefined || heading === null ? null : cleanText(heading.handle);
+  const message = createMessage(command, author, {
+    message_id: command.message_id ?? fresh_id,
+    seq: await tx.messages.nextSeq(),
+    now: tx.now,
+    parent,
+    hops: await hopsOf(tx, author, parent),
+    under:
+      typedAs === null || typedAs === author.handle ? null : { handle: typedAs, stamp: heading?.stamp ?? '' },
+  });
+  await tx.messages.insert(message);
+  const { message_id, session_id, project, thread, priority, via } = message;
+  await tx.events.append({
+    type: 'message/posted',
+    session_id,
+    subject: message_id,
+    data: { from: message.from_handle, by, author: message.author, project, thread, priority, via },
+  });
+  return { message, parent };
+}
+
+/** A reply deals with the mention that its author had in the message it answers. */
+async function answer(
+  tx: WriteTx,
+  parent: Message,
+  { message_id, session_id, author }: Message,
+  command: PostCommand,
+): Promise<Mention | null> {
+  const addressee = author === 'human' ? HUMAN_ADDRESSEE : session_id;
+  const mention = addressee === null ? undefined : await tx.mentions.ofMessage(parent.message_id, addressee);
+  if (mention === undefined || mention.status !== 'unprocessed') return null;
+  const { by = command.author.handle } = command;
+  return settleMention(tx, mention, {
+    by,
+    via: command.author.via,
+    note: `answered with ${message_id}`,
+  });
+}
+
+function conflict(message_id: string): HiveError {
+  return new HiveError(
+    'idempotency_conflict',
+    `The message ${message_id} was posted before with another body. Use a new message_id for a new message.`,
+    { message_id },
+  );
+}
