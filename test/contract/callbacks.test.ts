@@ -1,0 +1,167 @@
+/** Callbacks of the library: once, wherever the answer comes from, also after a restart. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type HiveLibrary, openHive, type Prompt } from '../../src/index.ts';
+import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+async function library(store: string, agent = 'program', log = recordingLog()): Promise<HiveLibrary> {
+  const hive = await openHive({ store, agent, env: {}, log });
+  onTestFinished(() => hive.close());
+  return hive;
+}
+
+function recorder(): { calls: Prompt[]; onResponse: (prompt: Prompt) => void } {
+  const calls: Prompt[] = [];
+  return { calls, onResponse: (prompt) => void calls.push(prompt) };
+}
+
+describe('onResponse', () => {
+  it('is called once, with an answer that another process gave', async () => {
+    const store = tempStore();
+    const program = await library(store);
+    const desk = await openTestHive(store);
+    const { calls, onResponse } = recorder();
+    const { prompt } = await program.prompts.ask({ question: 'Go?' }, { onResponse });
+    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await eventually(() => calls.length > 0);
+    expect(calls).toMatchObject([{ status: 'responded', decision: 'yes', by: 'ada' }]);
+    await desk.prompts.mark(prompt.ask_id, 'seen');
+    await sleep(50);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('hands the answer over, and has it collected once the callback returned', async () => {
+    const store = tempStore();
+    const program = await library(store);
+    const desk = await openTestHive(store);
+    const { calls, onResponse } = recorder();
+    const { prompt } = await program.prompts.ask({ question: 'Go?' }, { onResponse });
+    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await eventually(async () => (await desk.prompts.get(prompt.ask_id)).collected_at !== null);
+    expect(calls[0]?.handed_at).not.toBeNull();
+  });
+
+  it('is called after a restart, at once when the answer is there', async () => {
+    const store = tempStore();
+    const first = await library(store);
+    const { prompt } = await first.prompts.ask({ question: 'Go?' }, { onResponse: () => undefined });
+    await first.close();
+    const desk = await openTestHive(store);
+    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    const again = await library(store);
+    expect(again.session.session_id).toBe(first.session.session_id);
+    const { calls, onResponse } = recorder();
+    await again.prompts.onResponse(prompt.ask_id, onResponse);
+    expect(calls).toMatchObject([{ decision: 'yes' }]);
+  });
+
+  it('is called in each process that registered it', async () => {
+    const store = tempStore();
+    const [a, b] = [await library(store), await library(store)];
+    const [seenA, seenB] = [recorder(), recorder()];
+    const { prompt } = await a.prompts.ask({ question: 'Go?' }, seenA);
+    await b.prompts.onResponse(prompt.ask_id, seenB.onResponse);
+    const desk = await openTestHive(store);
+    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await eventually(() => seenA.calls.length + seenB.calls.length === 2);
+    expect([seenA.calls.length, seenB.calls.length]).toEqual([1, 1]);
+  });
+
+  it('is told of an expiry and of a cancel, which carry no decision', async () => {
+    const program = await library(tempStore());
+    const { calls, onResponse } = recorder();
+    await program.prompts.ask({ question: 'Quick?', timeout_ms: 1_000 }, { onResponse });
+    const { prompt } = await program.prompts.ask({ question: 'Go?' }, { onResponse });
+    await program.prompts.cancel(prompt.ask_id);
+    await eventually(() => calls.length === 2);
+    expect(calls.map(({ status, decision }) => [status, decision])).toEqual([
+      ['cancelled', null],
+      ['expired', null],
+    ]);
+  });
+
+  it('serves many questions at once, each with its own answer', async () => {
+    const store = tempStore();
+    const program = await library(store);
+    const desk = await openTestHive(store);
+    const answers = new Map<string, string | null>();
+    for (let n = 0; n < 50; n += 1) {
+      const onResponse = ({ ask_id, decision }: Prompt): void => void answers.set(ask_id, decision);
+      await program.prompts.ask({ question: `Question ${n}?` }, { onResponse });
+    }
+    const { items } = await program.prompts.list();
+    for (const { ask_id } of items) await desk.prompts.respond({ ask_id, decision: ask_id, actor: HUMAN });
+    await eventually(() => answers.size === 50);
+    expect([...answers].every(([ask_id, decision]) => ask_id === decision)).toBe(true);
+  });
+
+  it('that fails leaves the answer uncollected, and the others undisturbed', async () => {
+    const store = tempStore();
+    const log = recordingLog();
+    const program = await library(store, 'program', log);
+    const { calls, onResponse } = recorder();
+    const failing = (): Promise<void> => Promise.reject(new Error('no'));
+    const { prompt } = await program.prompts.ask({ question: 'Go?' }, { onResponse: failing });
+    const { prompt: other } = await program.prompts.ask({ question: 'Go?' }, { onResponse });
+    const desk = await openTestHive(store);
+    for (const { ask_id } of [prompt, other])
+      await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    await eventually(() => calls.length === 1 && log.lines.length === 1);
+    expect((await desk.prompts.get(prompt.ask_id)).collected_at).toBeNull();
+    expect(log.lines[0]).toContain('A callback failed');
+  });
+
+  it('can be taken back, and refuses a prompt that is not there', async () => {
+    const program = await library(tempStore());
+    const { calls, onResponse } = recorder();
+    const { prompt } = await program.prompts.ask({ question: 'Go?' });
+    (await program.prompts.onResponse(prompt.ask_id, onResponse))();
+    await program.prompts.cancel(prompt.ask_id);
+    await sleep(50);
+    expect(calls).toEqual([]);
+    await expect(program.prompts.onResponse('ask-unknown', onResponse)).rejects.toThrow('There is no prompt');
+  });
+});
+
+describe('the library', () => {
+  it('polls, and counts what it returned as handed over', async () => {
+    const store = tempStore();
+    const program = await library(store);
+    const { prompt } = await program.prompts.ask({ question: 'Go?' });
+    expect(await program.prompts.poll([prompt.ask_id])).toMatchObject([{ prompt: { status: 'pending' } }]);
+    const polling = program.prompts.poll([prompt.ask_id], { wait_ms: 5_000 });
+    const desk = await openTestHive(store);
+    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    expect(await polling).toMatchObject([{ repeated: false, prompt: { decision: 'yes' } }]);
+    await program.prompts.poll([prompt.ask_id]);
+    expect((await program.prompts.get(prompt.ask_id)).collected_at).not.toBeNull();
+  });
+
+  it('answers as an agent: neither its own questions nor permissions', async () => {
+    const store = tempStore();
+    const [asker, other] = [await library(store, 'asker'), await library(store, 'other')];
+    const { prompt } = await asker.prompts.ask({ question: 'Go?' });
+    const { prompt: permission } = await asker.prompts.ask({ question: 'May I?', kind: 'permission' });
+    await expect(asker.prompts.respond(prompt.ask_id, { decision: 'yes' })).rejects.toThrow('its own prompt');
+    await expect(other.prompts.respond(permission.ask_id, { decision: 'yes' })).rejects.toThrow(
+      'by the human',
+    );
+    const { outcome } = await other.prompts.respond(prompt.ask_id, { decision: 'yes' });
+    expect(outcome).toBe('accepted');
+  });
+
+  it('is the session of the agent that it runs under, unless it has a name of its own', async () => {
+    const store = tempStore();
+    const env = { CLAUDE_CODE_SESSION_ID: 'c1' };
+    const part = await openHive({ store, env, log: recordingLog() });
+    const own = await openHive({ store, env, agent: 'deployer', log: recordingLog() });
+    onTestFinished(() => part.close());
+    onTestFinished(() => own.close());
+    expect(part.session).toMatchObject({ session_id: 'c1', client: 'claude-code', pid: null });
+    expect(own.session).toMatchObject({ session_id: 'deployer', parent_session_id: 'c1' });
+  });
+});

@@ -1,0 +1,69 @@
+/** Whose child a new session is (invariant 9): the nearest process above it that is a session, else HIVE_PARENT. */
+import { expect, it } from 'vitest';
+import type { Processes } from '../../src/application/ports.ts';
+import { createSessions, type SessionService } from '../../src/application/sessions.ts';
+import { introduction, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+
+expectNothingLeft();
+
+/** Process N was started by N - 1, down to 1. */
+const processes: Processes & { walks: number } = {
+  walks: 0,
+  alive: () => true,
+  ancestors(pid) {
+    this.walks += 1;
+    return Array.from({ length: pid - 1 }, (_, index) => pid - 1 - index);
+  },
+};
+
+async function sessions(): Promise<SessionService> {
+  return createSessions((await openTestHive()).store, processes);
+}
+
+it('is the nearest session above, not the farthest', async () => {
+  const service = await sessions();
+  await service.introduce(introduction({ session_id: 'far', pid: 2 }));
+  await service.introduce(introduction({ session_id: 'near', pid: 5 }));
+  const child = await service.introduce(introduction({ session_id: 'child', pid: 9 }));
+  expect(child.parent_session_id).toBe('near');
+  expect(await service.ancestors('child')).toEqual(['near', 'far']);
+});
+
+it('wins over what the environment names, which counts where no process does', async () => {
+  const service = await sessions();
+  await service.introduce(introduction({ session_id: 'process', pid: 5 }));
+  const below = introduction({ session_id: 'below', pid: 9, parent_session_id: 'named' });
+  expect((await service.introduce(below)).parent_session_id).toBe('process');
+  const beside = introduction({ session_id: 'beside', pid: 3, parent_session_id: 'named' });
+  expect((await service.introduce(beside)).parent_session_id).toBe('named');
+});
+
+it('is never the session itself, another machine, or a session that has ended', async () => {
+  const service = await sessions();
+  const self = introduction({ session_id: 'self', pid: 3, parent_session_id: 'self' });
+  expect((await service.introduce(self)).parent_session_id).toBeNull();
+  const elsewhere = introduction({ session_id: 'elsewhere', machine: 'other', pid: 9 });
+  expect((await service.introduce(elsewhere)).parent_session_id).toBeNull();
+});
+
+it("is a subagent's own session, however many processes lie between", async () => {
+  const service = await sessions();
+  await service.introduce(introduction({ session_id: 'process', pid: 5 }));
+  const subagent = introduction({ session_id: 'root:a1', pid: 9, parent_session_id: 'root' });
+  expect((await service.introduce(subagent)).parent_session_id).toBe('root');
+});
+
+it('starts at the process that the caller names, where the session has none', async () => {
+  const service = await sessions();
+  await service.introduce(introduction({ session_id: 'agent', pid: 5 }));
+  const shell = await service.introduce(introduction({ session_id: 'shell', pid: null }), 9);
+  expect(shell).toMatchObject({ pid: null, parent_session_id: 'agent' });
+});
+
+it('is looked for once, when the session is new', async () => {
+  const service = await sessions();
+  processes.walks = 0;
+  for (let n = 0; n < 3; n += 1) await service.introduce(introduction({ session_id: 'again', pid: 9 }));
+  expect(processes.walks).toBe(1);
+});

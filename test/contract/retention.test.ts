@@ -1,0 +1,189 @@
+/** Retention: what goes, what stays, and that a preview says the same as a sweep does. */
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { retentionDays } from '../../src/application/retention.ts';
+import { ask, HUMAN, introduce, openTestHive, recordingLog } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const DAYS = 90;
+
+/** Everything that is in the store now happened `days` ago. */
+function grow(store: string, days: number): void {
+  const database = new DatabaseSync(store);
+  const then = new Date(Date.now() - days * 86_400_000).toISOString();
+  database.exec('BEGIN IMMEDIATE');
+  for (const [table, column] of TIMES)
+    database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`).run(then);
+  database.exec('COMMIT');
+  database.close();
+}
+const TIMES = [
+  ['prompts', 'created_at'],
+  ['prompts', 'settled_at'],
+  ['sessions', 'ended_at'],
+  ['events', 'at'],
+] as const;
+
+function countOf(store: string, table: string): number {
+  const database = new DatabaseSync(store, { readOnly: true });
+  const row = database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get() as { n: number };
+  database.close();
+  return row.n;
+}
+
+async function endSession(hive: Hive, session_id: string): Promise<void> {
+  await hive.store.write(async (tx) => {
+    const session = await tx.sessions.get(session_id);
+    if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
+  });
+}
+
+it('removes what settled long ago, with its answers and its events', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  grow(store, DAYS + 1);
+  const { ask_id: kept } = await ask(hive);
+  await hive.prompts.cancel(kept, HUMAN, 'human');
+
+  expect(await hive.retention.preview(DAYS)).toEqual({ prompts: 1, responses: 1, events: 2 });
+  expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 1, responses: 1, events: 2 });
+  await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no prompt');
+  expect((await hive.prompts.get(kept)).status).toBe('cancelled');
+  expect(countOf(store, 'responses')).toBe(0);
+  expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toEqual([]);
+  expect(await hive.store.read((tx) => tx.events.of(kept, 10))).toHaveLength(2);
+});
+
+it('keeps what waits, however old, with its trail', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.mark(ask_id, 'seen');
+  grow(store, 10_000);
+  expect(await hive.retention.preview(DAYS)).toEqual({});
+  await hive.retention.sweep(DAYS);
+  expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+  expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toHaveLength(2);
+  expect(await hive.sessions.get('session-1')).toBeDefined();
+});
+
+it('counts from the settlement, not from the question', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  grow(store, DAYS + 1);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  await hive.retention.sweep(DAYS);
+  expect((await hive.prompts.get(ask_id)).decision).toBe('yes');
+  expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toHaveLength(2);
+});
+
+it('removes sessions that ended long ago, unless a prompt or a living child still needs them', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  for (const name of ['gone', 'asking', 'parent', 'alive']) await introduce(hive, name);
+  await ask(hive, {}, 'asking');
+  await hive.store.write(async (tx) => {
+    const child = await tx.sessions.get('alive');
+    if (child !== undefined) await tx.sessions.upsert({ ...child, parent_session_id: 'parent' });
+  });
+  for (const name of ['gone', 'asking', 'parent']) await endSession(hive, name);
+  grow(store, DAYS + 1);
+  expect(await hive.retention.preview(DAYS)).toEqual({ sessions: 1, events: 1 });
+  expect(await hive.retention.sweep(DAYS)).toEqual({ sessions: 1, events: 1 });
+  const left = (await hive.sessions.list()).map((session) => session.session_id);
+  expect(left.sort()).toEqual(['alive', 'asking', 'parent']);
+});
+
+it('removes a session together with the last of its prompts', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  await endSession(hive, 'session-1');
+  grow(store, DAYS + 1);
+  const preview = await hive.retention.preview(DAYS);
+  expect(preview).toEqual({ prompts: 1, sessions: 1, events: 3 });
+  expect(await hive.retention.sweep(DAYS)).toEqual(preview);
+  expect([countOf(store, 'sessions'), countOf(store, 'events')]).toEqual([0, 0]);
+});
+
+it('removes desks whose lease has lapsed, and old events of what is gone', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const desk = await hive.desks.open({ seat: 'ada@test', pid: 1, client: 'test' });
+  await hive.store.write((tx) =>
+    tx.desks.put({
+      desk_id: 'desk-crashed',
+      seat: 'ada@test',
+      pid: 2,
+      client: 'test',
+      focused: false,
+      opened_at: tx.now,
+      lease_until: '2020-01-01T00:00:00.000Z',
+    }),
+  );
+  expect(await hive.retention.sweep(DAYS)).toEqual({ desks: 1 });
+  expect(await hive.desks.online()).toHaveLength(1);
+  await desk.close();
+  grow(store, DAYS + 1);
+  expect(await hive.retention.sweep(DAYS)).toEqual({ events: 2 });
+});
+
+it('works through more than one batch', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  for (let n = 0; n < 250; n += 1) {
+    const { ask_id } = await ask(hive);
+    await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  }
+  grow(store, DAYS + 1);
+  expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 250, events: 500 });
+});
+
+it('a cursor that stood before what was removed is told, and a new seq is never an old one', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  const head = await hive.store.read((tx) => tx.events.head());
+  grow(store, DAYS + 1);
+  await hive.retention.sweep(DAYS);
+  const resynced: number[] = [];
+  const stop = hive.feed.follow({
+    cursor: 1,
+    onEvents: async () => undefined,
+    onResync: async (at) => void resynced.push(at),
+  });
+  await eventually(() => resynced.length > 0);
+  await stop();
+  expect(resynced).toEqual([head]);
+  await ask(hive);
+  expect(await hive.store.read((tx) => tx.events.head())).toBeGreaterThan(head);
+});
+
+it('sweeps by itself when started, and says so when it cannot', async () => {
+  const store = tempStore();
+  const log = recordingLog();
+  const hive = await openTestHive(store, log);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  grow(store, DAYS + 1);
+  hive.startRetention(DAYS);
+  await eventually(() => countOf(store, 'prompts') === 0);
+  expect(log.lines).toEqual([]);
+});
+
+it('is ninety days unless HIVE_RETENTION_DAYS is a whole number of them', () => {
+  expect(retentionDays({})).toBe(90);
+  expect(retentionDays({ HIVE_RETENTION_DAYS: '7' })).toBe(7);
+  for (const nonsense of ['0', '-1', '1.5', 'never', ' ', '1e9'])
+    expect(() => retentionDays({ HIVE_RETENTION_DAYS: nonsense })).toThrow('must be a whole number of days');
+});

@@ -1,0 +1,45 @@
+/** What an environment tells of the agent that set it. */
+import { describe, expect, it } from 'vitest';
+import { agentVariable, sessionsTold } from '../../src/application/identity.ts';
+
+describe('an agent at work', () => {
+  it('is seen by any of its variables', () => {
+    for (const name of [
+      'CLAUDECODE',
+      'CLAUDE_CODE_SESSION_ID',
+      'CLAUDE_PID',
+      'CODEX_THREAD_ID',
+      'CODEX_CI',
+      'HIVE_AGENT',
+    ])
+      expect(agentVariable({ [name]: '1' })).toBe(name);
+  });
+
+  it("is not seen in a person's own settings, nor in an empty variable", () => {
+    expect(
+      agentVariable({ CODEX_HOME: '/home/ada/.codex', CLAUDE_CONFIG_DIR: '/x', HOME: '/home/ada' }),
+    ).toBeNull();
+    expect(agentVariable({ HIVE_AGENT: '' })).toBeNull();
+  });
+});
+
+describe('the sessions that are told', () => {
+  it('are the same as over MCP', () => {
+    expect(sessionsTold({ CLAUDE_CODE_SESSION_ID: 'c' })).toEqual([
+      { session_id: 'c', client: 'claude-code' },
+    ]);
+    expect(sessionsTold({ CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' })).toEqual([
+      { session_id: 's', client: 'codex' },
+    ]);
+    expect(sessionsTold({ CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 't' })).toEqual([
+      { session_id: 's:t', client: 'codex' },
+    ]);
+    expect(sessionsTold({ HIVE_AGENT: 'a' })).toEqual([{ session_id: 'a', client: 'a' }]);
+    expect(sessionsTold({ HOME: '/' })).toEqual([]);
+  });
+
+  it('are several where one agent was started by another', () => {
+    const told = sessionsTold({ HIVE_AGENT: 'a', CODEX_THREAD_ID: 't', CLAUDE_CODE_SESSION_ID: 'c' });
+    expect(told.map(({ session_id }) => session_id)).toEqual(['c', 't', 'a']);
+  });
+});

@@ -1,0 +1,73 @@
+/** What the command line makes of texts, times and outcomes. */
+import { describe, expect, it } from 'vitest';
+import { age, parseDuration } from '../../src/cli/duration.ts';
+import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/exit-codes.ts';
+import { line, table, visible, visibleJson, width } from '../../src/cli/text.ts';
+import { HiveError } from '../../src/domain/errors.ts';
+
+describe('text from agents', () => {
+  it('shows what a terminal would obey, reorder by or hide', () => {
+    expect(visible('a\u001b[2Jb\u0007\r\u009b')).toBe('a^[[2Jb^G^M<U+009B>');
+    expect(visible('\u202eevil\u200b\u{e0041}')).toBe('<U+202E>evil<U+200B><U+E0041>');
+    expect(visible('tab\tand\nnewline, ünïcode 漢字 🐝')).toBe('tab\tand\nnewline, ünïcode 漢字 🐝');
+  });
+
+  it('stays the same JSON', () => {
+    const value = { text: 'a\u001b\u202e\u{e0041}\n\t"漢' };
+    expect(visibleJson(value, 0)).not.toMatch(/[\u001b\u202e\u{e0041}]/u);
+    expect(JSON.parse(visibleJson(value, 0))).toEqual(value);
+    expect(JSON.parse(visibleJson(value, 2))).toEqual(value);
+  });
+
+  it('counts columns, not characters', () => {
+    expect([width('abc'), width('漢字'), width('e\u0301'), width('🐝')]).toEqual([3, 4, 1, 2]);
+    expect(line('a long\n line', 7)).toBe('a long…');
+    expect(line('漢字漢字', 5)).toBe('漢字…');
+  });
+
+  it('aligns rows, and cuts only the width that is given', () => {
+    expect(
+      table(
+        [
+          ['漢', 'x'],
+          ['abc', 'a long end'],
+        ],
+        9,
+      ),
+    ).toEqual(['漢   x', 'abc  a l…']);
+    expect(table([['abc', 'x'.repeat(500)]], Number.POSITIVE_INFINITY)).toEqual([`abc  ${'x'.repeat(500)}`]);
+  });
+});
+
+describe('durations', () => {
+  it('are a number with a unit', () => {
+    const typed = ['500ms', '90s', '10m', '1.5h', '30d'];
+    expect(typed.map(parseDuration)).toEqual([500, 90_000, 600_000, 5_400_000, 2_592_000_000]);
+    for (const wrong of ['', '10', 'm', '-5s', '5 minutes', '1e3s', 'Deploy?'])
+      expect(() => parseDuration(wrong), wrong).toThrow('write 90s, 10m, 2h or 1d');
+  });
+
+  it('are told short', () => {
+    const now = Date.parse('2026-01-10T00:00:00.000Z');
+    const ages = [3, 65, 7_300, 200_000, -5].map((s) => age(new Date(now - s * 1_000).toISOString(), now));
+    expect(ages).toEqual(['3 s', '1 min', '2 h', '2 d', '0 s']);
+  });
+});
+
+describe('exit codes', () => {
+  it('of several prompts: the first of pending, expired, cancelled', () => {
+    const code = (...statuses: ('pending' | 'responded' | 'expired' | 'cancelled')[]): number =>
+      exitCodeOfPrompts(statuses.map((status) => ({ status })));
+    expect(code()).toBe(EXIT.done);
+    expect(code('responded')).toBe(EXIT.done);
+    expect(code('cancelled', 'responded')).toBe(EXIT.cancelled);
+    expect(code('cancelled', 'expired')).toBe(EXIT.expired);
+    expect(code('cancelled', 'expired', 'pending')).toBe(EXIT.pending);
+  });
+
+  it('of errors: usage, not allowed, or an error', () => {
+    expect(exitCodeOfError(new HiveError('invalid_input', ''))).toBe(EXIT.usage);
+    expect(exitCodeOfError(new HiveError('not_allowed', ''))).toBe(EXIT.notAllowed);
+    expect(exitCodeOfError(new HiveError('store_busy', ''))).toBe(EXIT.error);
+  });
+});
