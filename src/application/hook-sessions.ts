@@ -34,8 +34,7 @@ export async function sessionOfHook(tx: WriteTx, event: HookEvent, around: Surro
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
     await tx.sessions.recordCaller(event.tool.use_id, own.session_id);
   }
-  for (const agent_id of event.background_agents)
-    await becomeBackground(tx, agent_id, root);
+  for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
 }
 

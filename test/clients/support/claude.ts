@@ -1,0 +1,98 @@
+/** The real Claude Code, headless, with Hive's MCP server and hooks, against a scripted model. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
+import type { Clients } from './install.ts';
+
+/** Every event that Hive listens to. */
+const EVENTS = [
+  'SessionStart',
+  'SessionEnd',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PostToolBatch',
+  'Stop',
+  'StopFailure',
+  'SubagentStart',
+  'SubagentStop',
+];
+
+export interface ClaudeWorld {
+  clients: Clients;
+  store: string;
+  /** The project it works in; also holds its home. */
+  folder: string;
+  model: string;
+  env?: Record<string, string>;
+}
+
+/** Settings with Hive's hooks on every event, as `hive init claude --hooks` writes them. */
+export function hookSettings(): object {
+  const command = `'${process.execPath}' '${HIVE}' hook --client claude-code`;
+  return {
+    hooks: Object.fromEntries(
+      EVENTS.map((event) => [event, [{ matcher: '', hooks: [{ type: 'command', command, timeout: 10 }] }]]),
+    ),
+  };
+}
+
+export function claudeEnvironment({ store, folder, model, env }: ClaudeWorld): Record<string, string> {
+  return childEnvironment(store, {
+    HOME: folder,
+    ANTHROPIC_BASE_URL: model,
+    ANTHROPIC_API_KEY: 'fake',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    ...env,
+  });
+}
+
+/** Writes the configuration and gives the arguments that use it. */
+export function claudeArguments({ folder }: ClaudeWorld): string[] {
+  const mcp = join(folder, 'mcp.json');
+  const settings = join(folder, 'settings.json');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    mcp,
+    JSON.stringify({ mcpServers: { hive: { command: process.execPath, args: [HIVE, 'mcp'] } } }),
+  );
+  writeFileSync(settings, JSON.stringify(hookSettings()));
+  return [
+    '--mcp-config',
+    mcp,
+    '--strict-mcp-config',
+    '--settings',
+    settings,
+    '--allowedTools',
+    'mcp__hive Bash',
+  ];
+}
+
+export interface ClaudeResult {
+  result: string;
+  session_id: string;
+  is_error: boolean;
+}
+
+/** Starts `claude -p PROMPT`. */
+export function startClaude(
+  world: ClaudeWorld,
+  prompt: string,
+  more: readonly string[] = [],
+): { child: Child; done: Promise<ClaudeResult> } {
+  const args = ['-p', prompt, '--output-format', 'json', ...claudeArguments(world), ...more];
+  const child = spawnChild(world.clients.claude, args, claudeEnvironment(world));
+  child.process.stdin.end();
+  const done = outputOf(child).then((output) => JSON.parse(output) as ClaudeResult);
+  return { child, done };
+}
+
+export async function runClaude(
+  world: ClaudeWorld,
+  prompt: string,
+  more: readonly string[] = [],
+): Promise<ClaudeResult> {
+  return startClaude(world, prompt, more).done;
+}

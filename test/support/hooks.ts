@@ -1,0 +1,53 @@
+/** Recorded hook events of the real clients, replayed into a hive as `hive hook` would hand them on. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
+import type { Hive } from '../../src/application/hive.ts';
+import type { HookSettings } from '../../src/application/hooks.ts';
+import { ROOT } from './children.ts';
+
+type Raw = Record<string, unknown>;
+
+/** The stdins of a recorded sequence, in order. */
+export function recordedSequence(file: string): Raw[] {
+  const lines = readFileSync(join(ROOT, 'test/wire/fixtures', file), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.flatMap((line): Raw[] => {
+    const { stdin } = JSON.parse(line) as { stdin?: Raw };
+    return stdin === undefined ? [] : [stdin];
+  });
+}
+
+/** How a replayed client looks from outside; by default the recorded Claude Code, process 4242 of this machine. */
+export interface Client {
+  client?: 'claude-code' | 'codex';
+  env?: Record<string, string>;
+  settings?: Partial<HookSettings>;
+}
+
+/** Fires one hook event and returns exactly what would be printed. */
+export async function fire(
+  hive: Hive,
+  raw: Raw,
+  { client = 'claude-code', env = {}, settings = {} }: Client = {},
+): Promise<string> {
+  const environment = client === 'claude-code' ? { CLAUDE_PID: '4242', ...env } : env;
+  const event = readHook(JSON.stringify(raw), environment, client);
+  const verdict = await hive.hooks.handle(event, {
+    env: environment,
+    machine: 'test',
+    pid: process.pid,
+    place: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
+    readTail: () => null,
+    ...settings,
+  });
+  return sayVerdict(event, verdict);
+}
+
+/** What was printed, as JSON; null when nothing was. */
+export function said(
+  printed: string,
+): { hookSpecificOutput?: Record<string, string>; [field: string]: unknown } | null {
+  return printed === '' ? null : JSON.parse(printed);
+}

@@ -1,0 +1,184 @@
+/** Whose session a hook speaks for, as the recorded clients show it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ROOT } from '../support/children.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { fire, recordedSequence } from '../support/hooks.ts';
+
+const FIRST = '5e551000-0000-4000-8000-000000000001';
+const SECOND = '5e551000-0000-4000-8000-000000000002';
+
+describe('/clear and /resume in the terminal of Claude Code', () => {
+  const [start, prompt, stop, end, cleared, ...rest] = recordedSequence('claude-code/clear-resume-tui.jsonl');
+
+  test('a session begins, is idle after its Stop, and ends', async () => {
+    const hive = await openTestHive();
+    const states: (string | undefined)[] = [];
+    for (const event of [start, prompt, stop, end]) {
+      await fire(hive, event ?? {});
+      states.push((await hive.sessions.get(FIRST))?.state);
+    }
+    expect(states).toEqual(['active', 'active', 'idle', 'ended']);
+  });
+
+  test('the session after /clear continues the one before: questions and answers go along', async () => {
+    const hive = await openTestHive();
+    await fire(hive, start ?? {});
+    const open = await ask(hive, { question: 'still open?' }, FIRST);
+    const answered = await ask(hive, { question: 'answered?' }, FIRST);
+    await hive.prompts.respond({ ask_id: answered.ask_id, decision: 'yes', actor: HUMAN });
+    await fire(hive, end ?? {});
+    expect((await hive.prompts.get(open.ask_id)).orphaned).toBe(true);
+    await fire(hive, cleared ?? {});
+    const session = await hive.sessions.get(SECOND);
+    expect(session).toMatchObject({ continues: FIRST, state: 'active' });
+    expect(await hive.prompts.get(open.ask_id)).toMatchObject({
+      session_id: SECOND,
+      agent: session?.handle,
+      orphaned: false,
+    });
+    expect((await hive.prompts.get(answered.ask_id)).session_id).toBe(SECOND);
+  });
+
+  test('the session keeps what the human set for it', async () => {
+    const hive = await openTestHive();
+    await fire(hive, start ?? {});
+    await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] });
+    await fire(hive, end ?? {});
+    await fire(hive, cleared ?? {});
+    expect(await hive.sessions.get(SECOND)).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
+  });
+
+  test('a resume inside the terminal reopens the first session and moves nothing', async () => {
+    const hive = await openTestHive();
+    for (const event of [start, prompt, stop, end, cleared]) await fire(hive, event ?? {});
+    const asked = await ask(hive, {}, SECOND);
+    for (const event of rest.slice(0, 4)) await fire(hive, event);
+    expect(await hive.sessions.get(FIRST)).toMatchObject({ state: 'active', ended_at: null });
+    expect(await hive.prompts.get(asked.ask_id)).toMatchObject({ session_id: SECOND, orphaned: true });
+  });
+});
+
+describe('subagents of Claude Code', () => {
+  test('a subagent is a session of its own, child of the conversation, ended with its Stop', async () => {
+    const hive = await openTestHive();
+    const events = recordedSequence('claude-code/subagent-foreground.jsonl');
+    const last = events.findIndex((event) => event['hook_event_name'] === 'SubagentStop');
+    for (const event of events.slice(0, last)) await fire(hive, event);
+    const [child] = (await hive.sessions.list()).filter((session) => session.parent_session_id !== null);
+    expect(child).toMatchObject({ parent_session_id: FIRST, state: 'active', source: 'main' });
+    expect(child?.session_id).toMatch(new RegExp(`^${FIRST}:a`));
+    for (const event of events.slice(last)) await fire(hive, event);
+    expect((await hive.sessions.get(child?.session_id ?? ''))?.state).toBe('ended');
+  });
+
+  test('a call of the MCP child that they share is known by its tool_use_id', async () => {
+    const hive = await openTestHive();
+    const events = recordedSequence('claude-code/subagent-foreground.jsonl');
+    const calls = events.filter(
+      (event) =>
+        event['hook_event_name'] === 'PreToolUse' &&
+        String(event['tool_name']).startsWith('mcp__hive__hivemind'),
+    );
+    for (const event of events) {
+      if (event['hook_event_name'] === 'SubagentStop') break;
+      await fire(hive, event);
+    }
+    expect(calls.length).toBeGreaterThan(0);
+    for (const event of calls) {
+      const agent = event['agent_id'] === undefined ? FIRST : `${FIRST}:${event['agent_id']}`;
+      const caller = await resolve(hive, { 'claudecode/toolUseId': event['tool_use_id'] });
+      expect(caller.session.session_id).toBe(agent);
+    }
+  });
+
+  test('one that runs in the background carries the source bg from its first hook on', async () => {
+    const hive = await openTestHive();
+    for (const event of recordedSequence('claude-code/subagent-background.jsonl')) await fire(hive, event);
+    const [child] = (await hive.sessions.list()).filter((session) => session.parent_session_id !== null);
+    expect(child?.source).toBe('bg');
+  });
+
+  test('the Stop of a subagent that never started, as /compact fires it, makes none', async () => {
+    const hive = await openTestHive();
+    const [start] = recordedSequence('claude-code/clear-resume-tui.jsonl');
+    await fire(hive, start ?? {});
+    await fire(hive, { ...start, hook_event_name: 'SubagentStop', agent_id: 'a9', agent_type: '' });
+    expect(await hive.sessions.list()).toHaveLength(1);
+  });
+});
+
+test('what a subagent had open goes to its parent when it ends', async () => {
+  const hive = await openTestHive();
+  const events = recordedSequence('claude-code/subagent-foreground.jsonl');
+  const last = events.findIndex((event) => event['hook_event_name'] === 'SubagentStop');
+  for (const event of events.slice(0, last)) await fire(hive, event);
+  const [child] = (await hive.sessions.list()).filter((session) => session.parent_session_id !== null);
+  const asked = await ask(hive, {}, child?.session_id);
+  await fire(hive, events[last] ?? {});
+  expect(await hive.prompts.get(asked.ask_id)).toMatchObject({ session_id: FIRST, orphaned: false });
+});
+
+describe('headless runs of Claude Code', () => {
+  test('are background sessions; --fork-session makes another session, --resume reopens the same', async () => {
+    const hive = await openTestHive();
+    const env = { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', CLAUDE_CODE_SESSION_ATTENDED: '0' };
+    const events = recordedSequence('claude-code/headless-resume-continue-fork.jsonl');
+    for (const event of events) await fire(hive, event, { env });
+    const ids = new Set(events.map((event) => event['session_id']));
+    const sessions = await hive.sessions.list();
+    expect(sessions).toHaveLength(ids.size);
+    expect(sessions.map((session) => session.source)).toEqual(sessions.map(() => 'bg'));
+    expect(sessions.map((session) => session.state)).toEqual(sessions.map(() => 'ended'));
+  });
+});
+
+describe('the callers of one MCP child', () => {
+  test('after /clear the child still tells its first session: the client process tells the new one', async () => {
+    const hive = await openTestHive();
+    for (const event of recordedSequence('claude-code/clear-resume-tui.jsonl').slice(0, 5))
+      await fire(hive, event);
+    const caller = await resolve(hive, {}, { CLAUDE_CODE_SESSION_ID: FIRST });
+    expect(caller.session.session_id).toBe(SECOND);
+  });
+
+  test('without hooks the environment tells', async () => {
+    const hive = await openTestHive();
+    await introduce(hive, 'unrelated');
+    const caller = await resolve(hive, {}, { CLAUDE_CODE_SESSION_ID: FIRST });
+    expect(caller).toMatchObject({ session: { session_id: FIRST }, advice: null });
+  });
+});
+
+test('Codex: hooks and calls of a subagent are one session, whose parent is the conversation', async () => {
+  const hive = await openTestHive();
+  const file = readFileSync(join(ROOT, 'test/wire/fixtures/codex/run-with-subagent.json'), 'utf8');
+  const run = JSON.parse(file) as { hooks: Record<string, unknown>[]; mcp?: unknown };
+  for (const event of run.hooks) await fire(hive, event, { client: 'codex' });
+  const metas = JSON.stringify(run).match(/"threadId":"[^"]+","sessionId":"[^"]+"/g) ?? [];
+  expect(metas.length).toBeGreaterThan(0);
+  const before = (await hive.sessions.list()).length;
+  for (const meta of metas) {
+    const caller = await resolve(hive, JSON.parse(`{${meta}}`), {});
+    expect(caller.session.client).toBe('codex');
+  }
+  expect(await hive.sessions.list()).toHaveLength(before);
+});
+
+function resolve(
+  hive: Awaited<ReturnType<typeof openTestHive>>,
+  meta: Record<string, unknown>,
+  env: Record<string, string> = {},
+) {
+  return hive.sessions.resolveCaller({
+    env,
+    meta,
+    client: 'claude-code',
+    connection_id: 'connection-1',
+    source: null,
+    place: { project: 'demo', project_dir: '/demo/.git', branch: null },
+    machine: 'test',
+    parent_pid: 4242,
+  });
+}
