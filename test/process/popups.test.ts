@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { thisSeat } from '../../src/infrastructure/platform/seat.ts';
-import { type Desktop, startBareBus, startDesktop } from '../support/desktop.ts';
+import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
+import { recorded, trail } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -21,28 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => desktop.close());
 beforeEach(() => desktop.forget());
-
-interface Trail {
-  outcome: string;
-  reason: string | null;
-  claimed_by: string;
-  count?: number;
-}
-
-async function trail(hive: Hive, ask_id: string): Promise<Trail[]> {
-  const events = await hive.store.read((tx) => tx.events.of(ask_id, 100));
-  return events
-    .filter((event) => event.type === 'prompt/popup')
-    .map((event) => event.data as unknown as Trail);
-}
-
-/** The one line on the prompt's trail, once it is there. */
-async function recorded(hive: Hive, ask_id: string): Promise<Trail> {
-  await eventually(async () => (await trail(hive, ask_id)).length > 0, 6_000, 'the popup on the trail');
-  const [line, ...more] = await trail(hive, ask_id);
-  expect(more).toEqual([]);
-  return line as Trail;
-}
 
 const shown = (count: number): Promise<void> =>
   eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);
@@ -286,84 +264,3 @@ describe('the wishes of the human', () => {
     await shown(1);
   });
 });
-
-describe('where nothing can be shown, the trail says so and the prompt is none the worse', () => {
-  async function failing(env: Record<string, string>): Promise<Trail> {
-    const store = tempStore();
-    await startSidecar(store, { env });
-    const hive = await openTestHive(store);
-    const { ask_id } = await ask(hive);
-    const line = await recorded(hive, ask_id);
-    const { outcome } = await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-    expect(outcome).toBe('accepted');
-    return line;
-  }
-
-  it('no bus', async () => {
-    expect(await failing({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' })).toMatchObject({
-      outcome: 'failed',
-      reason: expect.stringMatching(/connect/i),
-    });
-    expect(await failing({ DBUS_SESSION_BUS_ADDRESS: 'disabled:' })).toMatchObject({
-      outcome: 'failed',
-      reason: expect.stringContaining('no D-Bus session bus'),
-    });
-  });
-
-  it('no daemon', async () => {
-    const bus = await startBareBus();
-    try {
-      expect(await failing(bus.env)).toMatchObject({
-        outcome: 'failed',
-        reason: expect.stringContaining('org.freedesktop.Notifications'),
-      });
-    } finally {
-      await bus.close();
-    }
-  });
-
-  it('no notify-send', async () => {
-    const line = await failing({ ...desktop.env, PATH: pathWith('dbus-send') });
-    expect(line).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/notify-send/) });
-  });
-
-  it('a program of their own that fails or never ends', async () => {
-    const line = await failing({
-      DBUS_SESSION_BUS_ADDRESS: 'disabled:',
-      HIVE_NOTIFY_COMMAND: 'echo no >&2; exit 3',
-    });
-    expect(line.outcome).toBe('failed');
-    const store = tempStore();
-    const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', HIVE_NOTIFY_COMMAND: 'sleep 600' };
-    const sidecar = await startSidecar(store, { env });
-    await ask(await openTestHive(store));
-    await sleep(300);
-    expect(await sidecar.end()).toMatchObject({ code: 0 });
-  });
-
-  it('a server that cannot be asked what it can still gets the plain popup, through node-notifier', async () => {
-    const store = tempStore();
-    await startSidecar(store, { env: { ...desktop.env, PATH: pathWith('notify-send', 'sh') } });
-    const hive = await openTestHive(store);
-    const question = '-a <b> $(id) "quoted" `x`';
-    const { ask_id } = await ask(hive, { question, options: ['yes'], urgency: 'critical' });
-    expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
-    await shown(1);
-    expect(desktop.sent[0]).toMatchObject({
-      app: 'Hive',
-      title: 'Claude-sessi · demo',
-      body: ' -a &lt;b&gt; $(id) "quoted" `x`',
-      actions: [],
-      urgency: 2,
-      timeout: 0,
-    });
-  });
-});
-
-/** A PATH with these programs and Node, and no other. */
-function pathWith(...programs: string[]): string {
-  const folder = join(tempFolder(), 'bin');
-  mkdirSync(folder);
-  for (const program of programs) symlinkSync(join('/usr/bin', program), join(folder, program));
-  return `${folder}:${dirname(process.execPath)}`;
-}
