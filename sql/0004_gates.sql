@@ -4,5 +4,6 @@ CREATE TABLE gates (
   steps       INTEGER NOT NULL,
   step_until  TEXT,
   denials     INTEGER NOT NULL,
-  gave_up     INTEGER NOT NULL
+  gave_up     INTEGER NOT NULL,
+  held        INTEGER NOT NULL
 );

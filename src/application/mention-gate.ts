@@ -2,18 +2,29 @@
  * The mention gate as stations of the hooks: what is held, what is only said, and when it gives up. The rule
  * itself is domain/gate.ts; here it meets the store and the client.
  */
-import { closeStep, decideGate, denialReason, isExempt, newGate, reminder } from '../domain/gate.ts';
+import {
+  closeStep,
+  decideGate,
+  denialReason,
+  type GateRecord,
+  isExempt,
+  newGate,
+  noteProgress,
+  reminder,
+} from '../domain/gate.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
-import { deliverMention, type MentionInFull } from '../domain/mentions.ts';
+import type { MentionInFull } from '../domain/mentions.ts';
 import type { GateMode } from '../domain/sessions.ts';
 import { hookCarrier } from './delivery.ts';
 import type { Station, Visit } from './hooks.ts';
+import { humanPrompted } from './loops.ts';
+import { deliverMentions } from './mention-records.ts';
 import { giveNotice } from './notices.ts';
 
 /** Judges tool calls, and carries mentions in where nothing is held. */
 export const gateMentions: Station = async (visit) => {
   const { tx, event, session } = visit;
-  if (isHumanPrompt(event)) await tx.loops.humanSpoke(session.session_id);
+  if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
   switch (event.name) {
     case 'PreToolUse':
       return judge(visit);
@@ -31,7 +42,7 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
   if (event.tool === null || isExempt(event.tool) || verdict.deny !== null) return null;
   const mentions = await waiting(visit);
   const before = await tx.gates.get(session.session_id);
-  if (mentions.length === 0) return before === undefined || before.steps === 0 ? null : reopen(visit);
+  if (mentions.length === 0) return before?.held === true ? reopen(visit, before) : null;
   const record = before ?? newGate(session.session_id);
   const mode = session.gate ?? globalMode(settings.env);
   const can_clear = await canCallUs(visit);
@@ -54,11 +65,8 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
 }
 
 /** The last mention was processed: nothing has to be sent again, and the next call says what was cleared. */
-async function reopen({ tx, session }: Visit): Promise<{ context: string[] }> {
-  await tx.gates.put({
-    ...newGate(session.session_id),
-    denials: (await tx.gates.get(session.session_id))?.denials ?? 0,
-  });
+async function reopen({ tx }: Visit, record: GateRecord): Promise<{ context: string[] }> {
+  await tx.gates.put({ ...noteProgress(record), held: false });
   return { context: ['Your mentions are processed: tool calls pass again. Go on where you were held.'] };
 }
 
@@ -98,10 +106,7 @@ async function remind(
 }
 
 async function deliver({ tx, session }: Visit, mentions: readonly MentionInFull[]): Promise<void> {
-  for (const mention of mentions) {
-    const delivered = deliverMention(mention, hookCarrier(session.session_id), tx.now);
-    if (delivered !== mention) await tx.mentions.update(delivered);
-  }
+  await deliverMentions(tx, mentions, hookCarrier(session.session_id));
 }
 
 /** What the session has to deal with; what has expired a moment ago no longer counts. */

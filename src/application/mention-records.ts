@@ -1,5 +1,6 @@
 /** What a post, a tool, a hook and a timer do to mentions, inside a transaction of theirs. */
 import type { EventType } from '../domain/events.ts';
+import { noteProgress } from '../domain/gate.ts';
 import { pairOf } from '../domain/loop-guard.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import { type Directory, resolveMentions, type Unresolved } from '../domain/mention-resolution.ts';
@@ -114,6 +115,8 @@ export async function settleMention<T extends Mention>(
   await tx.mentions.update(processed);
   const { by, via, note } = settlement;
   await append(tx, 'mention/processed', processed, { by, via, note });
+  const gate = await tx.gates.get(mention.session_id);
+  if (gate !== undefined) await tx.gates.put(noteProgress(gate));
   return processed;
 }
 

@@ -18,6 +18,8 @@ export interface GateRecord {
   denials: number;
   /** Fell back to reminding, until a mention is processed. */
   gave_up: boolean;
+  /** Calls were held, and the session was not told yet that they pass again. */
+  held: boolean;
 }
 
 export type GateOpinion = 'pass' | 'remind' | 'deny';
@@ -35,7 +37,7 @@ export const GATE_STEPS = 5;
 const STEP_MS = 2_000;
 
 export function newGate(session_id: string): GateRecord {
-  return { session_id, steps: 0, step_until: null, denials: 0, gave_up: false };
+  return { session_id, steps: 0, step_until: null, denials: 0, gave_up: false, held: false };
 }
 
 /**
@@ -61,7 +63,7 @@ export function decideGate(
   const steps = sameStep ? record.steps : record.steps + 1;
   return {
     opinion: 'deny',
-    record: { ...record, steps, step_until, denials: record.denials + 1 },
+    record: { ...record, steps, step_until, denials: record.denials + 1, held: true },
     gave_up_now: false,
   };
 }

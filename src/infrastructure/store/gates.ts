@@ -9,6 +9,7 @@ const gates = table<GateRecord>('gates', {
   step_until: 'plain',
   denials: 'plain',
   gave_up: 'boolean',
+  held: 'boolean',
 });
 
 const GET = statement(`SELECT ${gates.list} FROM gates WHERE session_id = $1`);

@@ -1,0 +1,157 @@
+/** The mention gate's rule: what it holds, what it never holds, and that it ends. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  closeStep,
+  decideGate,
+  denialReason,
+  GATE_STEPS,
+  type GateRecord,
+  isExempt,
+  newGate,
+  noteProgress,
+} from '../../src/domain/gate.ts';
+import type { MentionInFull } from '../../src/domain/mentions.ts';
+
+const NOW = '2026-01-11T18:00:00.000Z';
+const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();
+
+function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
+  return {
+    mention_id: 'mention-1',
+    message_id: 'msg-1',
+    seq: 1,
+    session_id: 'session-1',
+    handle: 'Claude-abc12',
+    from_session_id: 'session-2',
+    priority: 'normal',
+    gates: true,
+    denials: 0,
+    status: 'unprocessed',
+    created_at: NOW,
+    expires_at: null,
+    delivered_at: null,
+    carrier: null,
+    processed_at: null,
+    processed_by: null,
+    processed_via: null,
+    note: null,
+    at: NOW,
+    from_handle: 'Claude-def34',
+    author: 'agent',
+    as_handle: null,
+    project: 'demo',
+    thread: null,
+    reply_to: null,
+    expects_reply: false,
+    body: 'Need help with authentication',
+    ...changes,
+  };
+}
+
+const block = { mode: 'block', can_clear: true, now: NOW } as const;
+const opinion = (mentions: MentionInFull[], given: Parameters<typeof decideGate>[2]): string =>
+  decideGate(mentions, newGate('s'), given).opinion;
+
+describe('a tool call', () => {
+  test('passes when nothing waits', () => expect(opinion([], block)).toBe('pass'));
+  test('is held while a mention waits', () => expect(opinion([mention()], block)).toBe('deny'));
+  test('is only accompanied under remind', () =>
+    expect(opinion([mention()], { ...block, mode: 'remind' })).toBe('remind'));
+  test('is held under remind by an urgent mention', () =>
+    expect(opinion([mention({ priority: 'urgent' })], { ...block, mode: 'remind' })).toBe('deny'));
+  test('passes under off, urgent or not', () =>
+    expect(opinion([mention({ priority: 'urgent' })], { ...block, mode: 'off' })).toBe('pass'));
+  test('is not held by a pair that the loop guard has stopped', () =>
+    expect(opinion([mention({ gates: false })], block)).toBe('remind'));
+  test('is not held where the session has no way to clear it', () =>
+    expect(opinion([mention()], { ...block, can_clear: false })).toBe('remind'));
+});
+
+describe('the count', () => {
+  test('takes a batch of parallel calls for one step', () => {
+    let record = newGate('s');
+    for (let call = 0; call < 6; call += 1)
+      record = decideGate([mention()], record, { ...block, now: later(call * 8) }).record;
+    expect(record).toMatchObject({ steps: 1, denials: 6 });
+  });
+
+  test('takes the call after a closed batch for another step, however soon', () => {
+    const first = decideGate([mention()], newGate('s'), block).record;
+    expect(decideGate([mention()], closeStep(first), { ...block, now: later(5) }).record.steps).toBe(2);
+  });
+
+  test('gives up after so many steps in a row, tells it once, and reminds from then on', () => {
+    let record = newGate('s');
+    const opinions: string[] = [];
+    let told = 0;
+    for (let step = 0; step < 50; step += 1) {
+      const decision = decideGate([mention()], closeStep(record), { ...block, now: later(step * 10_000) });
+      record = decision.record;
+      opinions.push(decision.opinion);
+      told += decision.gave_up_now ? 1 : 0;
+    }
+    expect(opinions.filter((one) => one === 'deny')).toHaveLength(GATE_STEPS);
+    expect(opinions.at(-1)).toBe('remind');
+    expect(told).toBe(1);
+  });
+
+  test('begins anew with progress', () => {
+    const spent: GateRecord = { ...newGate('s'), steps: GATE_STEPS, gave_up: true, denials: 9, held: true };
+    expect(noteProgress(spent)).toMatchObject({ steps: 0, gave_up: false, denials: 9, held: true });
+    expect(decideGate([mention()], noteProgress(spent), block).opinion).toBe('deny');
+  });
+
+  test('never holds more steps in a row than its bound, whatever happens in between but progress', () => {
+    const moves = fc.array(fc.record({ wait: fc.nat(5_000), close: fc.boolean() }), { maxLength: 60 });
+    fc.assert(
+      fc.property(moves, (steps) => {
+        let record = newGate('s');
+        let now = Date.parse(NOW);
+        for (const { wait, close } of steps) {
+          now += wait;
+          record = decideGate([mention()], close ? closeStep(record) : record, {
+            ...block,
+            now: new Date(now).toISOString(),
+          }).record;
+        }
+        return record.steps <= GATE_STEPS;
+      }),
+    );
+  });
+});
+
+describe('the reason', () => {
+  test('holds the first in full, three in short, a count of the rest, and the exact call that clears it', () => {
+    const long = 'x'.repeat(15_000);
+    const rest = [2, 3, 4, 5, 6].map((n) =>
+      mention({ mention_id: `mention-${n}`, body: `body ${n} ${'y'.repeat(500)}` }),
+    );
+    const reason = denialReason([mention({ body: long }), ...rest]);
+    expect(reason).toContain(long);
+    expect(reason).toContain('body 4');
+    expect(reason).not.toContain('body 5');
+    expect(reason).toContain('+2 more');
+    expect(reason).toContain(
+      'hivemind_process_mentions {"mention_ids": ["mention-1","mention-2","mention-3","mention-4"]}',
+    );
+  });
+});
+
+describe('never held', () => {
+  const tool = (name: string, input: unknown = {}, own: string | null = null): boolean =>
+    isExempt({ name, input, own });
+  test('a tool of ours', () => expect(tool('mcp__hive__hivemind_poll', {}, 'hivemind_poll')).toBe(true));
+  test('the search that may hide it', () => expect(tool('ToolSearch')).toBe(true));
+  test('the shell command that clears it', () =>
+    expect(tool('Bash', { command: 'hive mentions process --all' })).toBe(true));
+  test.each([
+    ['a tool of another server', 'mcp__other__hivemind_poll', {}],
+    ['a read-only tool', 'Read', {}],
+    ['another command', 'Bash', { command: 'ls' }],
+    ['a command behind the one that clears', 'Bash', { command: 'hive mentions; rm -rf x' }],
+    ['a command inside it', 'Bash', { command: 'hive mentions $(rm x)' }],
+    ['a second line', 'Bash', { command: 'hive mentions\nrm x' }],
+    ['an input that is no object', 'Bash', null],
+  ])('held: %s', (_what, name, input) => expect(tool(name, input)).toBe(false));
+});
