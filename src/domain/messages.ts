@@ -4,7 +4,7 @@
  */
 import { HiveError, invalidInput } from './errors.ts';
 import type { Via } from './prompts.ts';
-import { HUMAN_HANDLE } from './sessions.ts';
+import { HUMAN_HANDLE, type Session } from './sessions.ts';
 import { cleanOptional, cleanText } from './text.ts';
 
 export type AuthorKind = 'human' | 'agent';
@@ -68,6 +68,11 @@ export function humanAuthor(via: Via, place: { project: string; project_dir: str
     project_dir: place?.project_dir ?? null,
     via,
   };
+}
+
+/** An agent as an author. */
+export function agentAuthor({ session_id, handle, project, project_dir }: Session, via: Via): Author {
+  return { kind: 'agent', session_id, handle, project, project_dir, via };
 }
 
 /** A block in the shared format, as it stood in a buffer: the heading's time and handle, and the body. */

@@ -17,6 +17,8 @@ import { cleanDeep } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import { deskMethods, initializeDesk } from './desks.ts';
 import { startEvents } from './events.ts';
+import { mentionMethods } from './mentions.ts';
+import { messageMethods } from './messages.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
 
@@ -35,7 +37,7 @@ export interface Seat {
 export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
 export type Methods = Readonly<Record<string, Method>>;
 
-const METHODS: Methods = { ...promptMethods, ...deskMethods };
+const METHODS: Methods = { ...promptMethods, ...messageMethods, ...mentionMethods, ...deskMethods };
 
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Tell = (method: string, params: object) => Promise<void>;

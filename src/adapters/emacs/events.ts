@@ -4,13 +4,15 @@
  */
 import type { HiveEvent } from '../../domain/events.ts';
 import type { Seat, Tell } from './connection.ts';
+import { tellMentions } from './mentions.ts';
+import { tellMessages } from './messages.ts';
 import { tellNotices } from './notices.ts';
 import { tellPrompts } from './prompts.ts';
 
 /** Tells what it knows of among these events. */
 export type Teller = (events: readonly HiveEvent[], seat: Seat, tell: Tell) => Promise<void>;
 
-const TELLERS: readonly Teller[] = [tellPrompts, tellNotices];
+const TELLERS: readonly Teller[] = [tellPrompts, tellMessages, tellMentions, tellNotices];
 
 /** Follows the feed from the handshake on, until the returned function is called. */
 export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {

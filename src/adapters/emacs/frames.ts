@@ -4,8 +4,9 @@
  */
 import type { Page } from '../../application/ports.ts';
 import type { Prompt } from '../../domain/prompts.ts';
+import { fittingCount } from '../fitting.ts';
 
-const FRAME_BYTES = 240 * 1024;
+export const FRAME_BYTES: number = 240 * 1024;
 /** How much of a context travels unasked; the whole is fetched by prompt/get. */
 const LISTED_CONTEXT = 2_000;
 
@@ -37,13 +38,9 @@ export async function fitPage(
 ): Promise<Page<WirePrompt>> {
   const page = await list(limit);
   const items = page.items.map(listed);
-  let total = 0;
-  const fitting = items.findIndex((prompt) => {
-    total += bytes(prompt);
-    return total > FRAME_BYTES;
-  });
-  if (fitting === -1) return { items, next_cursor: page.next_cursor };
-  const shorter = await list(Math.max(1, fitting));
+  const fitting = fittingCount(items, FRAME_BYTES);
+  if (fitting === items.length) return { items, next_cursor: page.next_cursor };
+  const shorter = await list(fitting);
   return { items: shorter.items.map(listed), next_cursor: shorter.next_cursor };
 }
 

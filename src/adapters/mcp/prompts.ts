@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { askId, askShape, pollShape, respondShape } from '../../schemas/prompts.ts';
+import { agentActor } from './agent.ts';
 import { promptView } from './prompt-view.ts';
 import { type Tool, type ToolCall, tool } from './server.ts';
 
@@ -225,15 +226,5 @@ const respond = tool({
     };
   },
 });
-
-function agentActor(session: ToolCall['session']): {
-  kind: 'agent';
-  by: string;
-  via: 'mcp';
-  session_id: string;
-  ancestors: string[];
-} {
-  return { kind: 'agent', by: session.handle, via: 'mcp', session_id: session.session_id, ancestors: [] };
-}
 
 export const coordinatorPromptTools: readonly Tool[] = [awaitAsk, respond];

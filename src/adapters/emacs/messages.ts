@@ -1,0 +1,87 @@
+/** The shared buffer as Emacs asks for it and writes to it. */
+import type { Hive } from '../../application/hive.ts';
+import { humanAuthor } from '../../domain/messages.ts';
+import { messageListParams, postParams } from '../../schemas/messages.ts';
+import { readFitting } from '../fitting.ts';
+import type { Methods } from './connection.ts';
+import { subjectsOf, type Teller } from './events.ts';
+import { FRAME_BYTES } from './frames.ts';
+
+const DEFAULT_PAGE = 200;
+
+interface PlaceParams {
+  directory?: string | null | undefined;
+  project_dir?: string | null | undefined;
+}
+
+/** The project of a buffer: told by its identity, or by a directory in it; null for everyone's buffer. */
+function placeOf(hive: Hive, params: PlaceParams): { project: string; project_dir: string } | null {
+  const { directory, project_dir } = params;
+  if (project_dir !== null && project_dir !== undefined) {
+    return { project: projectName(project_dir), project_dir };
+  }
+  return directory === null || directory === undefined ? null : hive.findPlace(directory);
+}
+
+/** As infrastructure/platform/project.ts names it: `repo` of `/src/repo/.git` and of `/src/repo.git`. */
+function projectName(project_dir: string): string {
+  const parts = project_dir.split(/[/\\]/).filter((part) => part !== '' && part !== '.git');
+  return parts.at(-1)?.replace(/\.git$/, '') ?? project_dir;
+}
+
+export const messageMethods = {
+  async 'message/post'(params, { hive }) {
+    const { by, ...request } = postParams.parse(params);
+    const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
+      ...request,
+      priority: request.priority ?? undefined,
+      expects_reply: request.expects_reply ?? undefined,
+      scope: request.scope ?? undefined,
+      author: humanAuthor('emacs', placeOf(hive, request)),
+      by,
+    });
+    return {
+      message,
+      existing,
+      mentioned: mentions.map((mention) => mention.handle),
+      unresolved,
+      not_held: trips.map((trip) => trip.addressee.handle),
+    };
+  },
+
+  async 'message/list'(params, { hive }) {
+    const { thread, from, query, after, before, limit, ...place } = messageListParams.parse(params);
+    const found = placeOf(hive, place);
+    const filter = {
+      project_dir: found?.project_dir,
+      thread: thread ?? undefined,
+      from_handle: from ?? undefined,
+      query: query ?? undefined,
+      after,
+      before,
+    };
+    const { items, next_cursor, previous_cursor, more } = await readFitting(
+      (size) => hive.messages.read({ ...filter, limit: size }),
+      {
+        limit: limit ?? DEFAULT_PAGE,
+        bytes: FRAME_BYTES,
+        forward: after !== null && after !== undefined,
+      },
+    );
+    return {
+      messages: items,
+      next_cursor,
+      previous_cursor,
+      more,
+      project: found?.project ?? null,
+      project_dir: found?.project_dir ?? null,
+    };
+  },
+} satisfies Methods;
+
+export const tellMessages: Teller = async (events, { hive }, tell) => {
+  for (const message_id of subjectsOf(events, (type) => type === 'message/posted')) {
+    const message = await hive.store.read((tx) => tx.messages.get(message_id));
+    if (message !== undefined) await tell('message/posted', message);
+  }
+};

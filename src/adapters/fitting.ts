@@ -1,0 +1,22 @@
+/** Lists that must not outgrow what carries them: a frame to Emacs, a result that a model reads. */
+import type { MessagePage } from '../application/ports.ts';
+
+/** How many of these, from the first on, fit into so many bytes of JSON; at least one. */
+export function fittingCount(items: readonly unknown[], bytes: number): number {
+  let room = bytes;
+  const first = items.findIndex((item) => {
+    room -= Buffer.byteLength(JSON.stringify(item)) + 1;
+    return room < 0;
+  });
+  return first === -1 ? items.length : Math.max(1, first);
+}
+
+/** A page of messages, read again and shorter where it would not fit; `forward` pages keep their beginning, others their end. */
+export async function readFitting(
+  read: (limit: number) => Promise<MessagePage>,
+  { limit, bytes, forward }: { limit: number; bytes: number; forward: boolean },
+): Promise<MessagePage> {
+  const page = await read(limit);
+  const count = fittingCount(forward ? page.items : page.items.toReversed(), bytes);
+  return count === page.items.length ? page : read(count);
+}

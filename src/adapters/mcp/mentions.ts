@@ -1,0 +1,116 @@
+/** How an agent learns of its mentions and deals with them: the tools of mentions. */
+import type { MentionInFull } from '../../domain/mentions.ts';
+import { processShape } from '../../schemas/mentions.ts';
+import { fittingCount } from '../fitting.ts';
+import { agentActor } from './agent.ts';
+import { RESULT_BYTES, sentences } from './result.ts';
+import { type Tool, tool } from './server.ts';
+
+const MOST_SHOWN = 100;
+
+const has = tool({
+  name: 'hivemind_has_unprocessed_mentions',
+  title: 'Am I mentioned?',
+  description: 'Whether somebody has mentioned you in the shared buffer and you have not dealt with it yet.',
+  input: {},
+  readOnly: true,
+  async handle(_args, { hive, session, advice }) {
+    const { count } = await hive.mentions.has(session.session_id);
+    const next =
+      count === 0
+        ? 'Nobody waits for you. Go on.'
+        : 'Read them with hivemind_get_unprocessed_mentions and deal with them.';
+    return { has_mentions: count > 0, count, you: session.handle, next: sentences(next, advice) };
+  },
+});
+
+const get = tool({
+  name: 'hivemind_get_unprocessed_mentions',
+  title: 'Read my mentions',
+  description:
+    'The mentions of you that you have not dealt with, in full, urgent ones first. Reading processes nothing.',
+  input: {},
+  readOnly: true,
+  async handle(_args, { hive, session, carrier, advice }) {
+    const { session_id, handle } = session;
+    const { count } = await hive.mentions.has(session_id);
+    // The receipt is only for what is shown, so what fits is found out first.
+    const waiting = await hive.mentions.get(session_id, null, MOST_SHOWN);
+    const shown = await hive.mentions.get(session_id, carrier, fittingCount(waiting.map(view), RESULT_BYTES));
+    return {
+      mentions: shown.map(view),
+      count,
+      you: handle,
+      next: sentences(afterReading(shown, count), advice),
+    };
+  },
+});
+
+function afterReading(shown: readonly MentionInFull[], count: number): string {
+  if (shown.length === 0) return 'Nobody waits for you. Go on.';
+  const ids = JSON.stringify(shown.slice(0, 5).map((mention) => mention.mention_id));
+  const reply = shown.find((mention) => mention.expects_reply);
+  return sentences(
+    'Deal with each.',
+    reply === undefined
+      ? 'Where an answer helps use hivemind_post with reply_to: it marks that mention as processed.'
+      : `${reply.from_handle} expects an answer: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body; it marks that mention as processed.`,
+    `The others you clear with hivemind_process_mentions ${shown.length > 5 ? '{"mention_ids": [...]}' : `{"mention_ids": ${ids}}`}.`,
+    count > shown.length ? `${count - shown.length} more come after these are processed.` : null,
+  );
+}
+
+const process = tool({
+  name: 'hivemind_process_mentions',
+  title: 'Clear my mentions',
+  description:
+    'Mark mentions of you as dealt with, by mention_ids or all. Your tool calls pass again after that.',
+  input: processShape,
+  readOnly: false,
+  async handle({ mention_ids, all, note }, { hive, session, carrier, advice }) {
+    const { processed, unread, already, remaining } = await hive.mentions.process({
+      session_id: session.session_id,
+      actor: agentActor(session),
+      mention_ids,
+      all,
+      note,
+      carrier,
+    });
+    return {
+      processed: processed.length,
+      mention_ids: processed.map((mention) => mention.mention_id),
+      ...(already.length === 0 ? {} : { already }),
+      ...(all === true && unread.length > 0 ? { unread: unread.map(view) } : {}),
+      remaining,
+      next: sentences(
+        all === true && unread.length > 0 ? 'You had not read those in unread: read them now.' : null,
+        remaining === 0
+          ? 'Nothing is left: go on with your work.'
+          : `${remaining} are left: read them with hivemind_get_unprocessed_mentions.`,
+        advice,
+      ),
+    };
+  },
+});
+
+/** A mention as its addressee reads it. */
+function view(mention: MentionInFull): Record<string, unknown> {
+  const { mention_id, message_id, from_handle, author, as_handle, at, priority } = mention;
+  return {
+    mention_id,
+    message_id,
+    from: from_handle,
+    author,
+    ...(as_handle === null ? {} : { written_as: as_handle }),
+    at,
+    age_s: Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1000)),
+    priority,
+    expects_reply: mention.expects_reply,
+    project: mention.project,
+    thread: mention.thread,
+    reply_to: mention.reply_to,
+    body: mention.body,
+  };
+}
+
+export const mentionTools: readonly Tool[] = [has, get, process];

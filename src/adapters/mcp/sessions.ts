@@ -1,0 +1,46 @@
+/** Who is here: the tool that lists sessions with the handles by which they are mentioned. */
+import { z } from 'zod';
+import type { Session } from '../../domain/sessions.ts';
+import { sentences } from './result.ts';
+import { type Tool, tool } from './server.ts';
+
+const SHOWN = 100;
+
+const sessions = tool({
+  name: 'hivemind_sessions',
+  title: 'Who is here',
+  description:
+    'The agents that are here, with the handles and roles by which you can mention them; those of your project first.',
+  input: {
+    ended: z.boolean().optional().describe('Also those that have ended lately. Default false.'),
+  },
+  readOnly: true,
+  async handle({ ended = false }, { hive, session, advice }) {
+    const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: SHOWN });
+    const waiting = await hive.store.read((tx) => tx.mentions.unprocessedBySession());
+    const own = (one: Session): number => (one.project_dir === session.project_dir ? 0 : 1);
+    const listed = known.toSorted((a, b) => own(a) - own(b));
+    return {
+      you: session.handle,
+      sessions: listed.map((one) => ({
+        handle: one.handle,
+        ...(one.session_id === session.session_id ? { you: true } : {}),
+        client: one.client,
+        source: one.source,
+        project: one.project,
+        branch: one.branch,
+        state: one.state,
+        roles: one.roles,
+        takes_mentions: one.shared && one.state !== 'ended',
+        unprocessed_mentions: waiting.get(one.session_id) ?? 0,
+        last_seen_at: one.last_seen_at,
+      })),
+      next: sentences(
+        'Reach one with hivemind_post and @HANDLE in the body, all of your project with @All, your human with @Human.',
+        advice,
+      ),
+    };
+  },
+});
+
+export const sessionTools: readonly Tool[] = [sessions];

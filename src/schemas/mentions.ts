@@ -1,0 +1,36 @@
+/** The shape of what comes in about mentions. */
+import { z } from 'zod';
+import { NOTE_LIMIT } from '../domain/mentions.ts';
+
+const name = z.string().min(1).max(200);
+const ids = z.array(z.string().min(1).max(100)).max(500);
+
+/** `hivemind_process_mentions`. */
+export const processShape = {
+  mention_ids: ids.min(1).optional().describe('The mentions that you have dealt with.'),
+  all: z
+    .boolean()
+    .optional()
+    .describe('Instead of mention_ids: all of them. What you had not read yet comes back with the result.'),
+  note: z.string().max(NOTE_LIMIT).optional().describe('What you did about them, for the record.'),
+};
+
+/** `mention/list`: the human's own unless a session is named, by handle or by id. */
+export const mentionListParams = z.object({
+  session: name.nullish(),
+  status: z.enum(['unprocessed', 'processed', 'expired']).nullish(),
+  limit: z.number().int().min(1).max(500).nullish(),
+  cursor: z.string().max(2_000).nullish(),
+});
+
+/** `mention/process`. */
+export const mentionProcessParams = z.object({
+  session: name.nullish(),
+  mention_ids: ids.nullish(),
+  all: z.boolean().nullish(),
+  note: z.string().max(NOTE_LIMIT).nullish(),
+  by: name,
+});
+
+/** `mention/allow`, `mention/mute`: two sessions, by handle or by id. */
+export const pairParams = z.object({ sessions: z.tuple([name, name]) });
