@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Role } from '../adapters/mcp/server.ts';
 import { serveStdio } from '../adapters/mcp/stdio.ts';
+import type { Hive } from '../application/hive.ts';
 import type { Source } from '../domain/prompts.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
@@ -35,13 +36,27 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       parent_pid: process.ppid,
     };
     const { connection_id, machine, parent_pid } = connection;
-    await hive.sessions.openConnection({ connection_id, machine, parent_pid, pid: process.pid });
+    await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });
     const stopPopups = hive.startPopups({ seat: thisSeat(), name: connection_id, desk_id: null, open: null });
     await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
     await stopPopups();
-    await hive.sessions.closeConnection(connection_id);
+    await hive.sessions.closeConnection(connection_id).catch(() => undefined);
   } finally {
     await hive.close();
   }
   process.exit(0);
+}
+
+/** Tells the hooks of this connection. A store that cannot be written just now must not cost the agent its tools. */
+async function announce(
+  hive: Hive,
+  connection: Parameters<Hive['sessions']['openConnection']>[0],
+): Promise<void> {
+  try {
+    await hive.sessions.openConnection(connection);
+  } catch (error) {
+    hive.log.error('The store cannot be written; each call will say so until it can.', {
+      error: String(error),
+    });
+  }
 }

@@ -27,6 +27,8 @@ export interface McpOptions {
   args?: readonly string[];
   env?: Environment;
   client?: string;
+  /** What to start instead of Node with `hive mcp`: a wrapper that becomes it. */
+  wrap?: (program: string, args: readonly string[]) => { program: string; args: string[] };
 }
 
 /** A client with a session of its own (`HIVE_AGENT=agent-1`) unless `env` says otherwise. */
@@ -35,10 +37,12 @@ export async function connectMcp({
   args = [],
   env,
   client: name = 'test',
+  wrap = (program, words) => ({ program, args: [...words] }),
 }: McpOptions): Promise<McpCaller> {
+  const { program, args: words } = wrap(process.execPath, [HIVE, 'mcp', ...args]);
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [HIVE, 'mcp', ...args],
+    command: program,
+    args: words,
     env: childEnvironment(store, env ?? { HIVE_AGENT: 'agent-1' }),
     cwd: childEnvironment(store)['HOME'] ?? '/',
     stderr: 'ignore',

@@ -4,7 +4,16 @@
  * writes commits, then rings. Watching the -wal file instead is always one commit late (measured), and a
  * slow poll of `data_version` is the net where no watch is to be had (128 inotify instances a user).
  */
-import { closeSync, constants, type FSWatcher, openSync, watch as watchFile, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type FSWatcher,
+  fstatSync,
+  openSync,
+  statSync,
+  watch as watchFile,
+  writeSync,
+} from 'node:fs';
 
 export interface Doorbell {
   ring(): void;
@@ -20,11 +29,14 @@ const REARM_MS = 1_000;
 /** `version` changes whenever another connection has committed. */
 export function createDoorbell(path: string, version: () => number): Doorbell {
   const listeners = new Set<() => void>();
-  let bell: number | null = null;
+  let bell: { file: number; ino: number } | null = null;
   let watcher: FSWatcher | null = null;
   let net: NodeJS.Timeout | null = null;
   let rearm: NodeJS.Timeout | null = null;
   let seen = 0;
+  /** The file that is watched: another one under its name is another bell. */
+  let watched = 0;
+  let closed = false;
 
   function wake(): void {
     for (const listener of [...listeners]) listener();
@@ -34,8 +46,9 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
     rearm = null;
     try {
       closeSync(openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600));
+      watched = statSync(path).ino;
       watcher = watchFile(path, (event) => {
-        if (event === 'rename') restart();
+        if (event === 'rename') rewatch();
         wake();
       });
       watcher.on('error', restart);
@@ -51,10 +64,31 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
     if (rearm === null && listeners.size > 0) rearm = setTimeout(arm, REARM_MS);
   }
 
+  function isBell(ino: number): boolean {
+    try {
+      return statSync(path).ino === ino;
+    } catch {
+      return false;
+    }
+  }
+
+  function openBell(): { file: number; ino: number } {
+    const file = openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
+    return { file, ino: fstatSync(file).ino };
+  }
+
+  function rewatch(): void {
+    watcher?.close();
+    watcher = null;
+    arm();
+  }
+
   function start(): void {
     arm();
     seen = version();
     net = setInterval(() => {
+      // While a ringer holds the old file open, its removal is no event for who watches it.
+      if (watcher !== null && !isBell(watched)) rewatch();
       const current = version();
       if (current === seen) return;
       seen = current;
@@ -73,11 +107,17 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
 
   return {
     ring() {
+      if (closed) return;
       // What waits in this process need not take the way through the file system.
       if (listeners.size > 0) setImmediate(wake);
       try {
-        bell ??= openSync(path, constants.O_WRONLY | constants.O_CREAT, 0o600);
-        writeSync(bell, '!', 0);
+        // A bell that was deleted, moved or replaced rings for nobody.
+        if (bell !== null && !isBell(bell.ino)) {
+          closeSync(bell.file);
+          bell = null;
+        }
+        bell ??= openBell();
+        writeSync(bell.file, '!', 0);
       } catch {
         // The commit stands; whoever waits finds it by the net. A broken bell must not fail a write.
         bell = null;
@@ -91,9 +131,10 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
       };
     },
     close() {
+      closed = true;
       listeners.clear();
       stop();
-      if (bell !== null) closeSync(bell);
+      if (bell !== null) closeSync(bell.file);
       bell = null;
     },
   };

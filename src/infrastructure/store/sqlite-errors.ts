@@ -22,6 +22,11 @@ export function isBusy(error: unknown): boolean {
   return code === SQLITE_BUSY || code === SQLITE_LOCKED;
 }
 
+/** Whether the file could not be written by this connection. */
+export function isReadOnly(error: unknown): boolean {
+  return resultCode(error) === SQLITE_READONLY;
+}
+
 /** A HiveError for what the file system or the engine refused; any other error passes unchanged. */
 export function translateSqliteError(error: unknown, path: string): unknown {
   const said = error instanceof Error ? error.message : String(error);

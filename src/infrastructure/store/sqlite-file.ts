@@ -50,8 +50,10 @@ export function checkSqliteVersion(version: string): void {
 export function prepareSqliteFile(path: string, fileSystemType: (folder: string) => number = typeOf): void {
   const folder = dirname(path);
   try {
+    // The folder may be ours to make; what it will lie on is known before.
+    refuseNetwork(existingAbove(folder), fileSystemType);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    checkFolder(folder, fileSystemType);
+    refuseOpenFolder(folder);
     if (!existsSync(path)) createStoreFile(path, folder);
     checkHeader(path);
   } catch (error) {
@@ -68,7 +70,11 @@ function typeOf(folder: string): number {
   return statfsSync(folder).type;
 }
 
-function checkFolder(folder: string, fileSystemType: (folder: string) => number): void {
+function existingAbove(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : existingAbove(dirname(folder));
+}
+
+function refuseNetwork(folder: string, fileSystemType: (folder: string) => number): void {
   const network = networkFileSystem(fileSystemType(folder), folder);
   if (network !== null) {
     throw new HiveError(
@@ -76,6 +82,9 @@ function checkFolder(folder: string, fileSystemType: (folder: string) => number)
       `The folder ${folder} lies on a network file system (${network}), where SQLite cannot keep a store safe. Nothing was changed; set HIVE_STORE to a local path or a postgres:// URL.`,
     );
   }
+}
+
+function refuseOpenFolder(folder: string): void {
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0) {
     throw new HiveError(
       'store_unsafe',
@@ -86,6 +95,8 @@ function checkFolder(folder: string, fileSystemType: (folder: string) => number)
 
 function checkHeader(path: string): void {
   const header = Buffer.alloc(100);
+  // Opening a pipe would wait for its writer.
+  if (!statSync(path).isFile()) throw foreign(path);
   const file = openSync(path, 'r');
   try {
     const read = readSync(file, header, 0, 100, 0);
@@ -93,14 +104,17 @@ function checkHeader(path: string): void {
       read === 100 &&
       header.toString('latin1', 0, 16) === MAGIC &&
       header.readUInt32BE(68) === APPLICATION_ID;
-    if (!ours)
-      throw new HiveError(
-        'store_foreign',
-        `The file ${path} is no store of Hive. Nothing was changed; move it away or set HIVE_STORE to another path.`,
-      );
+    if (!ours) throw foreign(path);
   } finally {
     closeSync(file);
   }
+}
+
+function foreign(path: string): HiveError {
+  return new HiveError(
+    'store_foreign',
+    `The file ${path} is no store of Hive. Nothing was changed; move it away or set HIVE_STORE to another path.`,
+  );
 }
 
 function createStoreFile(path: string, folder: string): void {

@@ -8,7 +8,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createQueue } from './queue.ts';
 import { checkArity, type Driver, type Row, type Sql, type SqlValue, type Statement } from './sql.ts';
-import { isBusy, translateSqliteError } from './sqlite-errors.ts';
+import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
 
 /** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
@@ -25,7 +25,7 @@ class Connection implements Sql {
   constructor(path: string, readOnly: boolean) {
     // Only recovery and the last one to close ever lock a reader out, and opening: both are short.
     this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
-    if (!readOnly) this.database.exec('PRAGMA synchronous = FULL; PRAGMA busy_timeout = 0');
+    if (!readOnly) this.database.exec('PRAGMA synchronous = FULL');
   }
 
   #prepare({ text }: Statement): StatementSync {
@@ -45,6 +45,15 @@ class Connection implements Sql {
   async run(statement: Statement, params: readonly SqlValue[]): Promise<number> {
     checkArity(statement, params);
     return Number(this.#prepare(statement).run(named(params)).changes);
+  }
+
+  /** Leaves whatever transaction is open. The engine may have done so itself, and on a broken disk it cannot. */
+  end(how: 'COMMIT' | 'ROLLBACK'): void {
+    try {
+      if (this.database.isTransaction) this.database.exec(how);
+    } catch {
+      // The error that led here says more than this one.
+    }
   }
 
   close(): void {
@@ -67,7 +76,9 @@ export function openSqlite(
   path: string,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
-  const writer = new Connection(path, false);
+  let writer = new Connection(path, false);
+  let writes_begun = false;
+  let read_only = false;
   let reader: Connection | null = null;
   let dataVersion: StatementSync | null = null;
   const writes = createQueue();
@@ -86,16 +97,37 @@ export function openSqlite(
 
   async function write<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
     return writes.run(async () => {
-      await begin(writer.database);
+      if (read_only) await reopen();
       try {
+        await begin(writer.database);
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
         return result;
       } catch (error) {
-        if (writer.database.isTransaction) writer.database.exec('ROLLBACK');
+        writer.end('ROLLBACK');
+        read_only = isReadOnly(error);
         throw translateSqliteError(error, path);
       }
     });
+  }
+
+  /**
+   * A connection that was opened read-only stays so, and makes those beside it in its process read-only too:
+   * all are opened anew, since they may be allowed more by now.
+   */
+  async function reopen(): Promise<void> {
+    await reads.run(async () => {
+      reader?.close();
+      reader = null;
+      dataVersion = null;
+    });
+    writer.close();
+    writes_begun = false;
+    try {
+      writer = new Connection(path, false);
+    } catch (error) {
+      throw translateSqliteError(error, path);
+    }
   }
 
   function openReader(): Connection {
@@ -113,18 +145,21 @@ export function openSqlite(
     } catch (error) {
       throw translateSqliteError(error, path);
     } finally {
-      if (connection.database.isTransaction) connection.database.exec('COMMIT');
+      connection.end('COMMIT');
     }
   }
 
   async function begin(database: DatabaseSync): Promise<void> {
+    // The engine's own waiting starves writers; ours below does not.
+    if (!writes_begun) database.exec('PRAGMA busy_timeout = 0');
+    writes_begun = true;
     let started: number | null = null;
     for (;;) {
       try {
         database.exec('BEGIN IMMEDIATE');
         return;
       } catch (error) {
-        if (!isBusy(error)) throw translateSqliteError(error, path);
+        if (!isBusy(error)) throw error;
         // Asked for only now: the first look at `performance` loads a millisecond of Node.
         started ??= performance.now();
         const waited = performance.now() - started;

@@ -1,0 +1,78 @@
+/** A full disk and a read-only store: an error the asker sees; the process lives on and works again. */
+import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { HIVE } from '../support/children.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { canMountSmallDisk, fillDisk, smallDisk } from '../support/small-disk.ts';
+import { tempFolder } from '../support/temp.ts';
+
+expectNothingLeft();
+
+const NOBODY = 65_534;
+
+async function failure(work: Promise<unknown>): Promise<string> {
+  return work.then(
+    () => 'it worked',
+    (error: unknown) => (error as Error).message,
+  );
+}
+
+function ask(agent: McpCaller, question = 'Go on?'): Promise<Record<string, unknown>> {
+  return agent.call('hivemind_ask_async', { question });
+}
+
+describe.skipIf(!canMountSmallDisk())('a full disk', () => {
+  test('is an error the asker sees; nothing asked before is lost; with room all works again', async () => {
+    const folder = tempFolder();
+    const disk = smallDisk(folder, '1m');
+    const agent = await connectMcp({
+      store: disk.path('hive.db'),
+      env: { HIVE_AGENT: 'agent-1', ...disk.env },
+      wrap: disk.command,
+    });
+    const before = await ask(agent);
+    const makeRoom = fillDisk(agent.pid, folder);
+    const said: string[] = [];
+    // The log has some room in files that exist already; then it is full.
+    for (let n = 0; n < 50; n += 1) said.push(await failure(ask(agent, 'x'.repeat(8_000))));
+    expect(said.at(-1)).toMatch(/^store_full: There is no room for the store .* make room on that disk/);
+    expect(await agent.call('hivemind_poll', { ask_id: before['ask_id'] })).toMatchObject({
+      status: 'pending',
+    });
+    makeRoom();
+    const after = await ask(agent, 'After?');
+    expect(await agent.call('hivemind_poll', { ask_id: after['ask_id'] })).toMatchObject({
+      status: 'pending',
+    });
+    const { pending_total } = await agent.call('hivemind_status');
+    const stored = said.filter((text) => text === 'it worked').length;
+    expect(pending_total).toBe(stored + 2);
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a read-only store', () => {
+  test('is an error the asker sees; made writable, all works again', async () => {
+    const folder = join(tempFolder(), 'store');
+    mkdirSync(folder, { mode: 0o700 });
+    chmodSync(dirname(folder), 0o755);
+    const store = join(folder, 'hive.db');
+    await (await openTestHive(store)).close();
+    for (const path of [folder, store]) chownSync(path, NOBODY, NOBODY);
+    chmodSync(store, 0o400);
+    const agent = await connectMcp({ store, wrap: asNobody });
+    expect(await failure(ask(agent))).toMatch(/^store_unavailable: The store .* cannot be written/);
+    expect(await failure(ask(agent))).toMatch(/^store_unavailable/);
+    // Its helper files were made as it was.
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o600);
+    expect(await ask(agent)).toMatchObject({ status: 'pending' });
+  });
+});
+
+function asNobody(program: string, args: readonly string[]): { program: string; args: string[] } {
+  const { uid, gid } = { uid: String(NOBODY), gid: String(NOBODY) };
+  expect(args[0]).toBe(HIVE);
+  return { program: 'setpriv', args: ['--reuid', uid, '--regid', gid, '--clear-groups', program, ...args] };
+}

@@ -1,0 +1,47 @@
+/** A file system of a few hundred KB that only one child sees: what a full disk does, without filling one. */
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Mount and user namespaces; as root no user namespace is needed. */
+const UNSHARE = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m'];
+const MOUNT = 'mount -t tmpfs -o size="$SIZE",mode=0700 none "$DISK" && exec "$@"';
+
+/** Whether this machine lets us mount one. */
+export function canMountSmallDisk(): boolean {
+  const env = { PATH: process.env['PATH'] ?? '', SIZE: '64k', DISK: '/mnt' };
+  return spawnSync('unshare', [...UNSHARE, 'sh', '-c', MOUNT, 'sh', 'true'], { env }).status === 0;
+}
+
+export interface SmallDisk {
+  /** What to start instead of the program: it mounts the disk and becomes the program. */
+  command(program: string, args: readonly string[]): { program: string; args: string[] };
+  env: Record<string, string>;
+  /** The path inside, as that process knows it. */
+  path(name: string): string;
+}
+
+/** A disk of `size` (`600k`) mounted on an existing folder. */
+export function smallDisk(folder: string, size: string): SmallDisk {
+  return {
+    env: { SIZE: size, DISK: folder },
+    path: (name) => join(folder, name),
+    command: (program, args) => ({
+      program: 'unshare',
+      args: [...UNSHARE, 'sh', '-c', MOUNT, 'sh', program, ...args],
+    }),
+  };
+}
+
+/** Fills the disk that the process sees at `folder`, to the last byte; returns how to make room again. */
+export function fillDisk(pid: number, folder: string): () => void {
+  const filler = `/proc/${pid}/root${join(folder, 'filler')}`;
+  for (const size of [64 * 1024, 4 * 1024, 1]) {
+    try {
+      for (;;) writeFileSync(filler, Buffer.alloc(size), { flag: 'a' });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+    }
+  }
+  return () => rmSync(filler);
+}
