@@ -1,4 +1,5 @@
 /** The composition root: the one file that chooses implementations. */
+import type { Examination } from './application/doctor.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { mentionTtl } from './application/mentions.ts';
 import type { Logger, Notifier } from './application/ports.ts';
@@ -43,12 +44,22 @@ export async function openHive({
       log: logger,
       notifier: lazyNotifier(env, logger),
       findPlace,
+      examinations: () => examine(address, env),
       mention_ttl_ms: mentionTtl(env, logger),
     });
   } catch (error) {
     await driver.close();
     throw error;
   }
+}
+
+/** Loaded when the doctor is asked: nobody else pays for it. */
+async function examine(
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Examination[]> {
+  const { examineMachine } = await import('./infrastructure/platform/examinations.ts');
+  return examineMachine(address, env);
 }
 
 /** Loaded with the first popup: a hook or a short command never pays for it. */

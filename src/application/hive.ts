@@ -2,6 +2,7 @@
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService, deliverAnswers } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
+import { createDoctor, type DoctorService, type Examination } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { type Place, settleSession } from './hook-sessions.ts';
@@ -31,6 +32,7 @@ export interface Hive {
   readonly loops: LoopService;
   readonly hooks: HookService;
   readonly retention: RetentionService;
+  readonly doctor: DoctorService;
   /** The project that a directory belongs to. */
   readonly findPlace: (directory: string) => Place;
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
@@ -52,6 +54,8 @@ export interface HiveParts {
   log: Logger;
   notifier: Notifier;
   findPlace: (directory: string) => Place;
+  /** What the doctor looks at; loaded when it is asked. */
+  examinations: () => Promise<readonly Examination[]>;
   /** How long mentions of agents wait; null: for ever. */
   mention_ttl_ms: number | null;
 }
@@ -87,6 +91,7 @@ export function createHive(parts: HiveParts): Hive {
     findPlace,
     hooks: createHooks({ store, ids, processes, log, stations: STATIONS }),
     retention,
+    doctor: createDoctor(store, parts.examinations, log),
     startExpiry() {
       stopExpiry ??= startExpiry(store, expiring, log);
     },

@@ -16,6 +16,7 @@ import type { Hive } from '../../application/hive.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import { deskMethods, initializeDesk } from './desks.ts';
+import { doctorMethods } from './doctor.ts';
 import { startEvents } from './events.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
@@ -37,7 +38,7 @@ export interface Seat {
 export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
 export type Methods = Readonly<Record<string, Method>>;
 
-const METHODS: Methods = { ...promptMethods, ...messageMethods, ...mentionMethods, ...deskMethods };
+const METHODS: Methods = { ...promptMethods, ...messageMethods, ...mentionMethods, ...deskMethods, ...doctorMethods };
 
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Tell = (method: string, params: object) => Promise<void>;

@@ -1,0 +1,59 @@
+/** The doctor: looks at everything that must be right, and says what to do about each thing that is not. */
+import type { Logger, Store } from './ports.ts';
+
+/** One thing looked at. `advice` says what to do; null when there is nothing to do. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  text: string;
+  advice: string | null;
+}
+
+/** Looks at one thing, or at several of a kind. A look that throws is itself a finding. */
+export interface Examination {
+  name: string;
+  examine(): Promise<Check[]>;
+}
+
+export interface DoctorService {
+  run(): Promise<Check[]>;
+}
+
+/** `examinations` look at the machine; what the store says of itself is added here. */
+export function createDoctor(
+  store: Store,
+  examinations: () => Promise<readonly Examination[]>,
+  log: Logger,
+): DoctorService {
+  return {
+    async run() {
+      const all = [
+        ...(await examinations()),
+        { name: 'Hive', examine: async () => [await describeHive(store)] },
+      ];
+      const found = await Promise.all(
+        all.map(async ({ name, examine }) => {
+          try {
+            return await examine();
+          } catch (error) {
+            log.warn('The doctor could not look at something.', { name, error: String(error) });
+            return [{ name, ok: false, text: `could not be looked at: ${String(error)}`, advice: null }];
+          }
+        }),
+      );
+      return found.flat();
+    },
+  };
+}
+
+async function describeHive(store: Store): Promise<Check> {
+  const { counts, desks, sessions, head } = await store.read(async (tx) => ({
+    counts: await tx.prompts.countByUrgency(),
+    desks: await tx.desks.online(tx.now),
+    sessions: await tx.sessions.list({ state: 'alive', limit: 1_000 }),
+    head: await tx.events.head(),
+  }));
+  const pending = counts.critical + counts.normal + counts.low;
+  const text = `${pending} pending, ${sessions.length} sessions, ${desks.length} desks online, ${head} events`;
+  return { name: 'Hive', ok: true, text, advice: null };
+}

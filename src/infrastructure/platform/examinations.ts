@@ -1,0 +1,82 @@
+/** What the doctor looks at on this machine: Node and its SQLite, the store's file and folder, the desktop. */
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Check, Examination } from '../../application/doctor.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { serverCapabilities, sessionBus } from '../desktop/session-bus.ts';
+import { checkSqliteVersion } from '../store/sqlite-file.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Everything that can be looked at without an agent's configuration. */
+export function examineMachine(address: string, env: Environment): Examination[] {
+  return [
+    { name: 'Node', examine: async () => [node()] },
+    { name: 'SQLite', examine: async () => [sqlite()] },
+    { name: 'Store', examine: async () => storeFile(address) },
+    { name: 'Notifications', examine: async () => [await desktop(env)] },
+  ];
+}
+
+function node(): Check {
+  return { name: 'Node', ok: true, text: `${process.version} (${process.execPath})`, advice: null };
+}
+
+function sqlite(): Check {
+  const version = process.versions['sqlite'] ?? 'none';
+  try {
+    checkSqliteVersion(version);
+    return { name: 'SQLite', ok: true, text: version, advice: null };
+  } catch (error) {
+    return {
+      name: 'SQLite',
+      ok: false,
+      text: version,
+      advice: error instanceof HiveError ? error.message : String(error),
+    };
+  }
+}
+
+function storeFile(address: string): Check[] {
+  if (address.includes('://')) return [{ name: 'Store', ok: true, text: 'a database server', advice: null }];
+  const { size, mode } = statSync(address);
+  const folder = dirname(address);
+  const open = statSync(folder).mode & 0o077;
+  return [
+    { name: 'Store', ok: true, text: `${address}, ${(size / 1024 / 1024).toFixed(1)} MB`, advice: null },
+    {
+      name: 'Permissions',
+      ok: (mode & 0o077) === 0 && open === 0,
+      text: `folder ${octal(statSync(folder).mode)}, file ${octal(mode)}`,
+      advice: `other users of this machine can read what agents ask and you answer; run: chmod 700 '${folder}' && chmod 600 '${address}'`,
+    },
+  ];
+}
+
+function octal(mode: number): string {
+  return (mode & 0o777).toString(8).padStart(4, '0');
+}
+
+async function desktop(env: Environment): Promise<Check> {
+  const name = 'Notifications';
+  if (process.platform !== 'linux')
+    return { name, ok: true, text: `shown by ${process.platform} itself`, advice: null };
+  const bus = sessionBus(env);
+  if (bus === null) {
+    return {
+      name,
+      ok: false,
+      text: 'no session bus',
+      advice: 'popups need a desktop session; without one questions wait in Emacs all the same',
+    };
+  }
+  const can = await serverCapabilities({ ...env, DBUS_SESSION_BUS_ADDRESS: bus });
+  if (can === null)
+    return {
+      name,
+      ok: false,
+      text: `no notification server answers on ${bus}`,
+      advice: 'start one, for example: dunst',
+    };
+  return { name, ok: true, text: can.has('actions') ? 'with buttons' : 'without buttons', advice: null };
+}
