@@ -44,6 +44,19 @@ export async function cancellingActor(hive: Hive, prompt: Prompt, options: Actor
   return { ...(await agentActor(hive, caller)), declared: options.asAgent === true };
 }
 
+/** The actor who looks at or deals with the mentions of an addressee. An agent does so with its own freely. */
+export async function mentionActor(
+  hive: Hive,
+  caller: Caller,
+  addressee: string,
+  options: ActorOptions,
+): Promise<Actor> {
+  if (caller.agent_because === null) return humanActor(options);
+  if (addressee !== caller.session_id && options.asAgent !== true)
+    throw refused(caller, "Looking at another's mentions or dealing with them");
+  return { ...(await agentActor(hive, caller)), declared: options.asAgent === true };
+}
+
 function humanActor({ by }: ActorOptions): HumanActor {
   return { kind: 'human', by: by ?? userName(), via: 'cli', confirmed: false };
 }

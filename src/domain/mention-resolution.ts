@@ -30,6 +30,20 @@ export interface Unresolved {
   near: string[];
 }
 
+const REASONS: Readonly<Record<UnresolvedReason, string>> = {
+  unknown: 'nobody has that name',
+  ended: 'that session has ended',
+  not_shared: 'that session takes no mentions',
+  elsewhere: 'only sessions of other projects have that role, which scope "all" reaches',
+  muted: 'the human has muted mentions between these two',
+};
+
+/** The sentence that an author reads. */
+export function explainUnresolved({ handle, reason, near }: Unresolved): string {
+  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `@${name}`).join(' or ')}?`;
+  return `@${handle} reached nobody: ${REASONS[reason]}.${hint}`;
+}
+
 export interface Resolution {
   addressees: Addressee[];
   unresolved: Unresolved[];
@@ -93,7 +107,9 @@ function createBook(
 
   function lookUpExactly(name: string): Addressee[] | UnresolvedReason {
     const key = foldHandle(name);
-    if (key === foldHandle(EVERYONE)) return reach(alive.filter((one) => isNear(one) && !isSubagent(one)));
+    if (key === foldHandle(EVERYONE)) {
+      return reach(alive.filter((one) => isNear(one) && !isSubagent(one) && !isShell(one)));
+    }
     if (key === foldHandle(HUMAN_HANDLE)) {
       return message.author === 'human' ? [] : [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE }];
     }
@@ -142,4 +158,9 @@ function createBook(
 /** A subagent is reached by its own handle and roles; what everyone is told, its session is told. */
 function isSubagent({ session_id, parent_session_id }: Session): boolean {
   return parent_session_id !== null && session_id.startsWith(subagentId(parent_session_id, ''));
+}
+
+/** A shell in which somebody typed `hive ask`: there is no agent that would read it. */
+function isShell({ client }: Session): boolean {
+  return client === 'cli';
 }

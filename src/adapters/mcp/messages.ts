@@ -1,6 +1,6 @@
 /** How an agent writes to the shared buffer and reads it: the tools of messages. */
 import type { Posted } from '../../application/messages.ts';
-import type { Unresolved } from '../../domain/mention-resolution.ts';
+import { explainUnresolved } from '../../domain/mention-resolution.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
@@ -43,20 +43,7 @@ function afterPosting({ mentions, unresolved, trips }: Posted): string {
     trips[0] === undefined
       ? null
       : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are told, but no longer held up, until your human writes. Come to an end, or ask your human.`;
-  return sentences(told, ...unresolved.slice(0, 3).map(explain), loop);
-}
-
-const REASONS: Readonly<Record<Unresolved['reason'], string>> = {
-  unknown: 'nobody has that name',
-  ended: 'that session has ended',
-  not_shared: 'that session takes no mentions',
-  elsewhere: 'only sessions of other projects have that role; scope "all" would reach them',
-  muted: 'your human has muted mentions between you two',
-};
-
-function explain({ handle, reason, near }: Unresolved): string {
-  const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `@${name}`).join(' or ')}?`;
-  return `@${handle} reached nobody: ${REASONS[reason]}.${hint}`;
+  return sentences(told, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
 }
 
 const read = tool({

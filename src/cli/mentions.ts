@@ -1,0 +1,185 @@
+/**
+ * `hive mentions`: who has been mentioned and has not dealt with it. A person sees the human's own or any
+ * session's, an agent its own. `process` clears them; `allow` and `mute` settle a loop of two agents.
+ */
+import { type Command, Option } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { Actor } from '../domain/actors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { HUMAN_ADDRESSEE, type MentionInFull, type MentionStatus } from '../domain/mentions.ts';
+import { HUMAN_HANDLE } from '../domain/sessions.ts';
+import { type ActorOptions, mentionActor } from './actor.ts';
+import { type Caller, carrierOf, findCaller, registerCaller } from './caller.ts';
+import { age } from './duration.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { wholeNumber } from './list.ts';
+import { type Format, print, printJson, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface MentionsOptions extends Format, ActorOptions {
+  session?: string;
+  status: MentionStatus | 'any';
+  limit: number;
+  cursor?: string;
+  all?: boolean;
+  note?: string;
+}
+
+export function defineMentions(command: Command): void {
+  command
+    .usage('[options] [process <id...> | process --all | allow <a> <b> | mute <a> <b> | loops]')
+    .argument('[action]', 'list (the default), process, allow, mute or loops')
+    .argument('[names...]', 'process: mention_ids or message_ids; allow, mute: two sessions')
+    .option('--session <handle>', "whose; default: a person's are the human's, an agent's its own")
+    .addOption(
+      new Option('--status <status>', 'which to list')
+        .choices(['unprocessed', 'processed', 'expired', 'any'])
+        .default('unprocessed'),
+    )
+    .option('--limit <n>', 'list at most so many', wholeNumber, 50)
+    .option('--cursor <cursor>', 'go on where the last list ended (its next_cursor)')
+    .option('--all', 'process all that are unprocessed')
+    .option('--note <text>', 'what was done about them')
+    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--as-agent', "an agent deals with another session's mentions, and the trail says so")
+    .option('--json', 'print JSON')
+    .action((action: string | undefined, names: string[], options: MentionsOptions) =>
+      withHive(options, (hive) => mentions(hive, action ?? 'list', names, options)),
+    );
+}
+
+async function mentions(
+  hive: Hive,
+  action: string,
+  names: string[],
+  options: MentionsOptions,
+): Promise<ExitCode> {
+  const caller = await findCaller(hive);
+  if (action === 'allow' || action === 'mute' || action === 'loops')
+    return loops(hive, caller, action, names, options);
+  const whose = await addresseeOf(hive, caller, options);
+  if (action === 'list') return list(hive, whose, options);
+  if (action === 'process') return processThem(hive, whose, names, options);
+  throw invalidInput(`There is no "hive mentions ${action}": use list, process, allow, mute or loops.`);
+}
+
+interface Whose {
+  session_id: string;
+  handle: string;
+  actor: Actor;
+  /** Prints to the addressee itself: the receipt of what is shown. */
+  carrier: string | null;
+}
+
+async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions): Promise<Whose> {
+  const { session } = options;
+  const isAgent = caller.agent_because !== null;
+  const human = session === undefined ? !isAgent : [HUMAN_HANDLE, HUMAN_ADDRESSEE].includes(session);
+  const named = human
+    ? undefined
+    : session === undefined
+      ? await registerCaller(hive, caller)
+      : await hive.sessions.find(session);
+  const session_id = named?.session_id ?? HUMAN_ADDRESSEE;
+  const actor = await mentionActor(hive, caller, session_id, options);
+  const own = isAgent ? session_id === caller.session_id : human;
+  return {
+    session_id,
+    handle: named?.handle ?? HUMAN_HANDLE,
+    actor,
+    carrier: own ? await carrierOf(hive, caller) : null,
+  };
+}
+
+async function list(
+  hive: Hive,
+  { session_id, handle, carrier }: Whose,
+  { status, limit, cursor, json }: MentionsOptions,
+): Promise<ExitCode> {
+  const open = status === 'unprocessed' && cursor === undefined;
+  const { items, next_cursor } = open
+    ? { items: await hive.mentions.get(session_id, carrier, limit), next_cursor: null }
+    : await hive.mentions.history({
+        session_id,
+        status: status === 'any' ? undefined : status,
+        limit,
+        cursor,
+      });
+  const summary = await hive.mentions.summary(session_id);
+  if (json === true) {
+    printJson({ mentions: items, next_cursor, handle, summary });
+    return EXIT.done;
+  }
+  for (const mention of items) show(mention);
+  if (items.length === 0)
+    remark(`There is no mention of ${handle}${status === 'any' ? '' : ` that is ${status}`}.`);
+  else if (open) remark('Clear them with: hive mentions process ID…, or: hive mentions process --all');
+  const left = summary.unprocessed - items.length;
+  if (open && left > 0) remark(`There are ${left} more: --limit ${limit * 2}`);
+  if (next_cursor !== null) remark(`There are more: --cursor ${next_cursor}`);
+  return EXIT.done;
+}
+
+function show(mention: MentionInFull): void {
+  const { mention_id, from_handle, at, status, priority, processed_by, note, thread, body } = mention;
+  const marks = [
+    priority === 'urgent' ? 'urgent' : null,
+    mention.expects_reply ? 'expects an answer' : null,
+    status === 'processed' ? `processed by ${processed_by}${note === null ? '' : `: ${note}`}` : null,
+    status === 'expired' ? 'expired' : null,
+    thread === null ? null : `in ${thread}`,
+  ].filter((mark) => mark !== null);
+  print(
+    `${from_handle}, ${age(at)} ago [${mention_id}]${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
+  );
+  print(`${body.replace(/^(?=.)/gm, '  ')}\n`);
+}
+
+async function processThem(
+  hive: Hive,
+  { session_id, handle, actor, carrier }: Whose,
+  mention_ids: string[],
+  { all, note, json }: MentionsOptions,
+): Promise<ExitCode> {
+  const command = { session_id, actor, mention_ids, all, note, carrier };
+  const { processed, unread, already, remaining } = await hive.mentions.process(command);
+  const shown = all === true ? unread : [];
+  if (json === true) {
+    const ids = processed.map((mention) => mention.mention_id);
+    printJson({ processed: ids, unread: shown, already, remaining, handle });
+    return EXIT.done;
+  }
+  for (const mention of shown) show(mention);
+  print(`Processed ${processed.length} of ${handle}'s mentions; ${remaining} left.`);
+  return EXIT.done;
+}
+
+/** A loop is settled by the human alone: an agent cannot give itself its gate back. */
+async function loops(
+  hive: Hive,
+  caller: Caller,
+  action: 'allow' | 'mute' | 'loops',
+  [a, b, ...more]: string[],
+  options: MentionsOptions,
+): Promise<ExitCode> {
+  if (action === 'loops') {
+    const found = await hive.loops.list();
+    if (options.json === true) printJson({ loops: found });
+    else if (found.length === 0) remark('No two agents are in a loop or muted.');
+    else
+      for (const { handles, state, reason } of found) print(`${handles.join(' and ')}: ${state} (${reason})`);
+    return EXIT.done;
+  }
+  if (caller.agent_because !== null)
+    throw new HiveError(
+      'not_allowed',
+      `Whether two agents go on is the human's to say (${caller.agent_because}).`,
+    );
+  if (a === undefined || b === undefined || more.length > 0)
+    throw invalidInput(`Name two sessions: hive mentions ${action} Claude-abc12 Claude-def34`);
+  await hive.loops[action]([a, b]);
+  const said = action === 'allow' ? 'may go on' : 'are muted: their mentions of each other reach neither';
+  if (options.json === true) printJson({ sessions: [a, b], state: action === 'allow' ? 'allowed' : 'muted' });
+  else print(`${a} and ${b} ${said}.`);
+  return EXIT.done;
+}

@@ -1,0 +1,118 @@
+/** `hive messages`: the shared buffer of this project, as text, as JSON, or as the file of the shared format. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { MessageFilter, MessagePage } from '../application/ports.ts';
+import type { Message } from '../domain/messages.ts';
+import { blockOf, renderShared, sharedFileName, stampOf } from '../domain/shared-format.ts';
+import { findPlace } from '../infrastructure/platform/project.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { wholeNumber } from './list.ts';
+import { type Format, print, printJson, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface MessagesOptions extends Format {
+  after?: string;
+  before?: string;
+  thread?: string;
+  from?: string;
+  query?: string;
+  limit: number;
+  all?: boolean;
+  format: 'text' | 'shared';
+  save?: string;
+}
+
+/** The file of the shared format holds everything; it is read in pages of this size. */
+const PAGE = 500;
+
+export function defineMessages(command: Command): void {
+  command
+    .option('--after <cursor>', 'what came since an earlier call (its next_cursor)')
+    .option('--before <cursor>', 'further back (the previous_cursor of an earlier call)')
+    .option('--thread <name>', 'only this thread, or a message_id and the replies to it')
+    .option('--from <handle>', 'only messages of this author')
+    .option('--query <words>', 'only messages that contain these words')
+    .option('--limit <n>', 'at most so many', wholeNumber, 50)
+    .option('--all', 'of every project')
+    .addOption(
+      new Option('--format <format>', 'shared: the whole buffer as the file of its format')
+        .choices(['text', 'shared'])
+        .default('text'),
+    )
+    .option('--save <folder>', 'write that file, shared-YYYYMMDD.md, into a folder')
+    .option('--json', 'print JSON')
+    .action((options: MessagesOptions) => withHive(options, (hive) => messages(hive, options)));
+}
+
+async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode> {
+  const { after, before, thread, from, query, limit, all = false } = options;
+  const place = findPlace(process.cwd());
+  const filter = {
+    project_dir: all || thread?.startsWith('msg-') === true ? undefined : place.project_dir,
+    thread,
+    from_handle: from?.replace(/^@/, ''),
+    query,
+  };
+  if (options.save !== undefined || options.format === 'shared')
+    return printShared(hive, filter, all ? null : place.project, options.save);
+  const page = await hive.messages.read({ ...filter, after, before, limit });
+  if (options.json === true) {
+    const { items, next_cursor, previous_cursor, more } = page;
+    printJson({ messages: items, next_cursor, previous_cursor, more });
+    return EXIT.done;
+  }
+  for (const message of page.items) show(message);
+  sayWhatIsLeft(page, after !== undefined);
+  return EXIT.done;
+}
+
+function show(message: Message): void {
+  const { message_id, at, from_handle, as_handle, priority, thread } = message;
+  const marks = [
+    as_handle === null ? null : `as ${as_handle}`,
+    priority === 'urgent' ? 'urgent' : null,
+    thread === null ? null : `in ${thread}`,
+  ].filter((mark) => mark !== null);
+  const rest = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+  print(`${stampOf(at, zoneOf(at))} ${from_handle}${rest} [${message_id}]`);
+  print(`${message.body.replace(/^(?=.)/gm, '  ')}\n`);
+}
+
+function sayWhatIsLeft({ items, more, next_cursor, previous_cursor }: MessagePage, forward: boolean): void {
+  if (items.length === 0) remark('There is no message.');
+  else if (more && forward) remark(`There are more: --after ${next_cursor}`);
+  else if (more) remark(`There are older ones: --before ${previous_cursor}`);
+}
+
+async function printShared(
+  hive: Hive,
+  filter: Omit<MessageFilter, 'limit'>,
+  project: string | null,
+  folder: string | undefined,
+): Promise<ExitCode> {
+  const found: Message[] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await hive.messages.read({ ...filter, before, limit: PAGE });
+    found.unshift(...page.items);
+    before = page.previous_cursor;
+  }
+  const now = new Date().toISOString();
+  const created = stampOf(found[0]?.at ?? now, zoneOf(found[0]?.at ?? now));
+  const blocks = found.map((message) => blockOf(message, zoneOf(message.at)));
+  const text = renderShared(blocks, { created, project });
+  if (folder !== undefined) {
+    const file = join(folder, `${sharedFileName(stampOf(now, zoneOf(now)))}.md`);
+    writeFileSync(file, text);
+    print(file);
+  } else if (process.stdout.isTTY) print(text);
+  // Into a pipe it goes as it is, so that it can be read back.
+  else process.stdout.write(text);
+  return EXIT.done;
+}
+
+/** How many minutes this machine's clock was ahead of UTC then. */
+function zoneOf(at: string): number {
+  return -new Date(at).getTimezoneOffset();
+}
