@@ -1,0 +1,127 @@
+/** What is measured runs as real processes, with an environment built from nothing; none outlives the run. */
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+
+export const ROOT: string = join(import.meta.dirname, '..');
+export const HIVE: string = join(ROOT, 'bin/hive');
+export const ECHO: string = join(import.meta.dirname, 'peers/echo-server.mjs');
+
+export type Environment = Record<string, string>;
+
+const folders = new Set<string>();
+const children = new Set<ChildProcess>();
+const clients = new Set<Client>();
+
+/** A new folder on the disk where temporary files lie; gone when the run has ended. */
+export function tempFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hive-bench-'));
+  folders.add(folder);
+  return folder;
+}
+
+/** What a child gets and no more: an inherited variable of an agent would change who is asking. */
+export function environment(folder: string, extra: Environment = {}): Environment {
+  return {
+    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: folder,
+    LANG: 'C.UTF-8',
+    HIVE_STORE: storeIn(folder),
+    // Else the questions of the bench would pop up on the desktop of whoever runs it.
+    DBUS_SESSION_BUS_ADDRESS: 'disabled:',
+    ...extra,
+  };
+}
+
+export function storeIn(folder: string): string {
+  return join(folder, 'store', 'hive.db');
+}
+
+export function start(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(program, args, options);
+  children.add(child);
+  child.once('exit', () => children.delete(child));
+  child.stdin?.on('error', () => undefined);
+  return child;
+}
+
+/** Runs a program to its end with `input` on stdin and resolves to how long that took, in milliseconds. */
+export function wallTime(args: readonly string[], env: Environment, input: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = start(process.execPath, args, { env, stdio: ['pipe', 'ignore', 'inherit'] });
+    child.once('error', reject);
+    child.once('exit', (code) => {
+      if (code === 0) resolve(performance.now() - started);
+      else reject(new Error(`node ${args.join(' ')} ended with ${code}`));
+    });
+    child.stdin?.end(input);
+  });
+}
+
+export interface Server {
+  readonly pid: number;
+  call(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+/** Starts an MCP server over stdio and shakes hands with it. */
+export async function connect(args: readonly string[], env: Environment): Promise<Server> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...args],
+    env,
+    cwd: env['HOME'] ?? '/',
+  });
+  const client = new Client({ name: 'bench', version: '1.0.0' });
+  clients.add(client);
+  await client.connect(transport);
+  return {
+    pid: transport.pid ?? 0,
+    async call(name, args = {}) {
+      const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
+      if (isError === true) throw new Error(`${name}: ${JSON.stringify(content)}`);
+      return (structuredContent ?? {}) as Record<string, unknown>;
+    },
+    async close() {
+      clients.delete(client);
+      await client.close();
+    },
+  };
+}
+
+/** An agent with a session of its own on the store in `folder`. */
+export function connectHive(folder: string, extra: Environment = { HIVE_AGENT: 'bench' }): Promise<Server> {
+  return connect([HIVE, 'mcp'], environment(folder, extra));
+}
+
+/** Resident memory of a process in MiB (proc(5)); NaN where the platform does not tell. */
+export function residentMemory(pid: number): number {
+  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kib) / 1024;
+}
+
+/** The time all threads of a process have had on a processor, in milliseconds (proc(5), schedstat). */
+export function processorTime(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`)
+    .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]))
+    .reduce((sum, nanoseconds) => sum + nanoseconds / 1e6, 0);
+}
+
+/** Ends what a family of rows has started and removes what it has written. */
+export async function tidyUp(): Promise<void> {
+  await Promise.all([...clients].map((client) => client.close()));
+  clients.clear();
+  await Promise.all(
+    [...children].map((child) => {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGKILL');
+      return gone;
+    }),
+  );
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  folders.clear();
+}

@@ -1,0 +1,148 @@
+/** How things are measured: in rounds that alternate with their floor, judged by medians; and how it is shown. */
+
+/** How much a run does: `full` for figures to publish, `smoke` to see that everything still runs. */
+export type Effort = 'full' | 'smoke';
+
+/** What a row is held to: its ratio to the floor, or one of its own figures. */
+export type Target = { of: 'ratio' | 'p50' | 'p99'; at_most: number } | { of: 'p50'; at_least: number };
+
+export interface Measurement {
+  name: string;
+  unit: string;
+  samples: readonly number[];
+  /** What the same work costs at least, measured in the same rounds; null where there is no such thing. */
+  floor: readonly number[] | null;
+  target: Target;
+}
+
+/** One line of the table, and one element of `--json`. `target` is held against the figure that `of` names. */
+export interface Row {
+  name: string;
+  unit: string;
+  n: number;
+  p50: number;
+  p99: number;
+  max: number;
+  floor: number | null;
+  ratio: number | null;
+  target: number;
+  of: 'ratio' | 'p50' | 'p99';
+  ok: boolean;
+  /** How far from the target, 1 being just met and more being worse. */
+  strain: number;
+}
+
+/** A family of rows: measured together, because they share what is expensive to set up. */
+export interface Family {
+  /** What `--only` takes, beside the names of its rows. */
+  name: string;
+  rows: readonly string[];
+  measure(effort: Effort): Promise<Measurement[]>;
+}
+
+export function toRow({ name, unit, samples, floor, target }: Measurement): Row {
+  const p50 = percentile(samples, 50);
+  const p99 = percentile(samples, 99);
+  const bottom = floor === null ? null : percentile(floor, 50);
+  const ratio = bottom === null ? null : p50 / bottom;
+  const figure = { ratio: ratio ?? Number.NaN, p50, p99 }[target.of];
+  const [limit, strain] =
+    'at_most' in target
+      ? [target.at_most, figure / target.at_most]
+      : [target.at_least, target.at_least / figure];
+  return {
+    name,
+    unit,
+    n: samples.length,
+    p50: rounded(p50),
+    p99: rounded(p99),
+    max: rounded(Math.max(...samples)),
+    floor: bottom === null ? null : rounded(bottom),
+    ratio: ratio === null ? null : rounded(ratio),
+    target: limit,
+    of: target.of,
+    ok: strain <= 1,
+    strain: rounded(strain),
+  };
+}
+
+/** The value below which `part` per cent of the samples lie (nearest rank). */
+export function percentile(samples: readonly number[], part: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((part / 100) * sorted.length) - 1)] ?? Number.NaN;
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+/**
+ * Runs each contender once a round, in an order that turns round, so that a machine that grows slow or quick
+ * in between does so for all of them. A contender returns what it measured itself; the first rounds warm up.
+ */
+export async function interleave<Name extends string>(
+  rounds: number,
+  contenders: Readonly<Record<Name, () => Promise<number> | number>>,
+  warmup = Math.min(5, Math.ceil(rounds / 10)),
+): Promise<Record<Name, number[]>> {
+  const names = Object.keys(contenders) as Name[];
+  const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
+  for (let round = -warmup; round < rounds; round++) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const value = await contenders[name]();
+      if (round >= 0) samples[name].push(value);
+    }
+  }
+  return samples;
+}
+
+/** How long something takes, in milliseconds. */
+export async function timed(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+/** Sums of what was measured in the same round: the floor of something that does both. */
+export function added(first: readonly number[], second: readonly number[]): number[] {
+  return first.map((value, round) => value + (second[round] ?? Number.NaN));
+}
+
+export function table(rows: readonly Row[]): string {
+  const head = ['', 'unit', 'n', 'p50', 'p99', 'max', 'floor', 'ratio', 'target', ''];
+  const lines = rows.map((row) => [
+    row.name,
+    row.unit,
+    String(row.n),
+    shown(row.p50),
+    shown(row.p99),
+    shown(row.max),
+    row.floor === null ? '' : shown(row.floor),
+    row.ratio === null ? '' : `${row.ratio.toFixed(2)} ×`,
+    targetOf(row),
+    row.ok ? 'ok' : 'ABOVE',
+  ]);
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  return [head, ...lines]
+    .map((line) =>
+      line
+        .map((cell, column) =>
+          column < 2 || column === 9 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+        )
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function targetOf({ of, target, unit, strain, p50 }: Row): string {
+  if (of === 'ratio') return `≤ ${target} ×`;
+  const least = Math.abs(target / p50 - strain) < 0.01 * strain;
+  return `${of} ${least ? '≥' : '≤'} ${target} ${unit}`;
+}
+
+function shown(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}

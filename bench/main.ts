@@ -1,0 +1,61 @@
+/**
+ * `npm run bench`: what things cost, each beside its floor, measured in the same run (docs/performance.md).
+ * `--json` prints the rows as one array, `--only NAME` runs a part, `--smoke` is short and fails only when a
+ * row cannot run or is beyond twice its target.
+ */
+import { parseArgs } from 'node:util';
+import { tidyUp } from './children.ts';
+import { type Family, type Row, table, toRow } from './harness.ts';
+import { answer } from './rows/answer.ts';
+import { ask } from './rows/ask.ts';
+import { emacs } from './rows/emacs.ts';
+import { history } from './rows/history.ts';
+import { hook } from './rows/hook.ts';
+import { idle } from './rows/idle.ts';
+import { messages } from './rows/messages.ts';
+import { server } from './rows/server.ts';
+
+const FAMILIES: readonly Family[] = [ask, answer, emacs, server, idle, history, hook, messages];
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true },
+  },
+});
+
+const chosen = FAMILIES.filter(({ name, rows }) => {
+  const wanted = values.only?.map((part) => part.toLowerCase());
+  return (
+    wanted?.some((part) => name === part || rows.some((row) => row.toLowerCase().includes(part))) ?? true
+  );
+});
+if (chosen.length === 0) {
+  process.stderr.write(`There is no such row; choose of: ${FAMILIES.map(({ name }) => name).join(', ')}\n`);
+  process.exit(1);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void tidyUp().then(() => process.exit(1)));
+}
+
+const rows: Row[] = [];
+const broken: string[] = [];
+for (const family of chosen) {
+  if (!values.json) process.stderr.write(`measuring: ${family.rows.join(', ')}\n`);
+  try {
+    rows.push(...(await family.measure(values.smoke ? 'smoke' : 'full')).map(toRow));
+  } catch (error) {
+    broken.push(`${family.name}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    await tidyUp();
+  }
+}
+
+if (values.json) process.stdout.write(`${JSON.stringify(rows.map(({ strain: _, ...row }) => row))}\n`);
+else if (rows.length > 0) process.stdout.write(`\n${table(rows)}\n`);
+for (const line of broken) process.stderr.write(`could not be measured: ${line}\n`);
+const far = values.smoke ? rows.filter(({ strain }) => !(strain <= 2)) : [];
+for (const { name } of far) process.stderr.write(`beyond twice its target: ${name}\n`);
+process.exitCode = broken.length > 0 || far.length > 0 ? 1 : 0;

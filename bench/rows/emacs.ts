@@ -1,0 +1,113 @@
+/** A real Emacs with hive-mode, measured by its own clock: when a question reaches it, and how long it is held. */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { connectHive, environment, HIVE, ROOT, start, tempFolder } from '../children.ts';
+import { type Family, interleave, type Measurement } from '../harness.ts';
+
+const PENDING = 1_000;
+
+export const emacs: Family = {
+  name: 'emacs',
+  rows: [
+    'ask → Emacs handler has run',
+    `Emacs, one event, ${PENDING.toLocaleString('en')} pending`,
+    `Emacs, the same with the list shown`,
+  ],
+  async measure(effort) {
+    const folder = tempFolder();
+    const lisp = compiled(folder);
+    return [
+      await arrival(folder, lisp, effort === 'full' ? 100 : 15),
+      ...events(folder, lisp, effort === 'full' ? 400 : 100),
+    ];
+  },
+};
+
+/** hive-mode as a package manager installs it: byte-compiled. */
+function compiled(folder: string): string {
+  const lisp = join(folder, 'lisp');
+  mkdirSync(lisp);
+  cpSync(join(ROOT, 'elisp'), lisp, { recursive: true, filter: (path) => !path.endsWith('.elc') });
+  const files = readdirSync(lisp).filter((name) => name.endsWith('.el'));
+  execFileSync('emacs', ['-Q', '--batch', '-L', '.', '-f', 'batch-byte-compile', ...files], {
+    cwd: lisp,
+    env: environment(folder),
+    stdio: 'ignore',
+  });
+  return lisp;
+}
+
+function batch(lisp: string, script: string): string[] {
+  return ['-Q', '--batch', '-L', lisp, '-l', join(import.meta.dirname, '../emacs', script)];
+}
+
+async function arrival(folder: string, lisp: string, rounds: number): Promise<Measurement> {
+  const child = start('emacs', batch(lisp, 'arrival.el'), {
+    env: environment(folder, {
+      BENCH_NODE: process.execPath,
+      BENCH_HIVE: HIVE,
+      BENCH_PARENT: `${process.pid}`,
+    }),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  if (child.stderr === null) throw new Error('Emacs has no stderr.');
+  const lines = createInterface({ input: child.stderr });
+  const said = (start: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const late = setTimeout(() => reject(new Error(`Emacs did not say "${start}" within 20 s.`)), 20_000);
+      lines.on('line', function look(line: string) {
+        if (!line.startsWith(start)) return;
+        clearTimeout(late);
+        lines.off('line', look);
+        resolve(line.slice(start.length).trim());
+      });
+    });
+  await said('bench-ready');
+  const agent = await connectHive(folder);
+  const samples = await interleave(rounds, {
+    async ask() {
+      // Emacs and its sidecar are back asleep.
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      const handled = said('bench-handled');
+      const started = performance.timeOrigin + performance.now();
+      await agent.call('hivemind_ask_async', { question: 'Go on?', options: ['yes', 'no'] });
+      return Number(await handled) - started;
+    },
+  });
+  child.kill('SIGTERM');
+  return {
+    name: 'ask → Emacs handler has run',
+    unit: 'ms',
+    samples: samples.ask,
+    floor: null,
+    target: { of: 'p50', at_most: 15 },
+  };
+}
+
+function events(folder: string, lisp: string, count: number): Measurement[] {
+  const output = execFileSync('emacs', batch(lisp, 'event.el'), {
+    env: environment(folder, { BENCH_PENDING: `${PENDING}`, BENCH_EVENTS: `${count}` }),
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [plain, listed] = JSON.parse(output) as [number[], number[]];
+  const pending = PENDING.toLocaleString('en');
+  return [
+    {
+      name: `Emacs, one event, ${pending} pending`,
+      unit: 'ms',
+      samples: plain,
+      floor: null,
+      target: { of: 'p99', at_most: 5 },
+    },
+    {
+      name: 'Emacs, the same with the list shown',
+      unit: 'ms',
+      samples: listed,
+      floor: null,
+      target: { of: 'p99', at_most: 5 },
+    },
+  ];
+}

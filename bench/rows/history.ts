@@ -1,0 +1,79 @@
+/** What history costs: a poll on a store with many settled questions against one with few. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { eventStatements } from '../../src/infrastructure/store/events.ts';
+import { promptStatements } from '../../src/infrastructure/store/prompts.ts';
+import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { connectHive, type Server, storeIn, tempFolder } from '../children.ts';
+import { type Family, interleave, timed } from '../harness.ts';
+
+const FEW = 1_000;
+const BATCH = 5_000;
+
+export const history: Family = {
+  name: 'history',
+  rows: ['poll, 100,000 settled'],
+  async measure(effort) {
+    const many = effort === 'full' ? 100_000 : 10_000;
+    const [long, short] = [await agentAfter(many), await agentAfter(FEW)];
+    const samples = await interleave(effort === 'full' ? 300 : 60, {
+      many: () => timed(() => long.call('hivemind_poll')),
+      few: () => timed(() => short.call('hivemind_poll')),
+    });
+    return [
+      {
+        name: `poll, ${many.toLocaleString('en')} settled`,
+        unit: 'ms',
+        samples: samples.many,
+        floor: samples.few,
+        target: { of: 'ratio', at_most: 1.3 },
+      },
+    ];
+  },
+};
+
+/** An agent with one question open, on a store in which it has so many settled ones. */
+async function agentAfter(settled: number): Promise<Server> {
+  const folder = tempFolder();
+  mkdirSync(join(folder, 'store'), { mode: 0o700 });
+  const agent = await connectHive(folder);
+  await load(folder, await settledPrompt(agent, folder), settled);
+  await agent.call('hivemind_ask_async', { question: 'Go on?' });
+  return agent;
+}
+
+/** One question that has gone its whole way: asked, answered, handed, collected. */
+async function settledPrompt(agent: Server, folder: string): Promise<Prompt> {
+  const { ask_id } = await agent.call('hivemind_ask_async', {
+    question: 'Drop the old sessions table after the migration?',
+    options: ['yes', 'keep it a week', 'no'],
+  });
+  const hive = await openHive({ store: storeIn(folder), env: {} });
+  const actor = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
+  await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor });
+  // The second poll proves that the first was read.
+  await agent.call('hivemind_poll', { ask_id });
+  await agent.call('hivemind_poll', { ask_id });
+  const prompt = await hive.prompts.get(String(ask_id));
+  await hive.close();
+  return prompt;
+}
+
+async function load(folder: string, template: Prompt, count: number): Promise<void> {
+  const driver = openSqlite(storeIn(folder));
+  for (let first = 0; first < count; first += BATCH) {
+    await driver.write(async (sql, now) => {
+      const prompts = promptStatements(sql, now);
+      const events = eventStatements(sql, now, () => undefined);
+      for (let number = first; number < Math.min(first + BATCH, count); number++) {
+        const ask_id = `ask-bench${String(number).padStart(11, '0')}`;
+        const { session_id, status } = template;
+        await prompts.insert({ ...template, ask_id });
+        await events.append({ type: 'prompt/responded', session_id, subject: ask_id, data: { status } });
+      }
+    });
+  }
+  await driver.close();
+}

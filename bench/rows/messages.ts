@@ -1,0 +1,87 @@
+/** The shared buffer: how soon a mention is seen elsewhere, and how fast a message is searched for mentions. */
+import { parseMentions } from '../../src/domain/mention-parser.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { connectHive, storeIn, tempFolder } from '../children.ts';
+import { type Family, interleave, type Measurement } from '../harness.ts';
+
+export const messages: Family = {
+  name: 'messages',
+  rows: ['post → mention seen', 'mention parser'],
+  measure: async (effort) => [
+    await postToMention(effort === 'full' ? 150 : 20),
+    parser(effort === 'full' ? 40 : 8),
+  ],
+};
+
+/** An agent posts over MCP; another process, asleep until then, has the mention in its hands. */
+async function postToMention(rounds: number): Promise<Measurement> {
+  const folder = tempFolder();
+  const agent = await connectHive(folder);
+  const reader = await openHive({ store: storeIn(folder), env: {} });
+  const session_id = 'reader-1';
+  const { handle } = await reader.sessions.introduce({
+    session_id,
+    client: 'claude-code',
+    source: 'main',
+    project: 'bench',
+    project_dir: folder,
+    branch: null,
+    parent_session_id: null,
+    machine: 'bench',
+    pid: null,
+  });
+  const samples = await interleave(rounds, {
+    async post() {
+      const { count } = await reader.mentions.has(session_id);
+      const seen = reader.feed.until(
+        async () => ((await reader.mentions.has(session_id)).count > count ? true : undefined),
+        { wait_ms: 10_000 },
+      );
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      const started = performance.now();
+      const posted = agent.call('hivemind_post', { body: `@${handle} the migration is through.` });
+      if ((await seen) !== true) throw new Error('The mention was not seen.');
+      const elapsed = performance.now() - started;
+      await posted;
+      return elapsed;
+    },
+  });
+  await reader.close();
+  return {
+    name: 'post → mention seen',
+    unit: 'ms',
+    samples: samples.post,
+    floor: null,
+    target: { of: 'p50', at_most: 5 },
+  };
+}
+
+const PARAGRAPH = `## What I found
+
+@Claude-abc12 the **migration** of \`users\` is through; see \`src/store/users.ts\` and https://example.org/@docs.
+Ask ada@example.org for the dump. @All please rebase; > @Codex-1 said the same.
+
+\`\`\`ts
+const handle = '@NotMe';
+\`\`\`
+
+- [ ] @reviewer: the *second* index, and übergröße for @Jürgen-ö1
+`;
+
+function parser(rounds: number): Measurement {
+  const text = PARAGRAPH.repeat(Math.ceil(1e6 / Buffer.byteLength(PARAGRAPH)));
+  const bytes = Buffer.byteLength(text);
+  const samples = Array.from({ length: rounds + 3 }, () => {
+    const started = performance.now();
+    parseMentions(text);
+    return bytes / 1e6 / ((performance.now() - started) / 1_000);
+  });
+  return {
+    name: 'mention parser',
+    unit: 'MB/s',
+    // The first rounds are the compiler's.
+    samples: samples.slice(3),
+    floor: null,
+    target: { of: 'p50', at_least: 20 },
+  };
+}
