@@ -8,6 +8,7 @@ import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findPlace } from './infrastructure/platform/project.ts';
+import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
 import { openStore } from './infrastructure/store/store.ts';
@@ -32,9 +33,7 @@ export async function openHive({
   busy_ms,
 }: OpenHiveOptions = {}): Promise<Hive> {
   const address = storeAddress(store === undefined ? env : { ...env, HIVE_STORE: store });
-  checkSqliteVersion(process.versions['sqlite'] ?? '0');
-  prepareSqliteFile(address);
-  const driver = openSqlite(address, { busy_ms });
+  const driver = await openDriver(address, { env, busy_ms });
   const logger = log ?? createLogger(env['HIVE_LOG'], (line) => process.stderr.write(line));
   try {
     return createHive({
@@ -51,6 +50,20 @@ export async function openHive({
     await driver.close();
     throw error;
   }
+}
+
+/** The engine that the address names; the one for servers is loaded only where it is used. */
+async function openDriver(
+  address: string,
+  { env, busy_ms }: Pick<OpenHiveOptions, 'busy_ms'> & { env: NonNullable<OpenHiveOptions['env']> },
+): Promise<Driver> {
+  if (address.includes('://')) {
+    const { openPostgresAt } = await import('./infrastructure/store/postgres.ts');
+    return openPostgresAt(address, env, { busy_ms });
+  }
+  checkSqliteVersion(process.versions['sqlite'] ?? '0');
+  prepareSqliteFile(address);
+  return openSqlite(address, { busy_ms });
 }
 
 /** Loaded when the doctor is asked: nobody else pays for it. */

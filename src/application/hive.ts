@@ -7,15 +7,19 @@ import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { type Place, settleSession } from './hook-sessions.ts';
 import { createHooks, type HookService, type Station } from './hooks.ts';
+import { deliverInterrupts, tellAborted } from './interrupt-stations.ts';
+import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { gateMentions } from './mention-gate.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { type PopupParty, startPopups } from './popups.ts';
-import type { Ids, Logger, Notifier, Processes, ReadTx, Store } from './ports.ts';
+import type { CodexControl, Files, Ids, Logger, Notifier, Processes, ReadTx, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
+import { beginTurns, endTurns } from './turn-stations.ts';
+import { createTurns, type TurnService } from './turns.ts';
 
 export interface Hive {
   readonly store_id: string;
@@ -26,6 +30,8 @@ export interface Hive {
   readonly callbacks: Callbacks;
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
+  readonly turns: TurnService;
+  readonly interrupts: InterruptService;
   readonly desks: DeskService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
@@ -45,7 +51,15 @@ export interface Hive {
 }
 
 /** Who has a say when a hook fires, in this order (hooks.ts). */
-const STATIONS: readonly Station[] = [gateMentions, deliverAnswers, settleSession];
+const STATIONS: readonly Station[] = [
+  beginTurns,
+  deliverInterrupts,
+  tellAborted,
+  gateMentions,
+  deliverAnswers,
+  endTurns,
+  settleSession,
+];
 
 export interface HiveParts {
   store: Store;
@@ -54,6 +68,12 @@ export interface HiveParts {
   log: Logger;
   notifier: Notifier;
   findPlace: (directory: string) => Place;
+  /** This machine's name, as sessions carry it. */
+  machine: string;
+  files: Files;
+  codex: CodexControl;
+  /** How long an interrupt waits before it sends a signal; null: it never does. */
+  escalate_ms: number | null;
   /** What the doctor looks at; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
   /** How long mentions of agents wait; null: for ever. */
@@ -71,6 +91,18 @@ export function createHive(parts: HiveParts): Hive {
   ];
   const delivery = createDelivery(store);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
+  const { machine, files, codex, escalate_ms } = parts;
+  const interrupts = createInterrupts({
+    store,
+    feed,
+    ids,
+    processes,
+    files,
+    codex,
+    machine,
+    escalate_ms,
+    log,
+  });
   const retention = createRetention(store);
   let stopExpiry: (() => void) | null = null;
   const popups = new Set<() => Promise<void>>();
@@ -84,6 +116,8 @@ export function createHive(parts: HiveParts): Hive {
     callbacks,
     delivery,
     sessions: createSessions(store, processes),
+    turns: createTurns(store, ids),
+    interrupts,
     desks: createDesks(store, ids, log),
     messages: createMessages(store, { ids, ttl_ms: mention_ttl_ms }),
     mentions,
@@ -98,6 +132,7 @@ export function createHive(parts: HiveParts): Hive {
     startRetention(days) {
       stopRetention ??= startRetention(retention, days, log);
     },
+
     startPopups(party) {
       const stop = startPopups({ store, feed, prompts, notifier, log }, party);
       popups.add(stop);
@@ -109,6 +144,7 @@ export function createHive(parts: HiveParts): Hive {
       stopExpiry?.();
       await Promise.all([...popups].map((stop) => stop()));
       stopRetention?.();
+      interrupts.close();
       await callbacks.close();
       await store.close();
     },

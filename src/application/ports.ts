@@ -5,12 +5,14 @@
 import type { Desk } from '../domain/desks.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
 import type { GateRecord } from '../domain/gate.ts';
+import type { Interrupt } from '../domain/interrupts.ts';
 import type { Loop, Pair } from '../domain/loop-guard.ts';
 import type { Mention, MentionInFull, MentionStatus, MentionSummary } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
 import type { Popup } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
+import type { Turn } from '../domain/turns.ts';
 
 /** The one door to what is stored. */
 export interface Store {
@@ -34,6 +36,7 @@ export interface ReadTx {
   readonly now: string;
   readonly prompts: PromptReads;
   readonly sessions: SessionReads;
+  readonly turns: TurnReads;
   readonly messages: MessageReads;
   readonly mentions: MentionReads;
   readonly loops: LoopReads;
@@ -45,6 +48,7 @@ export interface ReadTx {
 export interface WriteTx extends ReadTx {
   readonly prompts: PromptRecords;
   readonly sessions: SessionRecords;
+  readonly turns: TurnRecords;
   readonly messages: MessageRecords;
   readonly mentions: MentionRecords;
   readonly loops: LoopRecords;
@@ -99,6 +103,8 @@ export interface PromptReads extends PrunableReads {
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
   /** Handed by this carrier before then, and not proved read yet. */
   carriedBy(carrier: string, handed_before: string): Promise<Prompt[]>;
+  /** Still pending, asked in this turn. */
+  pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts whose time is up by `now`. */
   due(now: string, limit: number): Promise<Prompt[]>;
   /** When the next pending prompt expires. */
@@ -267,6 +273,32 @@ export interface LoopRecords extends LoopReads {
   remove(pair: Pair): Promise<void>;
 }
 
+export interface TurnReads extends PrunableReads {
+  get(turn_id: string): Promise<Turn | undefined>;
+  /** The one that runs; a session has one at a time. */
+  current(session_id: string): Promise<Turn | undefined>;
+  /** The newest. */
+  last(session_id: string): Promise<Turn | undefined>;
+  /** The newest under the client's own id. */
+  byClientTurn(session_id: string, client_turn_id: string): Promise<Turn | undefined>;
+  /** Every turn that runs, the oldest first. */
+  running(limit: number): Promise<Turn[]>;
+  /** Aborted, and nothing proves that the session was told, the oldest first. */
+  untold(session_id: string, limit: number): Promise<Turn[]>;
+  interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
+  /** Every request for a turn, in the order in which they were asked. */
+  interruptsOf(turn_id: string): Promise<Interrupt[]>;
+  pendingInterrupts(turn_id: string): Promise<Interrupt[]>;
+}
+
+export interface TurnRecords extends TurnReads, Prunable {
+  insert(turn: Turn): Promise<void>;
+  update(turn: Turn): Promise<void>;
+  insertInterrupt(interrupt: Interrupt): Promise<void>;
+  updateInterrupt(interrupt: Interrupt): Promise<void>;
+}
+
+
 export interface DeskReads extends PrunableReads {
   online(now: string): Promise<Desk[]>;
   get(desk_id: string): Promise<Desk | undefined>;
@@ -300,6 +332,22 @@ export interface Processes {
   alive(pid: number): boolean;
   /** The ids of the processes that `pid` descends from, nearest first. */
   ancestors(pid: number): number[];
+  /** When a process began, in words that only it has; null for one that is gone. With it a pid is an identity. */
+  startedAt(pid: number): string | null;
+  /** Sends SIGINT; false when there is no such process, or it is not ours. */
+  interrupt(pid: number): boolean;
+}
+
+/** Files that belong to others. */
+export interface Files {
+  /** The last `bytes` of a file, or null where it cannot be read. */
+  readTail(path: string, bytes: number): string | null;
+}
+
+/** The running Codex of this user, where it listens. */
+export interface CodexControl {
+  /** Ends a turn at once. False where it cannot be reached, or refuses; never rejects, and never waits long. */
+  interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
 }
 
 /** The hive's own timers and ids, so that tests can hold them still. */

@@ -21,6 +21,7 @@ import {
   respondPrompt,
 } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
+import { FALLS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 
@@ -47,7 +48,10 @@ export interface AnswerCommand extends AnswerRequest {
 }
 
 export interface PromptService {
-  /** @throws HiveError `invalid_input`, `idempotency_conflict`. */
+  /**
+   * In `turn_id`, else in the turn that the session runs at that moment.
+   * @throws HiveError `invalid_input`, `idempotency_conflict`, `turn_not_current` when that turn's end has cancelled what was asked in it.
+   */
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
   /** @throws HiveError `prompt_not_found`. */
   get(ask_id: string): Promise<Prompt>;
@@ -120,12 +124,13 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
   }
 
   const service: PromptService = {
-    ask: (request, session, turn_id = null) =>
+    ask: (request, session, turn_id) =>
       store.write(async (tx) => {
         const { session_id, handle: agent, source, project, project_dir } = session;
+        const turn = await turnOfAsk(tx, session_id, turn_id);
         const prompt = createPrompt(
           request,
-          { session_id, agent, source, project, project_dir, turn_id },
+          { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
           ids.make('ask'),
           tx.now,
         );
@@ -136,13 +141,9 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
           if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
           return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
         }
-        await tx.prompts.insert(prompt);
-        await append(tx, 'prompt/created', prompt, {
-          agent,
-          project,
-          urgency: prompt.urgency,
-          kind: prompt.kind,
-        });
+        // What would have fallen with its turn had it been asked a moment sooner is not asked at all.
+        if (turn?.abort_reason != null && FALLS[turn.abort_reason](prompt)) throw tooLate(turn);
+        await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };
       }),
 
@@ -281,11 +282,35 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
   return service;
 }
 
+/** A prompt that is new, whoever made it: from here on everybody hears of it. */
+export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
+  const { agent, project, urgency, kind } = prompt;
+  await tx.prompts.insert(prompt);
+  await append(tx, 'prompt/created', prompt, { agent, project, urgency, kind });
+}
+
 const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
   accepted: 'prompt/responded',
   late: 'prompt/late_response',
   lost: 'prompt/lost_response',
 };
+
+async function turnOfAsk(
+  tx: ReadTx,
+  session_id: string,
+  turn_id: string | null | undefined,
+): Promise<Turn | undefined> {
+  if (turn_id === null) return undefined;
+  return turn_id === undefined ? tx.turns.current(session_id) : tx.turns.get(turn_id);
+}
+
+function tooLate({ turn_id, abort_reason }: Turn): HiveError {
+  return new HiveError(
+    'turn_not_current',
+    `The turn ${turn_id} is over (${abort_reason}): what belongs to it is asked no more. Nothing was asked.`,
+    { turn_id },
+  );
+}
 
 /** Expires one prompt inside a transaction that has found it due. */
 async function expire(tx: WriteTx, prompt: Prompt): Promise<Prompt> {

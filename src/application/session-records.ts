@@ -6,7 +6,9 @@ import {
   type SessionIntroduction,
   startSession,
 } from '../domain/sessions.ts';
+import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import type { WriteTx } from './ports.ts';
+import { closeTurn } from './turn-records.ts';
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 
@@ -41,6 +43,8 @@ export async function reopenSession(tx: WriteTx, session: Session): Promise<Sess
 export async function endSession(tx: WriteTx, session: Session): Promise<Session> {
   if (session.state === 'ended') return session;
   await markOrphaned(tx, session.session_id, true);
+  const turn = await tx.turns.current(session.session_id);
+  if (turn !== undefined) await closeTurn(tx, turn, ENDED_WITH_SESSION);
   const ended = await recordSession(tx, 'session/ended', {
     ...session,
     state: 'ended',

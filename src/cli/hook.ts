@@ -3,10 +3,11 @@
  * about as fast as Node itself: nothing here or below imports a package. It prints what the client reads and
  * nothing else, and ends with 0 unless it fails closed.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
+import { files } from '../infrastructure/platform/files.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 
@@ -25,7 +26,7 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
       machine: hostname(),
       pid: process.pid,
       place: () => findPlace(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
-      readTail,
+      readTail: files.readTail,
     });
     // Durable before told: what this says was handed over is on disk by now.
     await say(sayVerdict(event, verdict));
@@ -59,22 +60,6 @@ function clientOf(args: readonly string[]): HookClient | null {
 function fail(reason: string, env: NodeJS.ProcessEnv): never {
   process.stderr.write(`hive hook: ${reason}\n`);
   process.exit(env['HIVE_GATE_FAIL'] === 'closed' ? 2 : 0);
-}
-
-function readTail(path: string, bytes: number): string | null {
-  try {
-    const file = openSync(path, 'r');
-    try {
-      const { size } = fstatSync(file);
-      const tail = Buffer.alloc(Math.min(bytes, size));
-      readSync(file, tail, 0, tail.length, size - tail.length);
-      return tail.toString('utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return null;
-  }
 }
 
 main(process.argv.slice(3), process.env).catch((error: unknown) => {

@@ -29,7 +29,7 @@ export type EventType =
   | 'turn/interrupt_withdrawn'
   | 'turn/interrupt_unconfirmed'
   | 'turn/stopped_again'
-  | 'turn/signalled'
+  | 'turn/interrupt_pushed'
   | 'turn/told'
   | 'message/posted'
   | 'mention/created'

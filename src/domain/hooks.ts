@@ -55,6 +55,8 @@ export interface Verdict {
   end_turn: string | null;
   /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
   block: string | null;
+  /** Stop, SubagentStop: an interrupt waits for this very end, so no guard may hold the agent. */
+  let_go: boolean;
   /** Shown to the person at the client's terminal. */
   notice: string | null;
   /** The answer to a PermissionRequest or an Elicitation, in the client's own words. */
@@ -66,6 +68,7 @@ export const NO_OPINION: Verdict = {
   deny: null,
   end_turn: null,
   block: null,
+  let_go: false,
   notice: null,
   decision: null,
 };
@@ -73,11 +76,13 @@ export const NO_OPINION: Verdict = {
 /** Two opinions as one: context adds up, of the rest the first stands. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;
+  const let_go = first.let_go || second.let_go === true;
   return {
     context: [...first.context, ...(second.context ?? [])],
     deny: first.deny ?? second.deny ?? null,
     end_turn: first.end_turn ?? second.end_turn ?? null,
-    block: first.block ?? second.block ?? null,
+    block: let_go ? null : (first.block ?? second.block ?? null),
+    let_go,
     notice: first.notice ?? second.notice ?? null,
     decision: first.decision ?? second.decision ?? null,
   };

@@ -106,3 +106,25 @@ export function startSession(introduction: SessionIntroduction, handle: string, 
 export function subagentId(session_id: string, agent_id: string): string {
   return `${session_id}:${agent_id}`;
 }
+
+/** The session in whose process this one runs: a subagent's parent, else itself. */
+export function hostOf({
+  session_id,
+  parent_session_id,
+}: Pick<Session, 'session_id' | 'parent_session_id'>): string {
+  return parent_session_id !== null && session_id.startsWith(subagentId(parent_session_id, ''))
+    ? parent_session_id
+    : session_id;
+}
+
+/** What a client calls this conversation: a subagent's own id, else the session's. */
+export function threadOf(session: Pick<Session, 'session_id' | 'parent_session_id'>): string {
+  const host = hostOf(session);
+  return host === session.session_id ? host : session.session_id.slice(host.length + 1);
+}
+
+/** Whether a subagent is part of what its parent does now. All that a headless run starts carries its `bg`: that says nothing. */
+export function runsInside(child: Session, parent: Session): boolean {
+  const detached = child.source === 'bg' && parent.source !== 'bg';
+  return hostOf(child) === parent.session_id && child.session_id !== parent.session_id && !detached;
+}

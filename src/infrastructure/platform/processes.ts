@@ -19,16 +19,28 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** proc(5): the fields follow the command's last parenthesis, because a command may contain anything. */
 function parentFromProc(pid: number): number | null {
+  const parent = Number(statOf(pid)?.[1]);
+  return Number.isInteger(parent) && parent > 0 ? parent : null;
+}
+
+/** proc(5): the fields follow the command's last parenthesis, because a command may contain anything. */
+function statOf(pid: number): string[] | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-    return Number.isInteger(parent) && parent > 0 ? parent : null;
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   } catch {
     return null;
   }
 }
+
+/** Ticks since the boot, and which boot: the one thing of a process that no later owner of its pid has. */
+function startFromProc(pid: number): string | null {
+  const ticks = statOf(pid)?.[START_TIME];
+  if (ticks === undefined) return null;
+  return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${ticks}`;
+}
+const START_TIME = 19;
 
 export const processes: Processes = {
   alive(pid) {
@@ -51,5 +63,24 @@ export const processes: Processes = {
       chain.push(parent);
     }
     return chain;
+  },
+
+  startedAt(pid) {
+    if (process.platform === 'linux') return startFromProc(pid);
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
+    try {
+      const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+      return said === '' ? null : said;
+    } catch {
+      return null;
+    }
+  },
+
+  interrupt(pid) {
+    try {
+      return process.kill(pid, 'SIGINT');
+    } catch {
+      return false;
+    }
   },
 };

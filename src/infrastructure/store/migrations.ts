@@ -4,6 +4,7 @@
  */
 import prompts from '../../../sql/0001_prompts.sql';
 import messages from '../../../sql/0002_messages.sql';
+import turns from '../../../sql/0003_turns.sql';
 import gates from '../../../sql/0004_gates.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
@@ -17,6 +18,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'prompts', text: prompts },
   { number: 2, name: 'messages', text: messages },
+  { number: 3, name: 'turns', text: turns },
   { number: 4, name: 'gates', text: gates },
 ];
 

@@ -77,6 +77,9 @@ const OPEN_OF = statement(
 const CARRIED = statement(
   `SELECT ${prompts.list} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
 );
+const PENDING_OF_TURN = statement(
+  `SELECT ${prompts.list} FROM prompts WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
+);
 const DUE = statement(
   `SELECT ${prompts.list} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
@@ -152,6 +155,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     openOf: async (session_id, limit) => (await sql.all(OPEN_OF, [session_id, limit])).map(prompts.decode),
     carriedBy: async (carrier, handed_before) =>
       (await sql.all(CARRIED, [carrier, handed_before])).map(prompts.decode),
+    pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(prompts.decode),
     due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(prompts.decode),
 
     async list({ limit, cursor, ...filter }) {

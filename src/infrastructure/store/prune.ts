@@ -57,6 +57,18 @@ const SESSIONS: Kind = {
   ],
 };
 
+const TURNS: Kind = {
+  table: 'turns',
+  key: 'turn_id',
+  where: `state <> 'in_progress' AND ended_at < $1`,
+  with: [
+    ['interrupts', 'turn_id'],
+    ['events', 'subject'],
+  ],
+};
+
+
+export const pruneTurns = (sql: Sql): Pruning => pruning(sql, TURNS);
 export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
 export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS);
@@ -77,6 +89,7 @@ const OLD_EVENTS = `at < $1
   AND NOT EXISTS (SELECT 1 FROM messages WHERE message_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM mentions WHERE mention_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = events.subject)
+  AND NOT EXISTS (SELECT 1 FROM turns WHERE turn_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
 const COUNT_EVENTS = statement(`SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
 const OLDEST_EVENTS = statement(`SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);

@@ -14,6 +14,7 @@ import { migrate, SCHEMA_VERSION, schemaVersion, tooNew } from './migrations.ts'
 import { promptStatements } from './prompts.ts';
 import { sessionStatements } from './sessions.ts';
 import { type Driver, type Sql, statement } from './sql.ts';
+import { turnStatements } from './turns.ts';
 
 const LEDGER_EXISTS = statement('SELECT number FROM migrations LIMIT 1');
 const META = statement('SELECT value FROM meta WHERE name = $1');
@@ -55,6 +56,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     now,
     prompts: promptStatements(sql, now),
     sessions: sessionStatements(sql, now),
+    turns: turnStatements(sql),
     messages: messageStatements(sql),
     mentions: mentionStatements(sql, now),
     loops: loopStatements(sql, now),

@@ -1,0 +1,114 @@
+/** What services, hooks and the end of a session do to turns, inside a transaction of theirs. */
+import { answerInterrupt, interruptedBy } from '../domain/interrupts.ts';
+import { cancelPrompt, isExpired, type Prompt } from '../domain/prompts.ts';
+import { runsInside } from '../domain/sessions.ts';
+import { saysInterrupted, TRANSCRIPT_TAIL_BYTES } from '../domain/transcripts.ts';
+import {
+  durationMs,
+  endKind,
+  endTurn,
+  FALLS,
+  INTERRUPTED_AT_TERMINAL,
+  startTurn,
+  type Turn,
+  type TurnEnd,
+  type TurnStart,
+} from '../domain/turns.ts';
+import type { Files, ReadTx, WriteTx } from './ports.ts';
+
+export type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
+
+/** Begins a turn; whoever calls has ended the one before. */
+export async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Promise<Turn> {
+  const { session_id, client_turn_id, continues } = beginning;
+  const data = { state: 'in_progress', client_turn_id, continues: continues?.turn_id ?? null };
+  const number = await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
+  const turn = startTurn({ ...beginning, turn_id, number }, tx.now);
+  await tx.turns.insert(turn);
+  return turn;
+}
+
+/**
+ * Ends a turn, with what its end does to the questions asked in it and to whoever waits for it: all in one
+ * transaction, so that nobody reads one of these without the others. One that has ended stays as it is.
+ */
+export async function closeTurn(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
+  if (turn.state !== 'in_progress') return turn;
+  const ended = endTurn(turn, end, await cancelFalling(tx, turn, end), tx.now);
+  await tx.turns.update(ended);
+  const { turn_id, session_id, state, abort_reason, by, via, started_at, ended_at, cancelled_prompts } =
+    ended;
+  const duration_ms = durationMs(ended, tx.now);
+  const data = { state, abort_reason, by, via, started_at, ended_at, duration_ms, cancelled_prompts };
+  await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
+  for (const interrupt of await tx.turns.pendingInterrupts(turn_id))
+    await tx.turns.updateInterrupt(answerInterrupt(interrupt, ended, tx.now));
+  if (state === 'aborted') await closeWithParent(tx, ended, end);
+  return ended;
+}
+
+async function cancelFalling(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<string[]> {
+  const kind = endKind(end);
+  const cancelled: string[] = [];
+  for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {
+    // What is due expires by itself, and says so.
+    if (!FALLS[kind](prompt) || isExpired(prompt, tx.now)) continue;
+    await cancelOne(tx, prompt, end);
+    cancelled.push(prompt.ask_id);
+  }
+  return cancelled;
+}
+
+async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<void> {
+  if (end.state !== 'aborted' || end.abort_reason === 'ended') return;
+  const { abort_reason: reason } = end;
+  const who = { by: end.by ?? prompt.agent, via: end.via ?? ('hook' as const) };
+  const cancelled = cancelPrompt(prompt, { ...who, reason }, tx.now);
+  await tx.prompts.settle(cancelled, tx.now);
+  const { session_id, ask_id: subject, status } = cancelled;
+  const data = { status, cancel_reason: reason, ...who };
+  await tx.events.append({ type: 'prompt/cancelled', session_id, subject, data });
+}
+
+/** The subagents that ran inside the turn go with it; those in the background, and Codex's, run on. */
+async function closeWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<void> {
+  const session = await tx.sessions.get(parent.session_id);
+  for (const child of await tx.sessions.childrenOf(parent.session_id)) {
+    if (session === undefined || child.client === 'codex' || !runsInside(child, session)) continue;
+    const turn = await tx.turns.current(child.session_id);
+    if (turn === undefined) continue;
+    const { stopped_at, batch_at } = parent;
+    await closeTurn(tx, { ...turn, stopped_at, batch_at }, end);
+  }
+}
+
+/** The turn that an event of a client is about: by the client's id, else the one that runs, else the last. */
+export async function turnOf(
+  tx: ReadTx,
+  session_id: string,
+  client_turn_id: string | null,
+): Promise<Turn | undefined> {
+  const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
+  if (named !== undefined) return named;
+  const current = await tx.turns.current(session_id);
+  if (current !== undefined)
+    return client_turn_id === null || current.client_turn_id === null ? current : undefined;
+  return client_turn_id === null ? tx.turns.last(session_id) : undefined;
+}
+
+/** Somebody stopped the client itself: whoever asked for that through Hive, else the person at its terminal. */
+export async function stoppedInClient(tx: ReadTx, turn: Turn): Promise<TurnEnd> {
+  const pushed = (await tx.turns.pendingInterrupts(turn.turn_id)).find(({ pushed_at }) => pushed_at !== null);
+  return pushed === undefined ? INTERRUPTED_AT_TERMINAL : interruptedBy(pushed);
+}
+
+/** What the transcript says of a turn that runs as far as the store knows: stopped, or null for nothing. */
+export async function toldByTranscript(
+  tx: ReadTx,
+  turn: Turn,
+  readTail: Files['readTail'],
+): Promise<TurnEnd | null> {
+  if (turn.state !== 'in_progress' || turn.transcript_path === null) return null;
+  const tail = readTail(turn.transcript_path, TRANSCRIPT_TAIL_BYTES);
+  return tail !== null && saysInterrupted(tail, turn) ? stoppedInClient(tx, turn) : null;
+}

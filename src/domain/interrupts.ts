@@ -1,0 +1,144 @@
+/**
+ * Interrupts: somebody wants a turn stopped. Pure. A request is bound to one turn and answered once, by that
+ * turn's end, whoever waits for it; a time limit ends the waiting and not the request.
+ *
+ *     pending ──▶ answered | withdrawn
+ */
+import type { Actor } from './actors.ts';
+import type { Via } from './prompts.ts';
+import type { Session } from './sessions.ts';
+import type { AbortReason, Turn, TurnEnd } from './turns.ts';
+
+export interface Interrupt {
+  interrupt_id: string;
+  session_id: string;
+  turn_id: string;
+  by: string;
+  via: Via;
+  note: string | null;
+  timeout_ms: number;
+  asked_at: string;
+  state: 'pending' | 'answered' | 'withdrawn';
+  outcome: 'aborted' | 'completed' | null;
+  settled_at: string | null;
+  withdrawn_by: string | null;
+  /** Its asker's time was up while the turn still ran. */
+  unconfirmed_at: string | null;
+  /** When the client itself was told to stop, through its socket or by a signal: what ends the turn then is ours. */
+  pushed_at: string | null;
+}
+
+/** What every asker is told, once. */
+export interface InterruptOutcome {
+  session_id: string;
+  turn_id: string;
+  outcome: 'aborted' | 'completed' | 'unconfirmed';
+  abort_reason: AbortReason | null;
+  /** Who ended the turn. */
+  by: string | null;
+  waited_ms: number;
+  cancelled_prompts: string[];
+}
+
+export const INTERRUPT_LIMITS = {
+  note: 2_000,
+  minTimeoutMs: 0,
+  defaultTimeoutMs: 10 * 60 * 1000,
+  maxTimeoutMs: 24 * 60 * 60 * 1000,
+} as const;
+
+/** The turn has ended: so has every request for it. */
+export function answerInterrupt(interrupt: Interrupt, turn: Turn, now: string): Interrupt {
+  if (interrupt.state !== 'pending' || turn.state === 'in_progress') return interrupt;
+  return { ...interrupt, state: 'answered', outcome: turn.state, settled_at: now };
+}
+
+/** How a turn ends that is stopped for this request. */
+export function interruptedBy({ by, via, note }: Pick<Interrupt, 'by' | 'via' | 'note'>): TurnEnd {
+  return { state: 'aborted', abort_reason: 'interrupted', by, via, note };
+}
+
+export function withdrawInterrupt(interrupt: Interrupt, withdrawn_by: string, now: string): Interrupt {
+  return interrupt.state === 'pending'
+    ? { ...interrupt, state: 'withdrawn', withdrawn_by, settled_at: now }
+    : interrupt;
+}
+
+/** What an asker is told of a turn as it stands; `unconfirmed` while it still runs. */
+export function outcomeOf(turn: Turn, waited_ms: number): InterruptOutcome {
+  const { session_id, turn_id, state, abort_reason, by, cancelled_prompts } = turn;
+  return {
+    session_id,
+    turn_id,
+    outcome: state === 'in_progress' ? 'unconfirmed' : state,
+    abort_reason,
+    by,
+    waited_ms: Math.round(waited_ms),
+    cancelled_prompts,
+  };
+}
+
+/** Whether a turn was stopped by an interrupt: asked for again, that is the answer. */
+export function wasInterrupted(turn: Turn): boolean {
+  return turn.state === 'aborted' && turn.abort_reason === 'interrupted';
+}
+
+/** What a request for an interrupt meets. */
+export type Met =
+  /** It is taken down, and waits for the end of this turn. */
+  | { kind: 'ask'; turn: Turn }
+  /** That turn was interrupted already. */
+  | { kind: 'told'; turn: Turn }
+  /** Nothing runs, and no turn was named. */
+  | { kind: 'no_turn' }
+  /** Another turn than the one that runs was named. */
+  | { kind: 'not_current' };
+
+/** A request meets the turns of its session; `named` is the turn it names, if it exists. */
+export function meetInterrupt(turn_id: string | null, named: Turn | null, current: Turn | null): Met {
+  if (turn_id === null) return current === null ? { kind: 'no_turn' } : { kind: 'ask', turn: current };
+  if (named === null) return { kind: 'not_current' };
+  if (named.state === 'in_progress') return { kind: 'ask', turn: named };
+  return wasInterrupted(named) ? { kind: 'told', turn: named } : { kind: 'not_current' };
+}
+
+/** Why this actor may not stop this session, as a sentence; null when it may. */
+export function refusalToInterrupt(actor: Actor, session: Session): string | null {
+  if (actor.kind === 'rule')
+    return 'A rule stops nobody: an interrupt is asked for by the human or by an agent.';
+  if (actor.kind === 'human') return null;
+  if (actor.session_id === session.session_id)
+    return 'A session needs no interrupt to stop itself: end your turn.';
+  if (actor.ancestors.includes(session.session_id))
+    return 'A session cannot interrupt a session it descends from.';
+  return null;
+}
+
+/** A batch that was in flight when the stop was printed shows no sign of life any more after this. */
+const BATCH_SILENCE_MS = 2_000;
+/** A tool in flight keeps its batch open no longer. */
+const LONGEST_TOOL_MS = 10 * 60 * 1000;
+
+/**
+ * Whether a tool that starts now in a stopped turn proves that the stop never reached the client: the batch
+ * that was in flight has closed, and a client that had read the stop would have begun no other.
+ */
+export function stopWasLost(turn: Turn, now: string): boolean {
+  const { stopped_at, batch_closed_at, batch_at, open_tools } = turn;
+  if (stopped_at === null) return false;
+  if (batch_closed_at !== null) return true;
+  const at = Date.parse(now);
+  if (open_tools.some(({ since }) => at - Date.parse(since) < LONGEST_TOOL_MS)) return false;
+  return at - Date.parse(batch_at ?? stopped_at) > BATCH_SILENCE_MS;
+}
+
+/** A hook tells the client to stop, again if it did before: a new batch is in flight from here on. */
+export function stopPrinted(turn: Turn, now: string): Turn {
+  return {
+    ...turn,
+    stopped_at: now,
+    stops: turn.stops + 1,
+    batch_at: now,
+    batch_closed_at: null,
+  };
+}

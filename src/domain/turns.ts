@@ -1,0 +1,207 @@
+/**
+ * Turns: one run of an agent each, and what ends it. Pure: no clock, no ids, no I/O.
+ *
+ *     in_progress ──▶ completed | aborted (interrupted | replaced | ended | unknown)
+ *
+ * A turn ends once; whoever comes second finds it ended. What its end does to the questions that were asked
+ * in it stands here once, as a table (docs/turns.md shows the same).
+ */
+import type { Prompt, Via } from './prompts.ts';
+
+export type TurnState = 'in_progress' | 'completed' | 'aborted';
+/**
+ * `interrupted`: somebody stopped it. `replaced`: the client or the library says that a new turn displaced it.
+ * `ended`: its session went away. `unknown`: another turn began, and nothing says how this one ended.
+ */
+export type AbortReason = 'interrupted' | 'replaced' | 'ended' | 'unknown';
+
+/** A tool that has started and not come back. */
+export interface OpenTool {
+  use_id: string | null;
+  name: string;
+  since: string;
+}
+
+export interface Turn {
+  turn_id: string;
+  /** Grows with each turn that begins: two of one millisecond still have an order. */
+  number: number;
+  session_id: string;
+  /** `prompt_id` of Claude Code, `turn_id` of Codex; null where the client tells none. */
+  client_turn_id: string | null;
+  /** The turn that this one goes on with, under the same client's id. */
+  continues: string | null;
+  /** The first turn of that line, itself when it continues none: counts of blocks run over the whole line. */
+  chain_id: string;
+  state: TurnState;
+  abort_reason: AbortReason | null;
+  /** Who ended it, and through what; null where nobody did. */
+  by: string | null;
+  via: Via | null;
+  note: string | null;
+  started_at: string;
+  ended_at: string | null;
+  /** The questions that fell with it. */
+  cancelled_prompts: string[];
+  transcript_path: string | null;
+  /** The client's process and when it started, of a run that nobody attends: only such a one may be signalled. */
+  client_pid: number | null;
+  client_started_at: string | null;
+  /** Tools that started, and batches of them that closed. */
+  steps: number;
+  batches: number;
+  last_tool: string | null;
+  last_tool_at: string | null;
+  open_tools: OpenTool[];
+  /** When a hook last told the client to stop, and how often; null: this turn was stopped by other means, or not at all. */
+  stopped_at: string | null;
+  stops: number;
+  /** The last sign of the batch that was in flight then, and its close. */
+  batch_at: string | null;
+  batch_closed_at: string | null;
+  /** When the session was told of the abort, and when that was proved read. */
+  told_handed_at: string | null;
+  told_collected_at: string | null;
+}
+
+/** What is known of a turn that begins. */
+export interface TurnStart {
+  turn_id: string;
+  number: number;
+  session_id: string;
+  client_turn_id: string | null;
+  /** The turn it goes on with. */
+  continues: Turn | null;
+  transcript_path?: string | null;
+  client_pid?: number | null;
+  client_started_at?: string | null;
+}
+
+export function startTurn(start: TurnStart, now: string): Turn {
+  const { turn_id, number, session_id, client_turn_id, continues } = start;
+  return {
+    turn_id,
+    number,
+    session_id,
+    client_turn_id,
+    continues: continues?.turn_id ?? null,
+    chain_id: continues?.chain_id ?? turn_id,
+    state: 'in_progress',
+    abort_reason: null,
+    by: null,
+    via: null,
+    note: null,
+    started_at: now,
+    ended_at: null,
+    cancelled_prompts: [],
+    transcript_path: start.transcript_path ?? null,
+    client_pid: start.client_pid ?? null,
+    client_started_at: start.client_started_at ?? null,
+    steps: 0,
+    batches: 0,
+    last_tool: null,
+    last_tool_at: null,
+    open_tools: [],
+    stopped_at: null,
+    stops: 0,
+    batch_at: null,
+    batch_closed_at: null,
+    told_handed_at: null,
+    told_collected_at: null,
+  };
+}
+
+/** How a turn ends. */
+export type TurnEnd =
+  | { state: 'completed' }
+  | {
+      state: 'aborted';
+      abort_reason: AbortReason;
+      by: string | null;
+      via: Via | null;
+      note: string | null;
+    };
+
+const BY_NOBODY = { state: 'aborted', by: null, via: null, note: null } as const;
+/** Another turn began, and nothing says how this one ended. */
+export const ENDED_UNKNOWN: TurnEnd = { ...BY_NOBODY, abort_reason: 'unknown' };
+/** Its session went away. */
+export const ENDED_WITH_SESSION: TurnEnd = { ...BY_NOBODY, abort_reason: 'ended' };
+/** The person at the client's terminal pressed Esc. */
+export const INTERRUPTED_AT_TERMINAL: TurnEnd = {
+  state: 'aborted',
+  abort_reason: 'interrupted',
+  by: 'terminal',
+  via: 'terminal',
+  note: null,
+};
+
+/** Ends a turn. One that has ended stays as it is. */
+export function endTurn(turn: Turn, end: TurnEnd, cancelled_prompts: string[], now: string): Turn {
+  if (turn.state !== 'in_progress') return turn;
+  const { state, ...rest } = end;
+  return { ...turn, state, ...rest, ended_at: now, cancelled_prompts };
+}
+
+/** How long it has run, or ran. */
+export function durationMs(turn: Turn, now: string): number {
+  return Math.max(0, Date.parse(turn.ended_at ?? now) - Date.parse(turn.started_at));
+}
+
+export type EndKind = AbortReason | 'completed';
+
+export function endKind(end: TurnEnd): EndKind {
+  return end.state === 'completed' ? 'completed' : end.abort_reason;
+}
+
+/**
+ * What an end does to the pending questions that were asked in the turn: which of them fall, cancelled with
+ * this reason. Those of an `ended` turn become orphans with their session, and stay answerable.
+ */
+export const FALLS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'bind' | 'survives_turn'>) => boolean>> = {
+  interrupted: ({ survives_turn }) => !survives_turn,
+  replaced: ({ bind }) => bind === 'turn',
+  unknown: ({ bind }) => bind === 'turn',
+  completed: () => false,
+  ended: () => false,
+};
+
+/** A tool starts. */
+export function toolStarted(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string): Turn {
+  return {
+    ...turn,
+    steps: turn.steps + 1,
+    last_tool: tool.name,
+    last_tool_at: now,
+    open_tools: [...without(turn.open_tools, tool.use_id), { ...tool, since: now }],
+  };
+}
+
+/** A tool came back, or never will. */
+export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string): Turn {
+  const open = turn.open_tools;
+  const gone =
+    tool.use_id === null
+      ? open.findIndex(({ name }) => name === tool.name)
+      : open.findIndex(same(tool.use_id));
+  if (gone === -1) return turn;
+  return { ...turn, open_tools: open.toSpliced(gone, 1), batch_at: turn.batch_at === null ? null : now };
+}
+
+/** The client closed a batch of calls: none of them is in flight any more. */
+export function batchClosed(turn: Turn, use_ids: readonly string[], now: string): Turn {
+  return {
+    ...turn,
+    batches: turn.batches + 1,
+    open_tools: turn.open_tools.filter(({ use_id }) => use_id !== null && !use_ids.includes(use_id)),
+    batch_closed_at: turn.stopped_at === null ? null : now,
+  };
+}
+
+function same(use_id: string): (tool: OpenTool) => boolean {
+  return (tool) => tool.use_id === use_id;
+}
+
+function without(tools: readonly OpenTool[], use_id: string | null): OpenTool[] {
+  return use_id === null ? [...tools] : tools.filter((tool) => tool.use_id !== use_id);
+}

@@ -1,0 +1,137 @@
+/**
+ * The doorbell of a PostgreSQL store: LISTEN on a connection of its own. Such a connection dies silently, so
+ * it has a heartbeat, comes back with a capped back-off, listens again, and then everybody looks. Where LISTEN
+ * cannot be had (a transaction pooler), the slow poll carries on alone.
+ */
+import pg from 'pg';
+import type { PostgresPlace } from './postgres-place.ts';
+
+export interface PostgresBell {
+  watch(listener: () => void): () => void;
+  close(): Promise<void>;
+}
+
+const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_LIMIT_MS = 3_000;
+const END_LIMIT_MS = 500;
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 2_000;
+/** How often the net looks: seldom while the line is good, often while it is down. */
+const NET_MS = 500;
+const NET_EVERY_WHEN_LISTENING = 10;
+
+/** `version` changes whenever something was committed; it is asked by the net only. */
+export function createPostgresBell(place: PostgresPlace, version: () => Promise<number>): PostgresBell {
+  const listeners = new Set<() => void>();
+  let client: pg.Client | null = null;
+  let listening = false;
+  let stopped = true;
+  let retry_ms = FIRST_RETRY_MS;
+  let retry: NodeJS.Timeout | null = null;
+  let heartbeat: NodeJS.Timeout | null = null;
+  let net: NodeJS.Timeout | null = null;
+  let seen: number | null = null;
+  let rounds = 0;
+
+  function wake(): void {
+    for (const listener of [...listeners]) listener();
+  }
+
+  async function connect(): Promise<void> {
+    retry = null;
+    const fresh = new pg.Client({
+      ...place.listen,
+      application_name: 'hive-listen',
+      keepAlive: true,
+      connectionTimeoutMillis: HEARTBEAT_LIMIT_MS,
+      query_timeout: HEARTBEAT_LIMIT_MS,
+    });
+    client = fresh;
+    fresh.on('error', () => lose(fresh));
+    fresh.on('end', () => lose(fresh));
+    fresh.on('notification', wake);
+    try {
+      await fresh.connect();
+      await fresh.query(`LISTEN "${place.channel}"`);
+      if (stopped || client !== fresh) return await end(fresh);
+      listening = true;
+      retry_ms = FIRST_RETRY_MS;
+      // Whatever was committed while the line was down rang for nobody.
+      wake();
+    } catch {
+      lose(fresh);
+    }
+  }
+
+  function lose(lost: pg.Client): void {
+    if (client !== lost) return;
+    client = null;
+    listening = false;
+    void end(lost);
+    if (stopped) return;
+    retry = setTimeout(() => void connect(), retry_ms * (0.5 + Math.random()));
+    retry_ms = Math.min(retry_ms * 2, LAST_RETRY_MS);
+  }
+
+  function beat(): void {
+    const current = client;
+    if (current === null || !listening) return;
+    // A half-open line swallows this; its own time limit then declares it dead.
+    current.query('SELECT 1').catch(() => lose(current));
+  }
+
+  async function cast(): Promise<void> {
+    rounds += 1;
+    if (listening && rounds % NET_EVERY_WHEN_LISTENING !== 0) return;
+    try {
+      const current = await version();
+      const changed = seen !== null && current !== seen;
+      seen = current;
+      if (changed) wake();
+    } catch {
+      // The server is away: whoever waits looks for itself, and is told by its own read.
+      wake();
+    }
+  }
+
+  function start(): void {
+    stopped = false;
+    retry_ms = FIRST_RETRY_MS;
+    void connect();
+    heartbeat = setInterval(beat, HEARTBEAT_MS);
+    net = setInterval(() => void cast(), NET_MS);
+  }
+
+  async function stop(): Promise<void> {
+    stopped = true;
+    listening = false;
+    for (const timer of [retry, heartbeat, net]) if (timer !== null) clearTimeout(timer);
+    retry = null;
+    heartbeat = null;
+    net = null;
+    const last = client;
+    client = null;
+    if (last !== null) await end(last);
+  }
+
+  /** A broken connection has nothing to say about its end, and a half-open one says nothing for ever. */
+  async function end(old: pg.Client): Promise<void> {
+    const limit = setTimeout(() => old.connection.stream.destroy(), END_LIMIT_MS);
+    await old.end().catch(() => undefined);
+    clearTimeout(limit);
+  }
+
+  return {
+    watch(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) start();
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) void stop();
+      };
+    },
+    async close() {
+      listeners.clear();
+      await stop();
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** The statements of turns and of the interrupts asked for them. */
+import type { TurnRecords } from '../../application/ports.ts';
+import type { Interrupt } from '../../domain/interrupts.ts';
+import type { Turn } from '../../domain/turns.ts';
+import { pruneTurns } from './prune.ts';
+import { type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+
+const turns = table<Turn>('turns', {
+  turn_id: 'plain',
+  number: 'plain',
+  session_id: 'plain',
+  client_turn_id: 'plain',
+  continues: 'plain',
+  chain_id: 'plain',
+  state: 'plain',
+  abort_reason: 'plain',
+  by: 'plain',
+  via: 'plain',
+  note: 'plain',
+  started_at: 'plain',
+  ended_at: 'plain',
+  cancelled_prompts: 'json',
+  transcript_path: 'plain',
+  client_pid: 'plain',
+  client_started_at: 'plain',
+  steps: 'plain',
+  batches: 'plain',
+  last_tool: 'plain',
+  last_tool_at: 'plain',
+  open_tools: 'json',
+  stopped_at: 'plain',
+  stops: 'plain',
+  batch_at: 'plain',
+  batch_closed_at: 'plain',
+  told_handed_at: 'plain',
+  told_collected_at: 'plain',
+});
+
+const interrupts = table<Interrupt>('interrupts', {
+  interrupt_id: 'plain',
+  session_id: 'plain',
+  turn_id: 'plain',
+  by: 'plain',
+  via: 'plain',
+  note: 'plain',
+  timeout_ms: 'plain',
+  asked_at: 'plain',
+  state: 'plain',
+  outcome: 'plain',
+  settled_at: 'plain',
+  withdrawn_by: 'plain',
+  unconfirmed_at: 'plain',
+  pushed_at: 'plain',
+});
+
+const FROM = `SELECT ${turns.list} FROM turns`;
+const GET = statement(`${FROM} WHERE turn_id = $1`);
+const CURRENT = statement(`${FROM} WHERE session_id = $1 AND state = 'in_progress'`);
+const LAST = statement(`${FROM} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
+const BY_CLIENT = statement(
+  `${FROM} WHERE session_id = $1 AND client_turn_id = $2 ORDER BY number DESC LIMIT 1`,
+);
+const RUNNING = statement(`${FROM} WHERE state = 'in_progress' ORDER BY number LIMIT $1`);
+const UNTOLD = statement(
+  `${FROM} WHERE session_id = $1 AND state = 'aborted' AND told_collected_at IS NULL ORDER BY number LIMIT $2`,
+);
+const INSERT = statement(turns.insert());
+const UPDATE = statement(`UPDATE turns SET ${turns.assignments} WHERE turn_id = $1`);
+
+const FROM_INTERRUPTS = `SELECT ${interrupts.list} FROM interrupts`;
+const INTERRUPT = statement(`${FROM_INTERRUPTS} WHERE interrupt_id = $1`);
+const INTERRUPTS_OF = statement(`${FROM_INTERRUPTS} WHERE turn_id = $1 ORDER BY asked_at, interrupt_id`);
+const PENDING = statement(
+  `${FROM_INTERRUPTS} WHERE turn_id = $1 AND state = 'pending' ORDER BY asked_at, interrupt_id`,
+);
+const INSERT_INTERRUPT = statement(interrupts.insert());
+const UPDATE_INTERRUPT = statement(`UPDATE interrupts SET ${interrupts.assignments} WHERE interrupt_id = $1`);
+
+export function turnStatements(sql: Sql): TurnRecords {
+  async function one(query: Statement, params: SqlValue[]): Promise<Turn | undefined> {
+    const [row] = await sql.all(query, params);
+    return row === undefined ? undefined : turns.decode(row);
+  }
+
+  return {
+    ...pruneTurns(sql),
+    get: (turn_id) => one(GET, [turn_id]),
+    current: (session_id) => one(CURRENT, [session_id]),
+    last: (session_id) => one(LAST, [session_id]),
+    byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
+    running: async (limit) => (await sql.all(RUNNING, [limit])).map(turns.decode),
+    untold: async (session_id, limit) => (await sql.all(UNTOLD, [session_id, limit])).map(turns.decode),
+    async interrupt(interrupt_id) {
+      const [row] = await sql.all(INTERRUPT, [interrupt_id]);
+      return row === undefined ? undefined : interrupts.decode(row);
+    },
+    interruptsOf: async (turn_id) => (await sql.all(INTERRUPTS_OF, [turn_id])).map(interrupts.decode),
+    pendingInterrupts: async (turn_id) => (await sql.all(PENDING, [turn_id])).map(interrupts.decode),
+    async insert(turn) {
+      await sql.run(INSERT, turns.encode(turn));
+    },
+    async update(turn) {
+      await sql.run(UPDATE, turns.encode(turn));
+    },
+    async insertInterrupt(interrupt) {
+      await sql.run(INSERT_INTERRUPT, interrupts.encode(interrupt));
+    },
+    async updateInterrupt(interrupt) {
+      await sql.run(UPDATE_INTERRUPT, interrupts.encode(interrupt));
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { afterAll, beforeAll } from 'vitest';
+import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { describeStoreContract } from './store-contract.ts';
+
+expectNothingLeft();
+
+let server: PostgresServer;
+let hives = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+describeStoreContract('PostgreSQL', {
+  async freshAddress() {
+    hives += 1;
+    return server.address(`hive_${hives}`);
+  },
+  openDriver: async (address) => openPostgresAt(address, {}),
+});

@@ -1,0 +1,142 @@
+/** The turns of Claude Code, as its recorded hooks and transcripts tell them. */
+import { describe, expect, test } from 'vitest';
+import { openTestHive } from '../support/hive.ts';
+import { fire, recordedSequence } from '../support/hooks.ts';
+import { endsOf, recordedTail, turnsOf } from '../support/turns.ts';
+
+const FIRST = '5e551000-0000-4000-8000-000000000001';
+const SECOND = '5e551000-0000-4000-8000-000000000002';
+
+/** Replays a recorded sequence with its recorded transcript. */
+async function replay(sequence: string, transcript?: string, env: Record<string, string> = {}) {
+  const hive = await openTestHive();
+  const readTail = transcript === undefined ? () => null : recordedTail(transcript);
+  const printed: string[] = [];
+  for (const event of recordedSequence(`claude-code/${sequence}.jsonl`))
+    printed.push(await fire(hive, event, { env, settings: { readTail } }));
+  return { hive, printed: printed.filter((text) => text !== '') };
+}
+
+describe('Esc in the terminal', () => {
+  test('during a tool, during the answer and during a call of ours: interrupted at the terminal; before the first token: unknown', async () => {
+    const { hive } = await replay('esc-tui', 'esc-tool-stream-early-mcp');
+    expect(await endsOf(hive, FIRST)).toEqual([
+      'interrupted by terminal',
+      'completed',
+      'interrupted by terminal',
+      'completed',
+      'unknown',
+      'completed',
+      'interrupted by terminal',
+      'completed',
+    ]);
+  });
+
+  test('the next prompt tells the model, once for each', async () => {
+    const { printed } = await replay('esc-tui', 'esc-tool-stream-early-mcp');
+    const told = printed.filter((text) => text.includes('was interrupted at the terminal'));
+    expect(told).toHaveLength(3);
+    for (const text of told)
+      expect(JSON.parse(text).hookSpecificOutput.hookEventName).toBe('UserPromptSubmit');
+  });
+
+  test('without a transcript nothing says how those turns ended', async () => {
+    const { hive } = await replay('esc-tui');
+    expect((await endsOf(hive, FIRST)).filter((end) => end !== 'completed')).toEqual([
+      'unknown',
+      'unknown',
+      'unknown',
+      'unknown',
+    ]);
+  });
+
+  test('while a Stop hook of somebody else waits: the turn had completed for us, and stays so', async () => {
+    const { hive } = await replay('stop-hook-waits-esc', 'esc-stop-hook');
+    expect(await endsOf(hive, FIRST)).toEqual(['completed', 'completed']);
+  });
+
+  test('at a permission dialog: found when the session ends', async () => {
+    const { hive } = await replay('permission-terminal-esc-first', 'permission-terminal-no');
+    expect(await endsOf(hive, FIRST)).toEqual(['interrupted by terminal']);
+  });
+
+  test('a permission hook that interrupts looks exactly like it', async () => {
+    const { hive } = await replay('permission-hook-interrupt', 'permission-hook-interrupt');
+    expect(await endsOf(hive, FIRST)).toEqual(['interrupted by terminal']);
+  });
+
+  test('a wake-up after it begins a turn of its own', async () => {
+    const { hive } = await replay('rewake-after-esc');
+    expect(await endsOf(hive, FIRST)).toEqual(['unknown', 'completed']);
+  });
+});
+
+describe('turns without Esc', () => {
+  test('/clear and /resume: each prompt is a turn of the session it was typed in', async () => {
+    const { hive } = await replay('clear-resume-tui');
+    expect(await endsOf(hive, FIRST)).toEqual(['completed', 'completed']);
+    expect(await endsOf(hive, SECOND)).toEqual(['completed']);
+  });
+
+  test('a prompt typed while a Stop hook waits steers the old turn; the run that follows has an id no prompt carried', async () => {
+    const { hive } = await replay('stop-hook-waits-user-types');
+    const turns = await turnsOf(hive, FIRST);
+    expect(turns.map(({ state }) => state)).toEqual(['completed', 'completed']);
+    expect(new Set(turns.map(({ client_turn_id }) => client_turn_id)).size).toBe(2);
+    const events = await hive.store.read((tx) => tx.events.of(turns[0]?.turn_id ?? '', 100));
+    expect(events.map(({ type }) => type)).toContain('turn/steered');
+  });
+
+  test('a wake-up of an idle session is a turn; of a busy one it steers', async () => {
+    const idle = await replay('rewake-idle');
+    expect(await endsOf(idle.hive, FIRST)).toEqual(['completed', 'completed', 'completed']);
+    const busy = await replay('rewake-busy');
+    expect(await endsOf(busy.hive, FIRST)).toEqual(['completed', 'completed']);
+  });
+
+  test('a subagent has turns of its own, inside that of its parent', async () => {
+    const { hive } = await replay('subagent-foreground');
+    const sessions = await hive.sessions.list();
+    const child = sessions.find(({ parent_session_id }) => parent_session_id === FIRST);
+    expect(await endsOf(hive, FIRST)).toEqual(['completed']);
+    expect(await endsOf(hive, child?.session_id)).toEqual(['completed']);
+    const [turn] = await turnsOf(hive, child?.session_id);
+    expect(turn).toMatchObject({ steps: 4, batches: 2, open_tools: [] });
+  });
+
+  test('one in the background outlives the turn that started it', async () => {
+    const { hive } = await replay('subagent-background');
+    const sessions = await hive.sessions.list();
+    const child = sessions.find(({ parent_session_id }) => parent_session_id === FIRST);
+    expect(await endsOf(hive, FIRST)).toEqual(['completed', 'completed']);
+    expect(await endsOf(hive, child?.session_id)).toEqual(['completed']);
+  });
+
+  test('each run of a headless session is a turn', async () => {
+    const { hive } = await replay('headless-resume-continue-fork');
+    const sessions = await hive.sessions.list();
+    const ends = await Promise.all(sessions.map(({ session_id }) => endsOf(hive, session_id)));
+    expect(ends.flat().every((end) => end === 'completed')).toBe(true);
+    expect(ends.flat()).toHaveLength(6);
+  });
+});
+
+test('every transition is an event with who, why and how long', async () => {
+  const { hive } = await replay('esc-tui', 'esc-tool-stream-early-mcp');
+  const [turn] = await turnsOf(hive, FIRST);
+  const events = await hive.store.read((tx) => tx.events.of(turn?.turn_id ?? '', 100));
+  const transitions = events.filter(({ type }) => type === 'turn/changed').map(({ data }) => data);
+  expect(transitions).toEqual([
+    { state: 'in_progress', client_turn_id: '9a0e9700-0000-4000-8000-000000000001', continues: null },
+    {
+      state: 'aborted',
+      abort_reason: 'interrupted',
+      by: 'terminal',
+      via: 'terminal',
+      started_at: turn?.started_at,
+      ended_at: turn?.ended_at,
+      duration_ms: expect.any(Number),
+      cancelled_prompts: [],
+    },
+  ]);
+});
