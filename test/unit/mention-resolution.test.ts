@@ -1,0 +1,192 @@
+/** Whom names reach: handles, roles, everyone, the human; and what comes back when they reach nobody. */
+import { describe, expect, test } from 'vitest';
+import {
+  type Directory,
+  explainUnresolved,
+  type Resolution,
+  resolveMentions,
+} from '../../src/domain/mention-resolution.ts';
+import { type Session, startSession } from '../../src/domain/sessions.ts';
+import { introduction } from '../support/hive.ts';
+
+const NOW = '2026-01-11T18:00:00.000Z';
+
+function session(handle: string, changes: Partial<Session> = {}): Session {
+  return { ...startSession(introduction({ session_id: `id-${handle}` }), handle, NOW), ...changes };
+}
+
+const ada = session('Claude-abc12');
+const bob = session('Claude-def34');
+const far = session('Codex-far99', { project_dir: '/elsewhere/.git' });
+const ended = session('Claude-old00', { state: 'ended' });
+
+function resolve(
+  names: string[],
+  {
+    alive = [ada, bob, far],
+    gone = [ended],
+    muted = [],
+    from = ada,
+    scope = 'project' as 'project' | 'all',
+  }: {
+    alive?: Session[];
+    gone?: Session[];
+    muted?: string[];
+    from?: Session | null;
+    scope?: 'project' | 'all';
+  } = {},
+): Resolution {
+  const directory: Directory = { alive, ended: gone, isMuted: (id) => muted.includes(id) };
+  const message = {
+    session_id: from?.session_id ?? null,
+    author: from === null ? ('human' as const) : ('agent' as const),
+    project_dir: '/demo/.git',
+    scope,
+  };
+  return resolveMentions(names, message, directory);
+}
+
+function reached(resolution: Resolution): string[] {
+  return resolution.addressees.map((addressee) => addressee.handle);
+}
+
+describe('a handle', () => {
+  test('reaches its session, whatever its case and project', () => {
+    expect(reached(resolve(['claude-DEF34', 'Codex-far99']))).toEqual(['Claude-def34', 'Codex-far99']);
+  });
+
+  test('reaches nobody when it is the author', () => {
+    expect(resolve(['Claude-abc12'])).toEqual({ addressees: [], unresolved: [] });
+  });
+
+  test('reaches each addressee once, by however many names', () => {
+    const both = session('Claude-def34', { roles: ['reviewer'] });
+    expect(reached(resolve(['Claude-def34', 'All', 'reviewer'], { alive: [ada, both] }))).toEqual([
+      'Claude-def34',
+    ]);
+  });
+
+  test('that nobody has comes back with what comes near', () => {
+    expect(resolve(['Claude-def3', 'Claude-dfe34', 'humn', 'zzz']).unresolved).toEqual([
+      { handle: 'Claude-def3', reason: 'unknown', near: ['Claude-def34'] },
+      { handle: 'Claude-dfe34', reason: 'unknown', near: ['Claude-def34'] },
+      { handle: 'humn', reason: 'unknown', near: ['Human'] },
+      { handle: 'zzz', reason: 'unknown', near: [] },
+    ]);
+  });
+
+  test('of a session that has ended comes back as such', () => {
+    expect(resolve(['Claude-old00']).unresolved).toEqual([
+      { handle: 'Claude-old00', reason: 'ended', near: [] },
+    ]);
+  });
+
+  test('of a session that went on under another id reaches the one it went on as', () => {
+    const middle = session('Claude-mid00', { state: 'ended', continues: ended.session_id });
+    const heir = session('Claude-new00', { continues: middle.session_id });
+    const found = resolve(['Claude-old00'], { alive: [ada, heir], gone: [ended, middle] });
+    expect(reached(found)).toEqual(['Claude-new00']);
+  });
+
+  test('of a session that continues itself in a circle ends', () => {
+    const a = session('Claude-a', { state: 'ended', continues: 'id-Claude-b' });
+    const b = session('Claude-b', { state: 'ended', continues: 'id-Claude-a' });
+    expect(resolve(['Claude-a'], { gone: [a, b] }).unresolved[0]?.reason).toBe('ended');
+  });
+
+  test('of a session that takes no mentions comes back', () => {
+    const quiet = session('Claude-def34', { shared: false });
+    expect(resolve(['Claude-def34'], { alive: [ada, quiet] }).unresolved).toEqual([
+      { handle: 'Claude-def34', reason: 'not_shared', near: [] },
+    ]);
+  });
+
+  test('that the human has muted with the author comes back', () => {
+    expect(resolve(['Claude-def34'], { muted: [bob.session_id] }).unresolved[0]?.reason).toBe('muted');
+  });
+
+  test('is found where the sentence goes on behind it without a space', () => {
+    expect(reached(resolve(['Claude-def34にお願いします']))).toEqual(['Claude-def34']);
+    const named = session('代理');
+    expect(reached(resolve(['代理'], { alive: [named] }))).toEqual(['代理']);
+  });
+});
+
+describe('@All', () => {
+  test('reaches the living of the project but the author', () => {
+    expect(reached(resolve(['All']))).toEqual(['Claude-def34']);
+    expect(reached(resolve(['ALL'], { from: null }))).toEqual(['Claude-abc12', 'Claude-def34']);
+  });
+
+  test('with scope all reaches every project', () => {
+    expect(reached(resolve(['All'], { scope: 'all' }))).toEqual(['Claude-def34', 'Codex-far99']);
+  });
+
+  test('passes by those who take no mentions, whom the human has muted, subagents and shells', () => {
+    const alive = [
+      ada,
+      session('Claude-quiet', { shared: false }),
+      session('Claude-muted'),
+      session('Claude-sub', { session_id: `${ada.session_id}:sub`, parent_session_id: ada.session_id }),
+      session('Agent-shell', { client: 'cli' }),
+      session('Claude-child', { parent_session_id: ada.session_id }),
+    ];
+    expect(reached(resolve(['All'], { alive, muted: ['id-Claude-muted'] }))).toEqual(['Claude-child']);
+  });
+
+  test('with nobody there reaches nobody, and that is no mistake', () => {
+    expect(resolve(['All'], { alive: [ada] })).toEqual({ addressees: [], unresolved: [] });
+  });
+});
+
+describe('a role', () => {
+  const reviewer = session('Claude-def34', { roles: ['Reviewer', 'tester'] });
+  const farReviewer = session('Codex-far99', { project_dir: '/elsewhere/.git', roles: ['reviewer'] });
+
+  test('reaches those of the project who carry it', () => {
+    expect(reached(resolve(['reviewer'], { alive: [ada, reviewer, farReviewer] }))).toEqual(['Claude-def34']);
+  });
+
+  test('reaches them everywhere with scope all', () => {
+    const found = resolve(['reviewer'], { alive: [ada, reviewer, farReviewer], scope: 'all' });
+    expect(reached(found)).toEqual(['Claude-def34', 'Codex-far99']);
+  });
+
+  test('that only others carry comes back as carried elsewhere', () => {
+    expect(resolve(['reviewer'], { alive: [ada, farReviewer] }).unresolved[0]?.reason).toBe('elsewhere');
+  });
+
+  test('never takes the place of a handle, of All or of Human', () => {
+    const greedy = session('Codex-greedy', { roles: ['Claude-def34', 'All', 'Human'] });
+    expect(reached(resolve(['Claude-def34', 'Human'], { alive: [ada, bob, greedy] }))).toEqual([
+      'Claude-def34',
+      'Human',
+    ]);
+  });
+});
+
+describe('@Human', () => {
+  test('reaches the human, who has no session', () => {
+    expect(resolve(['human']).addressees).toEqual([{ session_id: 'human', handle: 'Human' }]);
+  });
+
+  test('reaches nobody when the human writes it', () => {
+    expect(resolve(['Human'], { from: null })).toEqual({ addressees: [], unresolved: [] });
+  });
+});
+
+test('near names are looked for a bounded number of times', () => {
+  const names = Array.from({ length: 40 }, (_, n) => `Claude-def3${n}x`);
+  const { unresolved } = resolve(names);
+  expect(unresolved).toHaveLength(40);
+  expect(unresolved.slice(10).every((one) => one.near.length === 0)).toBe(true);
+});
+
+test('what reached nobody is said in a sentence, with what was perhaps meant', () => {
+  expect(explainUnresolved({ handle: 'Claude-x', reason: 'unknown', near: ['Claude-y', 'Claude-z'] })).toBe(
+    '@Claude-x reached nobody: nobody has that name. Did you mean @Claude-y or @Claude-z?',
+  );
+  expect(explainUnresolved({ handle: 'Claude-x', reason: 'ended', near: [] })).toBe(
+    '@Claude-x reached nobody: that session has ended.',
+  );
+});
