@@ -1,8 +1,10 @@
 /** The composition root: the one file that chooses implementations. */
+import { hostname } from 'node:os';
 import type { Examination } from './application/doctor.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { mentionTtl } from './application/mentions.ts';
-import type { Logger, Notifier } from './application/ports.ts';
+import type { CodexControl, Logger, Notifier } from './application/ports.ts';
+import { files } from './infrastructure/platform/files.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
@@ -43,6 +45,10 @@ export async function openHive({
       log: logger,
       notifier: lazyNotifier(env, logger),
       findPlace,
+      machine: hostname(),
+      files,
+      codex: lazyCodexControl(env),
+      escalate_ms: env['HIVE_ESCALATE'] === 'signal' ? ESCALATE_AFTER_MS : null,
       examinations: () => examine(address, env),
       mention_ttl_ms: mentionTtl(env, logger),
     });
@@ -86,5 +92,18 @@ function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Lo
       return (await loading).show(popup);
     },
     close: async () => (await loading)?.close(),
+  };
+}
+
+/** The hooks have so long to deliver an interrupt before a run that nobody attends gets a signal. */
+const ESCALATE_AFTER_MS = 5_000;
+
+/** Loaded when a turn of Codex is interrupted. */
+function lazyCodexControl(env: Readonly<Record<string, string | undefined>>): CodexControl {
+  return {
+    async interrupt(turn) {
+      const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
+      return createCodexControl(env).interrupt(turn);
+    },
   };
 }

@@ -2,6 +2,7 @@
  * The feed: how a process learns what has changed. The doorbell says only that something may have; what,
  * everybody reads from the store at their own cursor (invariant 10). A lost wake-up costs time, never truth.
  */
+import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { Logger, Store } from './ports.ts';
 
@@ -90,14 +91,27 @@ export function createFeed(store: Store, log: Logger): Feed {
     signal?.addEventListener('abort', abort, { once: true });
     try {
       for (;;) {
-        const found = await check();
-        if (found !== undefined || bell.stopped) return found;
-        await bell.rung();
+        const looked = await look(check);
+        if (looked.found !== undefined || bell.stopped) return looked.found;
+        await bell.rung(looked.failed ? RETRY_MS : undefined);
       }
     } finally {
       unwatch();
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Who waits already outlives a store that is away for a while: it looks again, until its own time is up. */
+  async function look<T>(
+    check: () => Promise<T | undefined>,
+  ): Promise<{ found: T | undefined; failed: boolean }> {
+    try {
+      return { found: await check(), failed: false };
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      log.warn('A wait could not look at the store and will look again.', { error: String(error) });
+      return { found: undefined, failed: true };
     }
   }
 
