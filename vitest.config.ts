@@ -28,7 +28,15 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs'),
       project('long', 'long'),
-      project('clients', 'clients'),
+      {
+        extends: true as const,
+        test: {
+          name: 'clients',
+          include: ['test/clients/**/*.test.ts'],
+          globalSetup: ['test/clients/support/setup.ts'],
+          testTimeout: 60_000,
+        },
+      },
     ],
   },
 });

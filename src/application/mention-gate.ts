@@ -59,8 +59,9 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
   }
   if (decision.opinion === 'pass') return null;
   if (decision.opinion === 'remind') return remind(visit, await fresh(visit));
-  await tx.mentions.deny(mentions.map((mention) => mention.mention_id));
+  // In this order: the receipt is written with the mention as it was read, the count on top of what stands.
   await deliver(visit, mentions);
+  await tx.mentions.deny(mentions.map((mention) => mention.mention_id));
   return { deny: denialReason(mentions) };
 }
 

@@ -1,49 +1,107 @@
 /** Client suite 1: the real Claude Code asks, works on, and the answer arrives. */
-import { describe, expect, test } from 'vitest';
-import { openHive } from '../../src/open-hive.ts';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
-import { type ModelRequest, startModel } from './support/anthropic.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually } from '../support/wait.ts';
+import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { installClients } from './support/install.ts';
+import { askIdIn, clients, openWorld } from './support/world.ts';
 
-const clients = installClients();
+expectNothingLeft();
 
-/** The ask_id in what the model was sent last. */
-function askIdIn(request: ModelRequest): string {
-  return /ask-[0-9a-z]{16}/.exec(JSON.stringify(request.messages))?.[0] ?? 'none';
-}
+const QUESTION = { question: 'Red or blue?', options: ['red', 'blue'] };
+const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };
+const done: Reply = { text: 'done' };
 
-describe.skipIf(clients === null)('Claude Code', () => {
-  test('an answer given while the agent works is carried in by the next hook, with no poll', async () => {
-    if (clients === null) return;
-    const store = tempStore();
-    const hive = await openHive({ store });
-    const model = await startModel(async (request, step) => {
-      if (step === 1)
-        return {
-          calls: [
-            {
-              name: 'mcp__hive__hivemind_ask_async',
-              input: { question: 'Red or blue?', options: ['red', 'blue'] },
-            },
-          ],
-        };
-      if (step === 2) {
-        await hive.prompts.respond({ ask_id: askIdIn(request), decision: 'blue', actor: HUMAN });
-        return { calls: [{ name: 'Bash', input: { command: 'echo worked on', description: 'work' } }] };
-      }
-      return { text: 'done' };
+describe.skipIf(clients === null)('an answer to Claude Code', () => {
+  test('is carried in by the next hook, with no poll', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel(async ({ messages }, step) => {
+      if (step === 1) return ask;
+      if (step > 2) return done;
+      await hive.prompts.respond({ ask_id: askIdIn(messages), decision: 'blue', actor: HUMAN });
+      return { calls: [bash('echo worked on')] };
     });
-    const result = await runClaude({ clients, store, folder: tempFolder(), model: model.url }, 'go');
+    const result = await runClaude({ ...world, model }, 'go');
     expect(result.is_error).toBe(false);
     expect(model.told()).toContain('worked on');
-    expect(model.told()).toContain('Answer to ask-');
-    expect(model.told()).toContain('blue');
+    expect(model.told()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt?.session_id).toBe(result.session_id);
+    expect(prompt).toMatchObject({ session_id: result.session_id, status: 'responded', decision: 'blue' });
+    // Undisturbed exactly once, and proved: the Stop that follows shows that the model went on.
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
     expect(prompt?.handed_at).not.toBeNull();
     expect(prompt?.collected_at).not.toBeNull();
-    await hive.close();
+  });
+
+  test('comes by a poll, and then by nothing else', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel(async ({ messages }, step) => {
+      if (step === 1) return ask;
+      if (step > 3) return done;
+      const ask_id = askIdIn(messages);
+      if (step === 2) {
+        await hive.prompts.respond({ ask_id, decision: 'red', comment: 'like the logo', actor: HUMAN });
+        return { calls: [call('hivemind_poll', { ask_id })] };
+      }
+      return { calls: [bash('echo worked on')] };
+    });
+    await runClaude({ ...world, model }, 'go');
+    const polled = JSON.stringify(model.requests[2]?.messages.at(-1));
+    expect(polled.replaceAll('\\', '')).toContain('"decision":"red"');
+    expect(polled).toContain('like the logo');
+    expect(model.everything()).not.toContain('Answer to ask-');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt?.carrier).toMatch(/^mcp:/);
+    expect(prompt?.collected_at).not.toBeNull();
+  });
+
+  test('arrives although the MCP child was killed in between', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel(async ({ messages }, step) => {
+      if (step === 1) return ask;
+      if (step > 2) return done;
+      const [connection] = await hive.store.read((tx) => tx.sessions.connections(hostname()));
+      process.kill(connection?.pid ?? 0, 'SIGKILL');
+      await hive.prompts.respond({ ask_id: askIdIn(messages), decision: 'blue', actor: HUMAN });
+      return { calls: [bash('echo worked on')] };
+    });
+    const result = await runClaude({ ...world, model }, 'go');
+    expect(result.is_error).toBe(false);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ session_id: result.session_id, decision: 'blue' });
+    expect(prompt?.collected_at).not.toBeNull();
+  });
+
+  test('is typed into the minibuffer of a real Emacs', async () => {
+    const home = await openHome();
+    onTestFinished(() => home.close());
+    const world = await openWorld(join(home.folder, 'store', 'hive.db'));
+    const emacs = await home.emacs();
+    const model = await startModel(async ({ messages }, step) => {
+      if (step === 1) return ask;
+      if (step > 2) return done;
+      await emacs.until(/hive 1!/);
+      await emacs.keys('M-x');
+      await emacs.type('hive-respond');
+      await emacs.keys('Enter');
+      await emacs.until(/asks: Red or blue\?/);
+      await emacs.type('blue');
+      await emacs.keys('Enter');
+      await emacs.until(/Answered Claude-\w+: blue \(stored\)/);
+      const { status } = await world.hive.prompts.get(askIdIn(messages));
+      expect(status).toBe('responded');
+      return { calls: [bash('echo worked on')] };
+    });
+    await runClaude({ ...world, model }, 'go');
+    expect(model.told()).toMatch(/Answer to ask-.*blue\. By Ada via emacs/);
+    await eventually(() => home.outboxFiles().length === 0);
   });
 });

@@ -7,7 +7,12 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** One thing the model says: words, or calls of tools (several are one parallel batch). */
-export type Reply = { text: string } | { calls: { name: string; input: unknown }[] };
+export type Reply = { text: string } | { calls: readonly ToolUse[] };
+
+export interface ToolUse {
+  name: string;
+  input: unknown;
+}
 
 /** A request that carries tools, which is one step of the agent; the others are side calls. */
 export interface ModelRequest {
@@ -15,6 +20,12 @@ export interface ModelRequest {
   tools: { name: string }[];
   system: unknown;
 }
+
+/** A call of Claude Code's shell. */
+export const bash = (command: string): ToolUse => ({ name: 'Bash', input: { command, description: 'work' } });
+
+/** A call of one of our tools. */
+export const hive = (tool: string, input: unknown = {}): ToolUse => ({ name: `mcp__hive__${tool}`, input });
 
 export type Script = (request: ModelRequest, step: number) => Reply | Promise<Reply>;
 
@@ -24,6 +35,8 @@ export interface ModelServer {
   requests: ModelRequest[];
   /** Everything the model was told since it last spoke, as text. */
   told(): string;
+  /** Everything it was told in its last request, as text. */
+  everything(): string;
 }
 
 export async function startModel(script: Script): Promise<ModelServer> {
@@ -47,6 +60,7 @@ export async function startModel(script: Script): Promise<ModelServer> {
       const spoke = messages.findLastIndex((message) => message.role === 'assistant');
       return JSON.stringify(messages.slice(spoke + 1));
     },
+    everything: () => JSON.stringify(requests.at(-1)?.messages ?? []),
   };
 }
 

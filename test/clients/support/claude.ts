@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
-import type { Clients } from './install.ts';
+import type { World } from './world.ts';
 
 /** Every event that Hive listens to. */
 const EVENTS = [
@@ -19,12 +19,9 @@ const EVENTS = [
   'SubagentStop',
 ];
 
-export interface ClaudeWorld {
-  clients: Clients;
-  store: string;
-  /** The project it works in; also holds its home. */
-  folder: string;
-  model: string;
+/** Where it runs, and the scripted model it talks to. */
+export interface ClaudeRun extends Omit<World, 'hive'> {
+  model: { url: string };
   env?: Record<string, string>;
 }
 
@@ -38,10 +35,10 @@ export function hookSettings(): object {
   };
 }
 
-export function claudeEnvironment({ store, folder, model, env }: ClaudeWorld): Record<string, string> {
+export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Record<string, string> {
   return childEnvironment(store, {
     HOME: folder,
-    ANTHROPIC_BASE_URL: model,
+    ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: 'fake',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
@@ -50,7 +47,7 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeWorld): R
 }
 
 /** Writes the configuration and gives the arguments that use it. */
-export function claudeArguments({ folder }: ClaudeWorld): string[] {
+export function claudeArguments({ folder }: ClaudeRun): string[] {
   const mcp = join(folder, 'mcp.json');
   const settings = join(folder, 'settings.json');
   mkdirSync(folder, { recursive: true });
@@ -78,21 +75,21 @@ export interface ClaudeResult {
 
 /** Starts `claude -p PROMPT`. */
 export function startClaude(
-  world: ClaudeWorld,
+  run: ClaudeRun,
   prompt: string,
   more: readonly string[] = [],
 ): { child: Child; done: Promise<ClaudeResult> } {
-  const args = ['-p', prompt, '--output-format', 'json', ...claudeArguments(world), ...more];
-  const child = spawnChild(world.clients.claude, args, claudeEnvironment(world));
+  const args = ['-p', prompt, '--output-format', 'json', ...claudeArguments(run), ...more];
+  const child = spawnChild(run.clients.claude, args, claudeEnvironment(run));
   child.process.stdin.end();
   const done = outputOf(child).then((output) => JSON.parse(output) as ClaudeResult);
   return { child, done };
 }
 
 export async function runClaude(
-  world: ClaudeWorld,
+  run: ClaudeRun,
   prompt: string,
   more: readonly string[] = [],
 ): Promise<ClaudeResult> {
-  return startClaude(world, prompt, more).done;
+  return startClaude(run, prompt, more).done;
 }

@@ -3,15 +3,15 @@
  * registry is out of reach the suite says so in a plain line and is skipped.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** What the fixtures were recorded with; a newer client is tried by HIVE_CLIENTS="claude@x codex@y". */
-const PACKAGES = {
+/** What the fixtures were recorded with. */
+const PACKAGES: Readonly<Record<string, string>> = {
   '@anthropic-ai/claude-agent-sdk': '0.3.330',
   '@openai/codex': '0.169.0',
-} as const;
+};
 
 export interface Clients {
   claude: string;
@@ -32,20 +32,51 @@ export function installClients(): Clients | null {
     codex: join(modules, '.bin/codex'),
     modules,
   };
-  if (existsSync(clients.claude) && existsSync(clients.codex)) return clients;
+  if (isComplete(clients)) return clients;
   try {
-    mkdirSync(cache, { recursive: true });
-    writeFileSync(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies: PACKAGES }));
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
-      cwd: cache,
-      stdio: 'inherit',
-      timeout: 240_000,
-    });
-    return clients;
+    install(modules);
   } catch (error) {
-    process.stderr.write(
-      `The real agents could not be installed (${String(error).split('\n')[0]}): the client suite is skipped.\n`,
-    );
+    const [why] = String(error).split('\n');
+    process.stderr.write(`The real agents cannot be installed here (${why}): the client suite is skipped.\n`);
     return null;
+  }
+  return clients;
+}
+
+function isComplete({ claude, codex, modules }: Clients): boolean {
+  return (
+    existsSync(claude) &&
+    existsSync(codex) &&
+    Object.entries(PACKAGES).every(([name, version]) => installedVersion(modules, name) === version)
+  );
+}
+
+function installedVersion(modules: string, name: string): string | null {
+  try {
+    return (JSON.parse(readFileSync(join(modules, name, 'package.json'), 'utf8')) as { version: string })
+      .version;
+  } catch {
+    return null;
+  }
+}
+
+/** Beside the cache first, then into place: two suites that start at once find all of it or none. */
+function install(modules: string): void {
+  mkdirSync(cache, { recursive: true });
+  const place = mkdtempSync(join(cache, 'install-'));
+  try {
+    writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, dependencies: PACKAGES }));
+    const quiet = [
+      '--no-audit',
+      '--no-fund',
+      '--loglevel=error',
+      '--fetch-retries=1',
+      '--fetch-timeout=60000',
+    ];
+    execFileSync('npm', ['install', ...quiet], { cwd: place, stdio: 'inherit', timeout: 240_000 });
+    rmSync(modules, { recursive: true, force: true });
+    renameSync(join(place, 'node_modules'), modules);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,31 @@
+/** The surroundings of one run: the programs, a home that is also the project, a store with a hive open on it. */
+import { realpathSync } from 'node:fs';
+import { inject, onTestFinished } from 'vitest';
+import type { Hive } from '../../../src/application/hive.ts';
+import { openHive } from '../../../src/open-hive.ts';
+import { tempFolder, tempStore } from '../../support/temp.ts';
+import type { Clients } from './install.ts';
+
+/** Null where the real agents cannot be had: then the suite is skipped. */
+export const clients: Clients | null = inject('clients');
+
+export interface World {
+  clients: Clients;
+  store: string;
+  folder: string;
+  hive: Hive;
+}
+
+/** A new world, or one around a store that exists. */
+export async function openWorld(store: string = tempStore()): Promise<World> {
+  if (clients === null) throw new Error('The real agents are not installed.');
+  const hive = await openHive({ store, env: {} });
+  onTestFinished(() => hive.close());
+  // The clients know their project by its real path.
+  return { clients, store, folder: realpathSync(tempFolder()), hive };
+}
+
+/** The ask_id in what a model was sent. */
+export function askIdIn(told: unknown): string {
+  return /ask-[0-9a-z]{16}/.exec(JSON.stringify(told))?.[0] ?? 'none';
+}
