@@ -19,7 +19,6 @@
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
-(require 'subr-x)
 
 (defcustom hive-notify-echo t
   "Whether a line in the echo area tells of new questions.
@@ -28,7 +27,7 @@ The mode line counts them in any case."
   :group 'hive)
 
 (defvar hive-notify--arrived nil "Prompts that were not yet told of, newest first.")
-(defvar hive-notify--lines nil "Other lines that wait to be said, newest first.")
+(defvar hive-notify--lines nil "Other lines that wait to be said, oldest first.")
 (defvar hive-notify--timer nil "The timer that will say them, or nil.")
 
 (defvar hive-notify--spoke 0 "When something was last said.")
@@ -36,8 +35,8 @@ The mode line counts them in any case."
 (defconst hive-notify--patience 0.3
   "Seconds between two looks whether a busy human is free.")
 
-(defconst hive-notify--breath 0.5
-  "Seconds between two lines: what arrives together is said together.")
+(defconst hive-notify--breath 1
+  "Seconds between two lines, each of which is read; arrivals join meanwhile.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -57,7 +56,8 @@ A line in the echo area would cover what they look at or type."
 (defun hive-notify-say (format &rest args)
   "Say a line made from FORMAT and ARGS once the human is free.
 Lines that nobody asked for go through here, all of them."
-  (push (apply #'format format args) hive-notify--lines)
+  (setq hive-notify--lines
+        (nconc hive-notify--lines (list (apply #'format format args))))
   (hive-notify--soon 0))
 
 (defun hive-notify--soon (delay)
@@ -68,18 +68,19 @@ Lines that nobody asked for go through here, all of them."
             (run-at-time (max delay breath) nil #'hive-notify--speak)))))
 
 (defun hive-notify--speak ()
-  "Say what waits, or look again later when the human is busy."
+  "Say one of the lines that wait, or look again when the human is busy."
   (setq hive-notify--timer nil)
   (cond ((not (or hive-notify--arrived hive-notify--lines)))
         ((hive-notify-busy-p) (hive-notify--soon hive-notify--patience))
-        (t (let ((lines (nreverse hive-notify--lines))
-                 (arrival (hive-notify--arrival)))
-             (setq hive-notify--lines nil
-                   hive-notify--arrived nil
-                   hive-notify--spoke (float-time))
-             (when (or lines arrival)
-               (message "%s" (string-join (append lines (and arrival (list arrival)))
-                                          "  ·  ")))))))
+        (t (let ((line (if hive-notify--lines
+                           (pop hive-notify--lines)
+                         (prog1 (hive-notify--arrival)
+                           (setq hive-notify--arrived nil)))))
+             (when line
+               (setq hive-notify--spoke (float-time))
+               (message "%s" line))
+             (when (or hive-notify--arrived hive-notify--lines)
+               (hive-notify--soon 0))))))
 
 ;;;; What is said
 

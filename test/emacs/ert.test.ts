@@ -2,8 +2,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { childEnvironment } from '../support/children.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+
+expectNothingLeft();
 
 const here = import.meta.dirname;
 const elisp = join(here, '../../elisp');
@@ -11,19 +15,14 @@ const files = readdirSync(here).filter((name) => name.endsWith('-test.el'));
 
 let home = '';
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'hive-ert-'));
+  home = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-ert-`));
 });
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 /** Runs one file; resolves with everything Emacs printed. The environment is made from nothing. */
 function runErt(file: string): Promise<{ code: number | null; output: string }> {
   const args = ['-Q', '--batch', '-L', elisp, '-L', here, '-l', join(here, file)];
-  const env = {
-    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
-    HOME: home,
-    TMPDIR: home,
-    LANG: 'C.UTF-8',
-  };
+  const env = childEnvironment(join(home, 'hive.db'), { TMPDIR: home });
   const emacs = spawn('emacs', [...args, '-f', 'ert-run-tests-batch-and-exit'], { env, cwd: home });
   let output = '';
   const collect = (chunk: Buffer) => {

@@ -1,0 +1,155 @@
+/**
+ * Emacs is never seized (invariant 7), and answers are given with real keys: a real Emacs in a real
+ * terminal, its real sidecar, and an agent that asks through the library over the same store.
+ */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import type { Terminal } from '../support/tmux.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const TEXT = ['one', 'two needle', 'three', 'four', 'five needle', 'six', ''].join('\n');
+
+let home: Home;
+let emacs: Terminal;
+
+beforeAll(async () => {
+  home = await openHome();
+  const file = join(home.folder, 'notes.txt');
+  writeFileSync(file, TEXT);
+  emacs = await home.emacs(`(progn (setq echo-keystrokes 0.05) (find-file ${lisp(file)}))`);
+});
+afterAll(async () => home.close());
+
+/** The screen but for the count in the mode line, which is all that may change. */
+async function rest(): Promise<string[]> {
+  return (await emacs.screen()).map((line) => line.replace(/(hive \d+!)?[ -]*$/, '').trimEnd());
+}
+
+let asked = 0;
+
+/** Ten prompts arrive; the mode line says so. */
+async function tenArrive(): Promise<void> {
+  for (let i = 0; i < 10; i += 1) {
+    asked += 1;
+    await home.agent.prompts.ask({ question: `Question ${asked}?` });
+  }
+  await emacs.until(new RegExp(`hive ${asked}!`));
+}
+
+/** Does what `arrive` does, and sees that nothing but the count changed. */
+async function expectUntouched(arrive: () => Promise<void>): Promise<void> {
+  const before = { screen: await rest(), cursor: await emacs.cursor() };
+  await arrive();
+  // Whatever might still come has a while, longer than two lines of the echo area are apart.
+  await sleep(1_100);
+  expect({ screen: await rest(), cursor: await emacs.cursor() }).toEqual(before);
+}
+
+/** What a Lisp form yields, typed at M-: by hand. */
+async function lispValue(form: string): Promise<string> {
+  const file = join(home.folder, 'value');
+  await emacs.keys('M-:');
+  await emacs.until(/Eval:$/m);
+  await emacs.type(`(write-region (format "%S" ${form}) nil ${lisp(file)} nil 0)`);
+  await emacs.keys('Enter');
+  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '', 5_000, form);
+  const value = readFileSync(file, 'utf8');
+  rmSync(file);
+  return value;
+}
+
+describe('while ten prompts arrive', () => {
+  test('a half-typed M-x goes on', async () => {
+    await emacs.keys('M-x', 'goto-li');
+    await emacs.until(/M-x goto-li/);
+    await expectUntouched(tenArrive);
+    await emacs.keys('ne', 'Enter');
+    await emacs.until(/Goto line/);
+    await emacs.keys('3', 'Enter');
+    expect(await lispValue('(line-number-at-pos)')).toBe('3');
+  });
+
+  test('an incremental search goes on', async () => {
+    await emacs.keys('C-s', 'need');
+    await emacs.until(/I-search: need/);
+    await expectUntouched(tenArrive);
+    await emacs.keys('le');
+    await emacs.until(/I-search: needle/);
+    await emacs.keys('Enter');
+    expect(await lispValue('(list (line-number-at-pos) (current-column))')).toBe('(5 11)');
+  });
+
+  test('y-or-n-p waits for its own answer', async () => {
+    await emacs.keys('M-:');
+    await emacs.type('(message "said: %S" (y-or-n-p "Really? "))');
+    await emacs.keys('Enter');
+    await emacs.until(/Really\? \(y or n\)/);
+    await expectUntouched(tenArrive);
+    await emacs.keys('y');
+    await emacs.until(/said: t/);
+  });
+
+  test('a prefix key and a command that reads keys of its own go on', async () => {
+    // Emacs does not echo a prefix when output of any process comes first (measured): let it be quiet.
+    await sleep(300);
+    await emacs.keys('C-x');
+    await emacs.until(/^C-x-/m);
+    await expectUntouched(tenArrive);
+    await emacs.keys('h');
+    expect(await lispValue('mark-active')).toBe('t');
+    await emacs.keys('M-<', 'M-%');
+    await emacs.until(/Query replace/);
+    await emacs.type('needle');
+    await emacs.keys('Enter');
+    await emacs.type('thread');
+    await emacs.keys('Enter');
+    await emacs.until(/Query replacing needle with thread/);
+    await expectUntouched(tenArrive);
+    await emacs.keys('n', 'y');
+    await emacs.until(/five thread/);
+    await emacs.keys('C-/');
+    await emacs.until(/five needle/);
+  });
+
+  test('point, window and region stay, and typed keys go where they went', async () => {
+    await emacs.keys('C-x', '2', 'C-x', 'o', 'M-<', 'C-n', 'C-@', 'C-f', 'C-f');
+    const where = '(list (window-edges) (point) (mark) mark-active (buffer-name))';
+    const before = await lispValue(where);
+    await emacs.keys('C-l');
+    const cursor = await emacs.cursor();
+    await tenArrive();
+    const fresh = Array.from({ length: 10 }, (_, i) => asked - i).join('|');
+    await emacs.until(new RegExp(`Agent-Deplo asks: Question (${fresh})\\?.*M-x hive-respond`));
+    expect(await emacs.cursor()).toBe(cursor);
+    expect(await lispValue(where)).toBe(before);
+    await emacs.type('XYZ');
+    await emacs.until(/twXYZo needle/);
+    await emacs.keys('C-/', 'C-x', '1');
+  });
+
+  test('a half-typed answer goes on, and is the answer', async () => {
+    await emacs.keys('M-x');
+    await emacs.type('hive-respond');
+    await emacs.keys('Enter');
+    await emacs.until(/Answer which of \d+/);
+    await emacs.keys('Enter');
+    await emacs.until(/asks: Question 1\?/);
+    await emacs.type('half an ans');
+    await emacs.until(/half an ans/);
+    await expectUntouched(tenArrive);
+    await emacs.type('wer');
+    await emacs.keys('Enter');
+    await emacs.until(/Answered Agent-Deplo: half an answer \(stored\)/);
+  });
+
+  test('nothing failed on the way', async () => {
+    const file = join(home.folder, 'messages');
+    await lispValue(`(with-current-buffer "*Messages*" (write-region nil nil ${lisp(file)} nil 0))`);
+    expect(readFileSync(file, 'utf8')).not.toMatch(/error|wrong type|void|debugger/i);
+  });
+});

@@ -1,0 +1,100 @@
+/** A real Emacs with hive-mode in a real terminal, its sidecar, and a program that asks over the same store. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type HiveLibrary, openHive } from '../../src/index.ts';
+import { childEnvironment, HIVE, ROOT } from './children.ts';
+import { openTerminal, type Terminal } from './tmux.ts';
+import { eventually } from './wait.ts';
+
+/** A person's home with one store; several Emacsen may live in it, one after the other. */
+export interface Home {
+  readonly folder: string;
+  readonly outbox: string;
+  readonly agent: HiveLibrary;
+  /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
+  emacs(setup?: string): Promise<Terminal>;
+  /** Files of the outbox as they are now. */
+  outboxFiles(): string[];
+  /** The sidecar of the Emacs that started last. */
+  sidecarPid(): Promise<number>;
+  /** Ends everything. */
+  close(): Promise<void>;
+}
+
+export async function openHome(): Promise<Home> {
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-emacs-`));
+  const store = join(folder, 'store', 'hive.db');
+  mkdirSync(dirname(store), { mode: 0o700 });
+  const outbox = join(folder, 'outbox');
+  const agent = await openHive({ agent: 'Deployer', store, env: {} });
+  const terminals: Terminal[] = [];
+  const pids = new Set<number>();
+
+  const env = childEnvironment(store, { HOME: folder, TMPDIR: folder, TERM: 'xterm-256color' });
+
+  const home: Home = {
+    folder,
+    outbox,
+    agent,
+    async emacs(setup = 'nil') {
+      const place = mkdtempSync(join(folder, 't'));
+      const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
+      const lines = [
+        '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
+        '(setq native-comp-deferred-compilation nil)',
+        `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-user-name "Ada")`,
+        '(add-hook \'hive-connected-hook (lambda () (message "Connected to the hive")))',
+        setup,
+        '(hive-mode 1)',
+      ];
+      const terminal = await openTerminal(place, env, [
+        ...['emacs', '-Q', '-nw', '-L', join(ROOT, 'elisp'), '-l', 'hive-mode'],
+        ...lines.flatMap((line) => ['--eval', line]),
+      ]);
+      terminals.push(terminal);
+      await terminal.until(/Connected to the hive/);
+      pids.add(await terminal.pid());
+      pids.add(await home.sidecarPid());
+      return terminal;
+    },
+    outboxFiles: () => (existsSync(outbox) ? readdirSync(outbox) : []),
+    async sidecarPid() {
+      const emacs = await terminals.at(-1)?.pid();
+      const child = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && parentOf(pid) === emacs);
+      if (child === undefined) throw new Error('Emacs has no sidecar');
+      return Number(child);
+    },
+    async close() {
+      await Promise.all(terminals.map((terminal) => terminal.close()));
+      await agent.close();
+      const ended = () => ![...pids].some(isAlive);
+      await eventually(ended).catch(() => {});
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return home;
+}
+
+/** A string as Lisp reads it. */
+export function lisp(text: string): string {
+  return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
+}
+
+function stat(pid: string | number): { parent: number; state: string } | null {
+  try {
+    const [state = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return { state, parent: Number(parent) };
+  } catch {
+    return null;
+  }
+}
+
+const parentOf = (pid: string) => stat(pid)?.parent;
+
+function isAlive(pid: number): boolean {
+  const found = stat(pid);
+  return found !== null && found.state !== 'Z';
+}

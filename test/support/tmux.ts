@@ -1,0 +1,72 @@
+/** A real terminal for a test: a program under tmux, typed at with real keys, read off the screen. */
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Terminal {
+  /** Keys by their tmux names (`C-x`, `M-x`, `Enter`), or runs of plain characters without special meaning. */
+  keys(...keys: string[]): Promise<void>;
+  /** Text as it stands, `;` and all. */
+  type(text: string): Promise<void>;
+  /** The lines of the screen, without trailing blanks. */
+  screen(): Promise<string[]>;
+  /** Column and line of the cursor, from 0. */
+  cursor(): Promise<string>;
+  /** The screen as soon as it shows `pattern`. Throws with the screen when it does not within `ms`. */
+  until(pattern: RegExp, ms?: number): Promise<string[]>;
+  /** The process that the terminal runs. */
+  pid(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts `command` under a tmux server of its own, whose socket lies in `folder`; `env` is the whole environment. */
+export async function openTerminal(
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  command: readonly string[],
+  size = { columns: 100, lines: 24 },
+): Promise<Terminal> {
+  const socket = join(folder, 'tmux');
+  const tmux = async (...args: string[]) => (await run('tmux', ['-S', socket, ...args], { env })).stdout;
+  const dimensions = ['-x', String(size.columns), '-y', String(size.lines)];
+  await tmux('-f', '/dev/null', 'new-session', '-d', ...dimensions, '--', ...command);
+  // A terminal whose program died keeps its last screen, so that a failure can show it.
+  await tmux('set-option', '-g', 'remain-on-exit', 'on');
+  await tmux('set-option', '-s', 'escape-time', '0');
+
+  const terminal: Terminal = {
+    async keys(...keys) {
+      await tmux('send-keys', ...keys);
+    },
+    async type(text) {
+      await tmux('send-keys', '-l', '--', text);
+    },
+    async screen() {
+      return (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());
+    },
+    async cursor() {
+      return (await tmux('display-message', '-p', '#{cursor_x},#{cursor_y}')).trim();
+    },
+    async until(pattern, ms = 10_000) {
+      const deadline = Date.now() + ms;
+      for (;;) {
+        const screen = await terminal.screen();
+        if (pattern.test(screen.join('\n'))) return screen;
+        if (Date.now() > deadline) throw new Error(`${pattern} did not appear:\n${screen.join('\n')}`);
+        await sleep(30);
+      }
+    },
+    async pid() {
+      return Number(await tmux('display-message', '-p', '#{pane_pid}'));
+    },
+    async close() {
+      await tmux('kill-server').catch(() => {});
+      rmSync(socket, { force: true });
+    },
+  };
+  return terminal;
+}
