@@ -30,7 +30,7 @@ CREATE INDEX messages_by_project ON messages (project_dir, seq);
 CREATE INDEX messages_for_all ON messages (seq) WHERE scope = 'all';
 CREATE INDEX messages_by_thread ON messages (thread, seq) WHERE thread IS NOT NULL;
 CREATE INDEX messages_by_author ON messages (from_handle, seq);
-CREATE INDEX messages_by_body ON messages (body_digest);
+CREATE INDEX messages_by_body ON messages (body_digest, seq);
 CREATE INDEX messages_by_time ON messages (at);
 
 -- One row an addressee of a message; `session_id` is 'human' for @Human.
@@ -58,7 +58,7 @@ CREATE UNIQUE INDEX mentions_by_message ON mentions (message_id, session_id);
 -- What the gate reads before each tool call.
 CREATE INDEX mentions_unprocessed ON mentions (session_id, priority DESC, seq) WHERE status = 'unprocessed';
 CREATE INDEX mentions_expiring ON mentions (expires_at) WHERE status = 'unprocessed' AND expires_at IS NOT NULL;
-CREATE INDEX mentions_by_session ON mentions (session_id, seq);
+CREATE INDEX mentions_by_session ON mentions (session_id, seq, mention_id);
 CREATE INDEX mentions_by_pair ON mentions (from_session_id, session_id, created_at);
 
 -- When a human last had a say: in a project, to a session (its id), or to everyone ('*').

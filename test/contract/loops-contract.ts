@@ -1,0 +1,153 @@
+/** Loops: agents that keep answering each other are heard, but no longer hold each other up, until a human says something. */
+import { expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { humanPrompted } from '../../src/application/loops.ts';
+import { humanAuthor } from '../../src/domain/messages.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import { openTestHive } from '../support/hive.ts';
+import { join, post } from '../support/messages.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+async function two(hive: Hive): Promise<[Session, Session]> {
+  return [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
+}
+
+/** They mention each other in turn; for each mention whether it gates. */
+async function pingPong(hive: Hive, [a, b]: [Session, Session], times: number): Promise<boolean[]> {
+  const gates: boolean[] = [];
+  for (let n = 0; n < times; n += 1) {
+    const [from, to] = n % 2 === 0 ? [a, b] : [b, a];
+    const { mentions } = await post(hive, from, `@${to.handle} ${n}`);
+    gates.push(...mentions.map((mention) => mention.gates));
+  }
+  return gates;
+}
+
+const noticesOf = async (hive: Hive): Promise<Record<string, unknown>[]> =>
+  (await hive.store.read((tx) => tx.events.after(0, 1_000)))
+    .filter((event) => event.type === 'desk/notice')
+    .map((event) => event.data);
+
+const SIX = [true, true, true, true, true, true];
+
+export function loopsContract(engine: StoreEngine): void {
+  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+
+  test('after six mentions of each other within five minutes further ones gate no more, and the human is told once', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    expect(await pingPong(hive, pair, 9)).toEqual([...SIX, false, false, false]);
+    const notices = await noticesOf(hive);
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatchObject({
+      notice: 'loop_tripped',
+      severity: 'warning',
+      pairs: [{ handles: ['Claude-abc12', 'Claude-def34'] }],
+    });
+    // They are recorded and delivered all the same.
+    expect(await hive.mentions.has(pair[1].session_id)).toMatchObject({ count: 5, gating: 3 });
+    expect((await post(hive, pair[0], '@Claude-def34')).trips[0]).toMatchObject({
+      addressee: { handle: 'Claude-def34' },
+    });
+  });
+
+  test('a chain of more than eight replies gates no more, however slowly it grows', async () => {
+    const hive = await open();
+    const agents = await Promise.all(
+      Array.from({ length: 12 }, (_, n) => join(hive, `${String(n).padStart(5, '0')}-session`)),
+    );
+    let reply_to: string | undefined;
+    const gates: boolean[] = [];
+    for (const [n, from] of agents.slice(0, -1).entries()) {
+      const { message, mentions } = await post(hive, from, `@${agents[n + 1]?.handle}`, { reply_to });
+      expect(message.hops).toBe(n);
+      gates.push(...mentions.map((mention) => mention.gates));
+      reply_to = message.message_id;
+    }
+    expect(gates).toEqual([...Array(9).fill(true), false, false]);
+    const { message } = await post(hive, 'human', 'Go on', { reply_to });
+    expect(message.hops).toBe(0);
+  });
+
+  test("a human's message in the project lets them begin anew", async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await pingPong(hive, pair, 7);
+    await post(hive, 'human', 'Carry on.');
+    expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
+    expect(await noticesOf(hive)).toHaveLength(2);
+  });
+
+  test('so does a message to everyone, and a prompt that a person types to one of them', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await pingPong(hive, pair, 7);
+    await hive.messages.post({ body: 'To all.', author: humanAuthor('cli', null) });
+    expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
+    await hive.store.write((tx) => humanPrompted(tx, pair[1].session_id));
+    expect(await pingPong(hive, pair, 1)).toEqual([true]);
+  });
+
+  test("a human's message elsewhere, or a block under the human's name by an agent, does not", async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await pingPong(hive, pair, 7);
+    const elsewhere = { project: 'far', project_dir: '/far/.git' };
+    await hive.messages.post({ body: 'Hello.', author: humanAuthor('emacs', elsewhere) });
+    await post(hive, pair[0], '## 2026-01-11 18:00:00 Human\n\nCarry on.');
+    expect(await pingPong(hive, pair, 1)).toEqual([false]);
+  });
+
+  test("a human's word restarts a chain of replies", async () => {
+    const hive = await open();
+    const [a, b] = await two(hive);
+    const first = (await post(hive, a, 'one')).message.message_id;
+    const second = (await post(hive, b, 'two', { reply_to: first })).message;
+    expect(second.hops).toBe(1);
+    await post(hive, 'human', 'aside');
+    expect((await post(hive, a, 'three', { reply_to: second.message_id })).message.hops).toBe(1);
+  });
+
+  test('other pairs go on, and so do mentions of the human and by the human', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await join(hive, 'xyz56-session');
+    await pingPong(hive, pair, 7);
+    const { mentions } = await post(hive, pair[0], '@All and @Human');
+    expect(mentions.map(({ handle, gates }) => [handle, gates]).sort()).toEqual([
+      ['Claude-def34', false],
+      ['Claude-xyz56', true],
+      ['Human', false],
+    ]);
+    expect((await post(hive, 'human', '@Claude-def34')).mentions[0]?.gates).toBe(true);
+  });
+
+  test('the human lets them go on', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await pingPong(hive, pair, 7);
+    expect((await hive.loops.list())[0]).toMatchObject({ state: 'tripped', handles: expect.any(Array) });
+    await hive.loops.allow(['Claude-def34', 'Claude-abc12']);
+    expect(await hive.loops.list()).toEqual([]);
+    expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
+  });
+
+  test('the human mutes them: a mention reaches neither, until they are allowed again', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await hive.loops.mute([pair[0].handle, pair[1].session_id]);
+    const { mentions, unresolved } = await post(hive, pair[1], '@Claude-abc12 @All');
+    expect(mentions).toEqual([]);
+    expect(unresolved).toEqual([{ handle: 'Claude-abc12', reason: 'muted', near: [] }]);
+    expect((await post(hive, 'human', '@Claude-abc12')).mentions).toHaveLength(1);
+    await hive.loops.allow([pair[0].handle, pair[1].handle]);
+    expect((await post(hive, pair[1], '@Claude-abc12')).mentions).toHaveLength(1);
+  });
+
+  test('a pair is two sessions that exist', async () => {
+    const hive = await open();
+    const [a] = await two(hive);
+    await expect(hive.loops.mute([a.handle, 'nobody'])).rejects.toMatchObject({ code: 'session_not_found' });
+    await expect(hive.loops.allow([a.handle, a.session_id])).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+}

@@ -1,0 +1,225 @@
+/** Messages: one order for everybody, pages that lose none, and what is the same message. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { MessageFilter } from '../../src/application/ports.ts';
+import { humanAuthor } from '../../src/domain/messages.ts';
+import { stampOf } from '../../src/domain/shared-format.ts';
+import { openTestHive } from '../support/hive.ts';
+import { DEMO, join, post } from '../support/messages.ts';
+import { openTwo } from './open.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+async function bodies(hive: Hive, filter: Partial<MessageFilter> = {}): Promise<string[]> {
+  const { items } = await hive.messages.read({ limit: 100, ...filter });
+  return items.map((message) => message.body);
+}
+
+export function messagesContract(engine: StoreEngine): void {
+  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+
+  test('a message is read as it was posted, by everybody in the same order', async () => {
+    const [one, other] = await openTwo(engine);
+    const ada = await join(one, 'abc12-session');
+    const bob = await join(other, 'def34-session');
+    const { message } = await post(one, ada, 'first\r\n\r\n@Claude-def34', {
+      priority: 'urgent',
+      expects_reply: true,
+      thread: 'talk',
+    });
+    await Promise.all([post(one, ada, 'second'), post(other, bob, 'third')]);
+    expect(await other.messages.get(message.message_id)).toEqual({
+      ...message,
+      body: 'first\n\n@Claude-def34',
+      from_handle: 'Claude-abc12',
+      author: 'agent',
+      thread: 'talk',
+      priority: 'urgent',
+      expects_reply: true,
+      scope: 'project',
+      hops: 0,
+    });
+    expect(await bodies(one)).toEqual(await bodies(other));
+    expect((await one.messages.read({ limit: 10 })).items.map((item) => item.seq)).toEqual([1, 2, 3]);
+  });
+
+  test('a message that does not exist is said to be none', async () => {
+    const hive = await open();
+    const ada = await join(hive, 'abc12-session');
+    await expect(hive.messages.get('msg-x')).rejects.toMatchObject({ code: 'message_not_found' });
+    await expect(post(hive, ada, 'a', { reply_to: 'msg-x' })).rejects.toMatchObject({
+      code: 'message_not_found',
+    });
+    expect(await bodies(hive)).toEqual([]);
+  });
+
+  describe('pages', () => {
+    async function talk(hive: Hive, count: number): Promise<void> {
+      const ada = await join(hive, 'abc12-session');
+      for (let n = 0; n < count; n += 1) await post(hive, ada, `m${n}`);
+    }
+    const names = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, n) => `m${from + n}`);
+
+    test('begin with the last messages and go back to the first', async () => {
+      const hive = await open();
+      await talk(hive, 25);
+      const seen: string[] = [];
+      let before: string | null | undefined;
+      do {
+        const page = await hive.messages.read({ limit: 10, before });
+        seen.unshift(...page.items.map((message) => message.body));
+        before = page.previous_cursor;
+      } while (before !== null);
+      expect(seen).toEqual(names(0, 25));
+    });
+
+    test('go forward from where a reader was, and wait there for what comes', async () => {
+      const hive = await open();
+      await talk(hive, 12);
+      const first = await hive.messages.read({ limit: 5 });
+      expect(first).toMatchObject({ more: true });
+      expect(first.items.map((message) => message.body)).toEqual(names(7, 12));
+      const none = await hive.messages.read({ limit: 5, after: first.next_cursor });
+      expect(none).toMatchObject({ items: [], more: false, next_cursor: first.next_cursor });
+      await talk(hive, 7);
+      const next = await hive.messages.read({ limit: 5, after: none.next_cursor });
+      expect(next).toMatchObject({ more: true });
+      const last = await hive.messages.read({ limit: 5, after: next.next_cursor });
+      expect([...next.items, ...last.items].map((message) => message.body)).toEqual(names(0, 7));
+      expect(last.more).toBe(false);
+    });
+
+    test('of an empty buffer are empty', async () => {
+      const hive = await open();
+      expect(await hive.messages.read({ limit: 5 })).toEqual({
+        items: [],
+        next_cursor: null,
+        previous_cursor: null,
+        more: false,
+      });
+    });
+
+    test('are refused for a cursor that no list has given out', async () => {
+      const hive = await open();
+      await expect(hive.messages.read({ limit: 5, after: 'x' })).rejects.toMatchObject({
+        code: 'invalid_input',
+      });
+    });
+  });
+
+  describe('views', () => {
+    test('a project shows its own messages and those to everyone, in order', async () => {
+      const hive = await open();
+      const ada = await join(hive, 'abc12-session');
+      const far = await join(hive, 'far99-session', { project: 'far', project_dir: '/far/.git' });
+      await post(hive, ada, 'near 1');
+      await post(hive, far, 'far 1');
+      await post(hive, far, 'to all', { scope: 'all' });
+      await hive.messages.post({ body: 'human', author: humanAuthor('emacs', null) });
+      await post(hive, ada, 'near to all', { scope: 'all' });
+      const near = ['near 1', 'to all', 'human', 'near to all'];
+      expect(await bodies(hive, { project_dir: ada.project_dir })).toEqual(near);
+      expect(await bodies(hive, { project_dir: ada.project_dir, limit: 2 })).toEqual(near.slice(2));
+      expect(await bodies(hive, { project_dir: far.project_dir })).toEqual([
+        'far 1',
+        'to all',
+        'human',
+        'near to all',
+      ]);
+      expect(await bodies(hive)).toHaveLength(5);
+    });
+
+    test('a chain of replies is a thread, with what it began with', async () => {
+      const hive = await open();
+      const ada = await join(hive, 'abc12-session');
+      const root = (await post(hive, ada, 'root')).message.message_id;
+      await post(hive, ada, 'aside');
+      const reply = (await post(hive, 'human', 'reply', { reply_to: root })).message.message_id;
+      await post(hive, ada, 'reply to reply', { reply_to: reply });
+      await post(hive, ada, 'elsewhere', { reply_to: root, thread: 'other' });
+      expect(await bodies(hive, { thread: root })).toEqual(['root', 'reply', 'reply to reply']);
+      expect(await bodies(hive, { thread: 'other' })).toEqual(['elsewhere']);
+    });
+
+    test('an author and words narrow', async () => {
+      const hive = await open();
+      const ada = await join(hive, 'abc12-session');
+      await post(hive, ada, 'The LOGIN is 100% done');
+      await post(hive, 'human', 'login?');
+      expect(await bodies(hive, { from_handle: 'Human' })).toEqual(['login?']);
+      expect(await bodies(hive, { query: 'login' })).toHaveLength(2);
+      expect(await bodies(hive, { query: '100%' })).toEqual(['The LOGIN is 100% done']);
+      expect(await bodies(hive, { query: 'ogin', from_handle: 'Claude-abc12' })).toHaveLength(1);
+    });
+  });
+
+  describe('the same message', () => {
+    test('sent twice under one id is posted once and mentions once', async () => {
+      const [hive, other] = await openTwo(engine);
+      const ada = await join(hive, 'abc12-session');
+      const command = {
+        body: '@Human look',
+        author: humanAuthor('emacs', DEMO),
+        message_id: 'msg-0123456789',
+      };
+      await post(hive, ada, '@Human');
+      const posts = await Promise.all([hive.messages.post(command), other.messages.post(command)]);
+      expect(posts.map((posted) => posted.existing).sort()).toEqual([false, true]);
+      expect(await bodies(hive)).toEqual(['@Human', '@Human look']);
+      await expect(hive.messages.post({ ...command, body: 'other' })).rejects.toMatchObject({
+        code: 'idempotency_conflict',
+      });
+    });
+
+    test('found as a block in a buffer is not posted again, under whatever heading it stands there', async () => {
+      const hive = await open();
+      const ada = await join(hive, 'abc12-session');
+      const { message } = await post(hive, ada, 'Done. @Human');
+      const found = {
+        body: '\nDone. @Human\n',
+        author: humanAuthor('emacs', DEMO),
+        heading: { handle: 'Claude-abc12', stamp: stampOf(message.at, 60) },
+      };
+      expect(await hive.messages.post(found)).toMatchObject({ existing: true, message, mentions: [] });
+      const inserted = { ...found, heading: { handle: 'Claude-abc12', stamp: '2026-01-11 18:00:00' } };
+      const posted = await hive.messages.post(inserted);
+      expect(posted).toMatchObject({
+        existing: false,
+        message: { author: 'human', from_handle: 'Human', as_handle: 'Claude-abc12', session_id: null },
+      });
+      expect(await hive.messages.post(inserted)).toMatchObject({ existing: true, message: posted.message });
+      expect((await hive.mentions.summary('human')).total).toBe(1);
+    });
+
+    test("under the human's own heading is the human's, as nobody else", async () => {
+      const hive = await open();
+      const { message } = await hive.messages.post({
+        body: 'hello',
+        author: humanAuthor('emacs', DEMO),
+        heading: { handle: 'Human', stamp: '2026-01-11 18:00:00' },
+      });
+      expect(message.as_handle).toBeNull();
+    });
+  });
+
+  test('the last page costs the same whatever the history', async () => {
+    const hive = await open();
+    const ada = await join(hive, 'abc12-session');
+    const { message } = await post(hive, ada, 'one');
+    await hive.store.write(async (tx) => {
+      for (let n = 2; n <= 5_000; n += 1) {
+        const seq = await tx.messages.nextSeq();
+        await tx.messages.insert({
+          ...message,
+          seq,
+          message_id: `msg-${n}`,
+          body: `body ${n}`,
+          scope: n % 10 === 0 ? 'all' : 'project',
+        });
+      }
+    });
+    const page = await hive.messages.read({ limit: 500, project_dir: ada.project_dir });
+    expect(page.items).toHaveLength(500);
+    expect(page.items[0]?.seq).toBe(4_501);
+  });
+}

@@ -1,0 +1,75 @@
+/** What must cost the same whatever the history: SQLite reads it by an index, and sorts nothing. */
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ReadTx } from '../../src/application/ports.ts';
+import type { Driver, Sql } from '../../src/infrastructure/store/sql.ts';
+import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
+import { openStore } from '../../src/infrastructure/store/store.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
+  'the last messages': (tx) => tx.messages.list({ limit: 500 }),
+  'the messages before those': (tx) => tx.messages.list({ limit: 500, before: cursor(1_000) }),
+  'what came since': (tx) => tx.messages.list({ limit: 500, after: cursor(1_000) }),
+  "a project's last messages": (tx) => tx.messages.list({ limit: 500, project_dir: '/demo/.git' }),
+  "a thread's last messages": (tx) => tx.messages.list({ limit: 500, thread: 'talk' }),
+  "an author's last messages": (tx) => tx.messages.list({ limit: 500, from_handle: 'Claude-abc12' }),
+  'the messages with a body': (tx) => tx.messages.byBody('hello', 100),
+  'the unprocessed mentions of a session': (tx) => tx.mentions.unprocessedOf('session-1'),
+  'their number': (tx) => tx.mentions.countUnprocessed('session-1'),
+  'the mentions of each other of a pair': (tx) =>
+    tx.mentions.countBetween({ first_session_id: 'a', second_session_id: 'b' }, '2026'),
+  'the next expiry of a mention': (tx) => tx.mentions.nextExpiry(),
+  'the mentions that are due': (tx) => tx.mentions.due('2026', 100),
+  'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
+};
+
+function cursor(seq: number): string {
+  return Buffer.from(JSON.stringify([seq])).toString('base64url');
+}
+
+test.each(Object.entries(CASES))('%s', async (_name, read) => {
+  const address = tempStore();
+  prepareSqliteFile(address);
+  const texts: string[] = [];
+  const store = await openStore(watched(openSqlite(address), texts), address);
+  onTestFinished(() => store.close());
+  texts.length = 0;
+  await store.read(read);
+  expect(texts.length).toBeGreaterThan(0);
+  for (const text of texts) {
+    for (const step of plan(address, text))
+      expect(step, text).not.toMatch(/^SCAN (?!CONSTANT ROW|.*USING (COVERING )?INDEX)|TEMP B-TREE/);
+  }
+});
+
+/** The driver, with the text of each statement that is run. */
+function watched(driver: Driver, texts: string[]): Driver {
+  const wrap = (sql: Sql): Sql => ({
+    all(statement, params) {
+      texts.push(statement.text);
+      return sql.all(statement, params);
+    },
+    run: (statement, params) => sql.run(statement, params),
+  });
+  return {
+    ...driver,
+    read: (work) => driver.read((sql, now) => work(wrap(sql), now)),
+    write: (work) => driver.write((sql, now) => work(wrap(sql), now)),
+  };
+}
+
+function plan(address: string, text: string): string[] {
+  const database = new DatabaseSync(address, { readOnly: true });
+  try {
+    return (database.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[]).map(
+      ({ detail }) => detail,
+    );
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,38 @@
+/** Agents and the human at the shared buffer, as tests have them talk. */
+import type { Hive } from '../../src/application/hive.ts';
+import type { Posted } from '../../src/application/messages.ts';
+import { agentAuthor, humanAuthor, type PostRequest } from '../../src/domain/messages.ts';
+import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
+import { introduction } from './hive.ts';
+
+export const DEMO = { project: 'demo', project_dir: '/demo/.git' };
+
+/** A session that `post` can speak for; its handle is `Claude-` and the first five characters of its id. */
+export function join(
+  hive: Hive,
+  session_id: string,
+  changes: Partial<SessionIntroduction> = {},
+): Promise<Session> {
+  return hive.sessions.introduce(introduction({ session_id, ...changes }));
+}
+
+export function post(
+  hive: Hive,
+  from: Session | 'human',
+  body: string,
+  request: Omit<Partial<PostRequest>, 'body'> = {},
+): Promise<Posted> {
+  const author = from === 'human' ? humanAuthor('emacs', DEMO) : agentAuthor(from, 'mcp');
+  return hive.messages.post({ ...request, body, author });
+}
+
+/** What an agent deals with as, over MCP. */
+export function actorOf({ session_id, handle }: Session): {
+  kind: 'agent';
+  by: string;
+  via: 'mcp';
+  session_id: string;
+  ancestors: string[];
+} {
+  return { kind: 'agent', by: handle, via: 'mcp', session_id, ancestors: [] };
+}
