@@ -12,12 +12,13 @@ import { hostname } from 'node:os';
 import type { ResponseCallback } from './application/callbacks.ts';
 import type { Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
-import { sessionsTold, sourceOf } from './application/identity.ts';
+import { sessionsTold } from './application/identity.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
 import type { AgentActor } from './domain/actors.ts';
 import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
 import type { Session } from './domain/sessions.ts';
+import { decideSource, sourceEvidence } from './domain/sources.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { findPlace } from './infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive as openWhole } from './open-hive.ts';
@@ -93,7 +94,7 @@ async function ownSession(
     ...findPlace(process.cwd()),
     session_id: own ?? told?.session_id ?? '',
     client: own === undefined ? (told?.client ?? '') : 'library',
-    source: sourceOf(env),
+    source: decideSource(sourceEvidence(env)),
     machine: hostname(),
     // This process is the program's own session; of the agent that it runs under it is only a part.
     pid: own === undefined ? null : process.pid,

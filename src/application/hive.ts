@@ -13,11 +13,16 @@ import { createLoops, type LoopService } from './loops.ts';
 import { gateMentions } from './mention-gate.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
+import { createOutreach, type OutreachService } from './outreach.ts';
+import { startOutreachPopups } from './outreach-popups.ts';
 import { type PopupParty, startPopups } from './popups.ts';
 import type { CodexControl, Files, Ids, Logger, Notifier, Processes, ReadTx, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
+import { deliverReports } from './reports.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
+import { guardStop } from './stop-guard.ts';
+import { startSweep } from './sweep.ts';
 import { beginTurns, endTurns } from './turn-stations.ts';
 import { createTurns, type TurnService } from './turns.ts';
 
@@ -33,6 +38,7 @@ export interface Hive {
   readonly turns: TurnService;
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
+  readonly outreach: OutreachService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
   readonly loops: LoopService;
@@ -45,6 +51,8 @@ export interface Hive {
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
   startRetention(days: number): void;
+  /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
+  startSweep(): void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
@@ -56,7 +64,9 @@ const STATIONS: readonly Station[] = [
   deliverInterrupts,
   tellAborted,
   gateMentions,
+  guardStop,
   deliverAnswers,
+  deliverReports,
   endTurns,
   settleSession,
 ];
@@ -107,6 +117,9 @@ export function createHive(parts: HiveParts): Hive {
   let stopExpiry: (() => void) | null = null;
   const popups = new Set<() => Promise<void>>();
   let stopRetention: (() => void) | null = null;
+  let stopSweep: (() => void) | null = null;
+  const sessions = createSessions(store, processes);
+  const outreach = createOutreach(store, ids);
   return {
     store_id: store.store_id,
     store,
@@ -115,7 +128,8 @@ export function createHive(parts: HiveParts): Hive {
     prompts,
     callbacks,
     delivery,
-    sessions: createSessions(store, processes),
+    sessions,
+    outreach,
     turns: createTurns(store, ids),
     interrupts,
     desks: createDesks(store, ids, log),
@@ -123,7 +137,7 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     loops: createLoops(store),
     findPlace,
-    hooks: createHooks({ store, ids, processes, log, stations: STATIONS }),
+    hooks: createHooks({ store, ids, processes, log, prompts, stations: STATIONS }),
     retention,
     doctor: createDoctor(store, parts.examinations, log),
     startExpiry() {
@@ -132,9 +146,16 @@ export function createHive(parts: HiveParts): Hive {
     startRetention(days) {
       stopRetention ??= startRetention(retention, days, log);
     },
-
+    startSweep() {
+      stopSweep ??= startSweep({ sessions, outreach, machine, log });
+    },
     startPopups(party) {
-      const stop = startPopups({ store, feed, prompts, notifier, log }, party);
+      const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
+      const stopPrompts = startPopups({ store, feed, prompts, notifier, log }, party);
+      const stop = async (): Promise<void> => {
+        await stopOutreach();
+        await stopPrompts();
+      };
       popups.add(stop);
       return async () => {
         if (popups.delete(stop)) await stop();
@@ -144,6 +165,7 @@ export function createHive(parts: HiveParts): Hive {
       stopExpiry?.();
       await Promise.all([...popups].map((stop) => stop()));
       stopRetention?.();
+      stopSweep?.();
       interrupts.close();
       await callbacks.close();
       await store.close();

@@ -4,6 +4,7 @@
  */
 import type { HookEvent } from '../domain/hooks.ts';
 import { type Session, subagentId } from '../domain/sessions.ts';
+import { decideSource } from '../domain/sources.ts';
 import { withParent } from './ancestry.ts';
 import type { Station } from './hooks.ts';
 import { moveMentions } from './mention-records.ts';
@@ -46,10 +47,23 @@ async function knownRoot(
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
   const pid = event.pid ?? known.pid;
-  if (known.state === 'ended' && event.name !== 'SessionEnd')
-    return reopenSession(tx, { ...known, pid, machine });
-  if (known.pid !== pid) await tx.sessions.upsert({ ...known, pid, machine });
-  return { ...known, pid, machine };
+  const session = { ...known, pid, machine, source: sourceNow(known, event) };
+  if (known.state === 'ended' && event.name !== 'SessionEnd') return reopenSession(tx, session);
+  if (known.source !== session.source) return recordSession(tx, 'session/changed', session);
+  if (known.pid !== pid) await tx.sessions.upsert(session);
+  return session;
+}
+
+/** A run that begins is where it says it is; while it goes on, nothing that was known of it is forgotten. */
+const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
+
+function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {
+  const begins = event.name === 'SessionStart' && BEGINS.has(event.reason);
+  return decideSource({
+    corrected: source_fixed ? source : null,
+    standing: begins ? null : source,
+    told: event.source,
+  });
 }
 
 async function newRoot(tx: WriteTx, event: HookEvent, around: Surroundings): Promise<Session> {
@@ -70,13 +84,20 @@ async function newRoot(tx: WriteTx, event: HookEvent, around: Surroundings): Pro
   const introduced = await newSession(tx, await withParent(tx, introduction, above));
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's choices for a session hold for the one that goes on from it.
-  const { shared, roles, gate } = before;
+  const { shared, roles, gate, outreach, source_fixed } = before;
   const session = await recordSession(tx, 'session/started', {
     ...introduced,
     continues: before.session_id,
     shared,
     roles,
     gate,
+    outreach,
+    source_fixed,
+    source: decideSource({
+      corrected: source_fixed ? before.source : null,
+      standing: before.source,
+      told: source,
+    }),
   });
   await takeOver(tx, before, session);
   return session;
@@ -95,6 +116,7 @@ async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> 
     await tx.events.append({ type: 'prompt/moved', session_id: to.session_id, subject: ask_id, data });
   }
   await moveMentions(tx, from, to);
+  await tx.outreach.moveReader(from.session_id, to.session_id);
 }
 
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
@@ -112,7 +134,7 @@ async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: S
  */
 async function becomeBackground(tx: WriteTx, agent_id: string, root: Session): Promise<void> {
   const known = await tx.sessions.get(subagentId(root.session_id, agent_id));
-  if (known?.source === 'bg') return;
+  if (known?.source === 'bg' || known?.source_fixed === true) return;
   if (known === undefined) await startSubagent(tx, agent_id, { ...root, source: 'bg' });
   else await recordSession(tx, 'session/changed', { ...known, source: 'bg' });
 }

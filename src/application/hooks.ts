@@ -6,6 +6,7 @@ import { type HookEvent, mergeVerdicts, NO_OPINION, type Verdict } from '../doma
 import type { Session } from '../domain/sessions.ts';
 import { type Place, sessionOfHook } from './hook-sessions.ts';
 import type { Ids, Logger, Processes, Store, WriteTx } from './ports.ts';
+import type { PromptService } from './prompts.ts';
 
 /** What the person configured for all hooks, by environment (docs/mentions.md, docs/operations.md). */
 export interface HookSettings {
@@ -16,6 +17,8 @@ export interface HookSettings {
   place: () => Place;
   /** The last `bytes` of a file, or null where it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
+  /** Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. */
+  unhurried?: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 /** One event at one station. */
@@ -29,6 +32,8 @@ export interface Visit {
   log: Logger;
   /** What the stations before this one said. */
   verdict: Verdict;
+  /** This event was here before and has waited since: it is not to wait again. */
+  waited: boolean;
 }
 
 export type Station = (visit: Visit) => Promise<Partial<Verdict> | null>;
@@ -43,22 +48,35 @@ export interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
+  prompts: Pick<PromptService, 'wait' | 'expireDue'>;
   stations: readonly Station[];
 }
 
-export function createHooks({ store, ids, processes, log, stations }: HookParts): HookService {
+export function createHooks({ store, prompts, stations, ...parts }: HookParts): HookService {
+  /** One round past the stations. The one that wants to wait ends it: those after it have their say when it has waited. */
+  function visitAll(event: HookEvent, settings: HookSettings, waited: boolean): Promise<Verdict> {
+    return store.write(async (tx) => {
+      const session = await sessionOfHook(tx, event, { ...settings, processes: parts.processes });
+      let verdict = NO_OPINION;
+      for (const station of stations) {
+        const visit = { tx, event, session, settings, verdict, waited, ...parts };
+        verdict = mergeVerdicts(verdict, await station(visit));
+        if (verdict.wait !== null) break;
+      }
+      return verdict;
+    });
+  }
+
   return {
-    handle: (event, settings) =>
-      store.write(async (tx) => {
-        const session = await sessionOfHook(tx, event, { ...settings, processes });
-        let verdict = NO_OPINION;
-        for (const station of stations) {
-          verdict = mergeVerdicts(
-            verdict,
-            await station({ tx, event, session, settings, ids, processes, log, verdict }),
-          );
-        }
-        return verdict;
-      }),
+    async handle(event, settings) {
+      const verdict = await visitAll(event, settings, false);
+      const { wait } = verdict;
+      if (wait === null) return verdict;
+      const { unhurried = (work) => work() } = settings;
+      // Outside the transaction: the store is everybody's meanwhile.
+      await unhurried(() => prompts.wait(wait.ask_ids, { wait_ms: wait.wait_ms }));
+      await prompts.expireDue();
+      return visitAll(event, settings, true);
+    },
   };
 }

@@ -2,8 +2,8 @@
  * Who is calling: from what its client tells, never from an argument and never guessed from a focused
  * window (invariant 9). What the real clients tell is recorded in docs/protocol.md.
  */
-import type { Source } from '../domain/prompts.ts';
 import type { SessionIntroduction } from '../domain/sessions.ts';
+import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 
 /** What an MCP connection knows about its caller before and with each call. */
@@ -80,7 +80,8 @@ function text(value: unknown): string | null {
 export function identifyCaller(evidence: CallerEvidence): Identity {
   const { env, meta, connection_id, place, machine, parent_pid } = evidence;
   const client = cleanText(evidence.client);
-  const common = { ...place, machine, pid: parent_pid, source: evidence.source ?? sourceOf(env) };
+  const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
+  const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = text(env['HIVE_PARENT']);
 
   const codexSession = text(meta['sessionId']);
@@ -90,6 +91,8 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
     return known({
       ...common,
+      // Another client's entry point may stand in the environment of a Codex that it started.
+      source: declaredSource(evidence),
       session_id,
       client: 'codex',
       parent_session_id: isSubagent ? codexSession : parent_session_id,
@@ -111,14 +114,9 @@ function known(introduction: SessionIntroduction): Identity {
   return { introduction, advice: null };
 }
 
-/** Where a session runs, as far as its environment tells; main when it does not. */
-export function sourceOf(env: Readonly<Record<string, string | undefined>>): Source {
-  const given = env['HIVE_SOURCE'];
-  if (given === 'main' || given === 'bg' || given === 'fork') return given;
-  const entrypoint = env['CLAUDE_CODE_ENTRYPOINT'];
-  const headless =
-    entrypoint !== undefined && entrypoint !== 'cli' && env['CLAUDE_CODE_SESSION_ATTENDED'] !== '1';
-  return headless ? 'bg' : 'main';
+/** Where the connection was told that its agent runs, by option or variable; main when it was not. */
+export function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>): Source {
+  return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
 }
 
 /** The id of the call as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */

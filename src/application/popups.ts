@@ -4,7 +4,7 @@
  * the store lets one of them have it, once per prompt and seat. What became of it goes on the prompt's trail.
  */
 import { decide, type SuppressReason } from '../domain/popups.ts';
-import { type Moment, preferencesFrom } from '../domain/preferences.ts';
+import { momentOf, preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import type { Feed } from './feed.ts';
 import { createPopupBoard } from './popup-board.ts';
@@ -44,6 +44,14 @@ const RETRY_MS = 1_000;
 
 const SETTLES: ReadonlySet<string> = new Set(['prompt/responded', 'prompt/expired', 'prompt/cancelled']);
 
+/** How long this process lets others go first. */
+export async function patienceOf(store: Store, { seat, desk_id }: PopupParty): Promise<number> {
+  if (desk_id === null) return NO_DESK_MS;
+  const desks = await store.read((tx) => tx.desks.online(tx.now));
+  const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
+  return focused.length === 0 || focused.some((desk) => desk.desk_id === desk_id) ? 0 : OTHER_DESK_MS;
+}
+
 /** Runs until the returned function is called, which takes down what is still shown. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, log } = parts;
@@ -75,13 +83,6 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       subject: prompt.ask_id,
       data: { outcome, reason, seat, claimed_by: name, ...data },
     });
-  }
-
-  async function patience(): Promise<number> {
-    if (party.desk_id === null) return NO_DESK_MS;
-    const desks = await store.read((tx) => tx.desks.online(tx.now));
-    const focused = desks.filter((desk) => desk.seat === seat && desk.focused);
-    return focused.length === 0 || focused.some((desk) => desk.desk_id === party.desk_id) ? 0 : OTHER_DESK_MS;
   }
 
   function schedule(): void {
@@ -141,7 +142,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       cursor,
       async onEvents(events) {
         const created = events.filter((event) => event.type === 'prompt/created');
-        const at = created.length === 0 ? 0 : Date.now() + (await patience());
+        const at = created.length === 0 ? 0 : Date.now() + (await patienceOf(store, party));
         for (const { type, subject, data } of events) {
           if (subject === null) continue;
           if (type === 'prompt/created') due.set(subject, at);
@@ -164,8 +165,4 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     await board.close();
     await claiming;
   };
-}
-
-function momentOf(date: Date): Moment {
-  return { now: date.toISOString(), minute_of_day: date.getHours() * 60 + date.getMinutes() };
 }

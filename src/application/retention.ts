@@ -12,6 +12,7 @@ import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 const KINDS = [
   'prompts',
   'messages',
+  'outreach',
   'turns',
   'sessions',
   'desks',

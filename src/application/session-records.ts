@@ -7,6 +7,7 @@ import {
   startSession,
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
+import { reconcileUnreported } from './outreach-records.ts';
 import type { WriteTx } from './ports.ts';
 import { closeTurn } from './turn-records.ts';
 
@@ -43,6 +44,7 @@ export async function reopenSession(tx: WriteTx, session: Session): Promise<Sess
 export async function endSession(tx: WriteTx, session: Session): Promise<Session> {
   if (session.state === 'ended') return session;
   await markOrphaned(tx, session.session_id, true);
+  await reconcileUnreported(tx, session);
   const turn = await tx.turns.current(session.session_id);
   if (turn !== undefined) await closeTurn(tx, turn, ENDED_WITH_SESSION);
   const ended = await recordSession(tx, 'session/ended', {

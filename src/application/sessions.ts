@@ -1,9 +1,10 @@
 /** Sessions: who the agents are. Registered by whatever sees them first; a handle is given once. */
 import { HiveError } from '../domain/errors.ts';
-import type { Source } from '../domain/prompts.ts';
+import { applyOutreachChanges, type OutreachChanges } from '../domain/outreach-rules.ts';
 import type { GateMode, Session, SessionIntroduction } from '../domain/sessions.ts';
+import { decideSource, type Source } from '../domain/sources.ts';
 import { sessionsAmong, withParent } from './ancestry.ts';
-import { type CallerEvidence, identifyCaller, toolUseOf } from './identity.ts';
+import { type CallerEvidence, declaredSource, identifyCaller, toolUseOf } from './identity.ts';
 import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
 
@@ -32,11 +33,12 @@ export interface SessionService {
 }
 
 /** What the human may set for a session. */
-export interface SessionChanges {
+export interface SessionChanges extends OutreachChanges {
   shared?: boolean | undefined;
   roles?: readonly string[] | undefined;
   gate?: GateMode | null | undefined;
-  source?: Source | undefined;
+  /** Holds until it is taken back with null; then what the session's client tells counts again. */
+  source?: Source | null | undefined;
 }
 
 export interface Caller {
@@ -52,6 +54,15 @@ const SILENCE_MS = 24 * 60 * 60 * 1000;
 const MAX_GENERATIONS = 32;
 
 export function createSessions(store: Store, processes: Processes): SessionService {
+  /** Hooks do not know with which options `hive mcp` was started; what they found out may be raised by them. */
+  async function withDeclaredSource(known: Session, declared: Source): Promise<Session> {
+    if (sourceAfter(known, declared) === known.source) return known;
+    return store.write(async (tx) => {
+      const session = (await tx.sessions.get(known.session_id)) ?? known;
+      return recordSession(tx, 'session/changed', { ...session, source: sourceAfter(session, declared) });
+    });
+  }
+
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
@@ -105,14 +116,17 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         return { named, known: own ?? (await byProcess(tx, evidence)) };
       });
       const { introduction, advice } = identifyCaller(evidence);
-      const session = known ?? (await service.introduce(introduction));
+      const session =
+        known === undefined
+          ? await service.introduce(introduction)
+          : await withDeclaredSource(known, declaredSource(evidence));
       if (named !== undefined && named !== session.session_id) {
         await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
       }
       return { session, advice: known === undefined ? advice : null };
     },
 
-    async configure(handle_or_id, { shared, roles, gate, source }) {
+    async configure(handle_or_id, { shared, roles, gate, source, ...outreach }) {
       const { session_id } = await service.find(handle_or_id);
       return store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
@@ -124,6 +138,8 @@ export function createSessions(store: Store, processes: Processes): SessionServi
           roles: roles === undefined ? session.roles : [...new Set(roles)],
           gate: gate === undefined ? session.gate : gate,
           source: source ?? session.source,
+          source_fixed: source === undefined ? session.source_fixed : source !== null,
+          outreach: applyOutreachChanges(session.outreach, outreach),
         });
       });
     },
@@ -172,11 +188,21 @@ async function byProcess(
   return tellsItself || parent_pid === null ? undefined : tx.sessions.hookedByProcess(machine, parent_pid);
 }
 
+/** The source of a session that is known, given what it is told now. Where hooks speak for it, they say when a run begins. */
+function sourceAfter(known: Session, told: Source): Source {
+  const begins = known.state === 'ended' && known.hooks_seen_at === null;
+  return decideSource({
+    corrected: known.source_fixed ? known.source : null,
+    standing: begins ? null : known.source,
+    told,
+  });
+}
+
 /** What an introduction may correct on a session that is known already. */
 function isSame(known: Session, given: SessionIntroduction): boolean {
   return (
     known.pid === given.pid &&
-    known.source === given.source &&
+    known.source === sourceAfter(known, given.source) &&
     known.project_dir === given.project_dir &&
     known.machine === given.machine
   );
@@ -196,6 +222,7 @@ async function register(
   const session = {
     ...known,
     ...place,
+    source: sourceAfter(known, source),
     parent_session_id: parent_session_id ?? known.parent_session_id,
     last_seen_at: tx.now,
   };

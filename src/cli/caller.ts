@@ -4,9 +4,10 @@
  */
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
-import { agentVariable, sessionsTold, sourceOf } from '../application/identity.ts';
+import { agentVariable, sessionsTold } from '../application/identity.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
+import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 
@@ -54,7 +55,7 @@ export async function registerCaller(hive: Hive, { session_id, client }: Caller)
     ...findPlace(process.cwd()),
     session_id,
     client,
-    source: sourceOf(env),
+    source: decideSource(sourceEvidence(env)),
     machine: hostname(),
     // A shell is no agent: recorded as one, it would make everything in it an agent's.
     pid: known?.pid ?? null,

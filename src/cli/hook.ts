@@ -17,9 +17,13 @@ const LIMIT_MS = 2_000;
 const BUSY_MS = 1_500;
 
 async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  const limit = setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env), LIMIT_MS);
+  let name: string | null = null;
+  const setLimit = (): NodeJS.Timeout =>
+    setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
+  let limit = setLimit();
   try {
     const event = readHook(readFileSync(0, 'utf8'), env, clientOf(args));
+    name = event.name;
     const hive = await openHive({ env, busy_ms: BUSY_MS });
     const verdict = await hive.hooks.handle(event, {
       env,
@@ -27,13 +31,22 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
       pid: process.pid,
       place: () => findPlace(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
       readTail: files.readTail,
+      // A Stop that waits for the human as it was told to is no store that is gone.
+      async unhurried(work) {
+        clearTimeout(limit);
+        try {
+          return await work();
+        } finally {
+          limit = setLimit();
+        }
+      },
     });
     // Durable before told: what this says was handed over is on disk by now.
     await say(sayVerdict(event, verdict));
     // Not closed: whoever closes a store last copies its whole log into place and waits twice for the disk.
     process.exit(0);
   } catch (error) {
-    fail(error instanceof Error ? error.message : String(error), env);
+    fail(error instanceof Error ? error.message : String(error), env, name);
   } finally {
     clearTimeout(limit);
   }
@@ -56,10 +69,14 @@ function clientOf(args: readonly string[]): HookClient | null {
   return args.includes('--client') && (given === 'codex' || given === 'claude-code') ? given : null;
 }
 
-/** Guards fail open unless configured to fail closed (invariant 11): then exit code 2 denies, with this reason. */
-function fail(reason: string, env: NodeJS.ProcessEnv): never {
+/**
+ * Guards fail open unless configured to fail closed (invariant 11): then exit code 2 denies, with this reason.
+ * A Stop always fails open: held by a store that is gone, an agent would never end.
+ */
+function fail(reason: string, env: NodeJS.ProcessEnv, name: string | null): never {
   process.stderr.write(`hive hook: ${reason}\n`);
-  process.exit(env['HIVE_GATE_FAIL'] === 'closed' ? 2 : 0);
+  const closed = env['HIVE_GATE_FAIL'] === 'closed' && name !== 'Stop' && name !== 'SubagentStop';
+  process.exit(closed ? 2 : 0);
 }
 
 main(process.argv.slice(3), process.env).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import type { Role } from '../adapters/mcp/server.ts';
 import { serveStdio } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
-import type { Source } from '../domain/prompts.ts';
+import { SOURCES, type Source } from '../domain/sources.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
@@ -17,7 +17,7 @@ export function defineMcp(command: Command): void {
     .addOption(
       new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
     )
-    .addOption(new Option('--source <source>', 'where the agent runs').choices(['main', 'bg', 'fork']))
+    .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
     .action(({ role, source }: { role: Role; source?: Source }) => runMcp({ role, source: source ?? null }));
 }
 

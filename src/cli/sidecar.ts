@@ -15,7 +15,8 @@ async function runSidecar(): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive();
   hive.startExpiry();
-  startSweeping(hive);
+  hive.startSweep();
+  startRetention(hive);
   try {
     const { stdin: input, stdout: output, pid } = process;
     await serveEmacs(hive, { seat: thisSeat(), pid, input, output, stop });
@@ -27,7 +28,7 @@ async function runSidecar(): Promise<void> {
 }
 
 /** A retention that makes no sense must not cost the human their desk: nothing is removed, and the log says why. */
-function startSweeping(hive: Hive): void {
+function startRetention(hive: Hive): void {
   try {
     hive.startRetention(retentionDays(process.env));
   } catch (error) {

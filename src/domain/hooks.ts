@@ -2,7 +2,7 @@
  * Hooks: what an agent's client tells at each step, and what it may be told in return. Independent of the
  * client; adapters/hooks/ translates both ways, exactly as each client wants it.
  */
-import type { Source } from './prompts.ts';
+import type { Source } from './sources.ts';
 
 export type HookClient = 'claude-code' | 'codex';
 
@@ -45,6 +45,12 @@ export interface HookEvent {
   raw: Readonly<Record<string, unknown>>;
 }
 
+/** What a hook may wait for, outside of any transaction. */
+export interface HookWait {
+  ask_ids: readonly string[];
+  wait_ms: number;
+}
+
 /** What is told to the client. Everything is optional; nothing at all is the usual answer. */
 export interface Verdict {
   /** Texts the model reads beside what it does. */
@@ -57,6 +63,8 @@ export interface Verdict {
   block: string | null;
   /** Stop, SubagentStop: an interrupt waits for this very end, so no guard may hold the agent. */
   let_go: boolean;
+  /** Stop, SubagentStop: nothing is said before one of these prompts has settled, or the time is up (hooks.ts). */
+  wait: HookWait | null;
   /** Shown to the person at the client's terminal. */
   notice: string | null;
   /** The answer to a PermissionRequest or an Elicitation, in the client's own words. */
@@ -69,6 +77,7 @@ export const NO_OPINION: Verdict = {
   end_turn: null,
   block: null,
   let_go: false,
+  wait: null,
   notice: null,
   decision: null,
 };
@@ -83,6 +92,7 @@ export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): 
     end_turn: first.end_turn ?? second.end_turn ?? null,
     block: let_go ? null : (first.block ?? second.block ?? null),
     let_go,
+    wait: let_go ? null : (first.wait ?? second.wait ?? null),
     notice: first.notice ?? second.notice ?? null,
     decision: first.decision ?? second.decision ?? null,
   };

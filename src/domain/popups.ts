@@ -3,7 +3,8 @@
  * courtesy: whatever becomes of it, the prompt waits in the store, and closing one decides nothing.
  */
 import { disturbance, type Moment, type Preferences } from './preferences.ts';
-import { type Prompt, type Source, URGENCY_RANK, type Urgency } from './prompts.ts';
+import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
+import { sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 
 /** Why no popup was shown, as the trail of the prompt keeps it. */
@@ -20,8 +21,8 @@ export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 
 /** What is to be shown. Plain text everywhere: escaping is the business of who shows it. */
 export interface Popup {
-  /** `notice`: about a popup, not about something new. */
-  kind: 'prompt' | 'storm' | 'notice';
+  /** `outreach`: a ping or a card. `notice`: about a popup, not about something new. */
+  kind: 'prompt' | 'storm' | 'outreach' | 'notice';
   title: string;
   body: string;
   urgency: Urgency;
@@ -60,11 +61,6 @@ export function decide(
 
 function suppress(reason: SuppressReason): Verdict {
   return { show: false, reason };
-}
-
-/** How an agent is named wherever it makes itself heard: what comes from the background says so first. */
-export function sourcePrefix(source: Source): string {
-  return source === 'bg' ? '[bg] ' : '';
 }
 
 /** The popup of one prompt. A permission gets buttons only where its human has turned that on. */

@@ -47,6 +47,11 @@ export interface Moment {
   minute_of_day: number;
 }
 
+/** The moment of a time, on the clock of this machine. */
+export function momentOf(date: Date): Moment {
+  return { now: date.toISOString(), minute_of_day: date.getHours() * 60 + date.getMinutes() };
+}
+
 /** What stands for a seat; keys that a newer hive may have stored are left alone and not understood. */
 export function preferencesFrom(stored: Readonly<Record<string, unknown>>): Preferences {
   const known = Object.keys(DEFAULT_PREFERENCES)

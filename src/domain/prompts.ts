@@ -8,13 +8,12 @@
  * The field names are the same in the database, on every wire and in Emacs.
  */
 import { HiveError, invalidInput } from './errors.ts';
+import type { Source } from './sources.ts';
 import { characterCount, cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
 
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 export type PromptKind = 'question' | 'permission';
 export type Urgency = 'low' | 'normal' | 'critical';
-/** Where a session runs; background wins over fork (design: source). */
-export type Source = 'main' | 'bg' | 'fork';
 /** Through what somebody acted (invariant 8). */
 export type Via =
   | 'emacs'

@@ -1,7 +1,8 @@
 /**
  * Sessions: one agent conversation each. Pure: what a session is, how its handle is made, how it ends.
  */
-import type { Source } from './prompts.ts';
+import type { OutreachOverrides } from './outreach-rules.ts';
+import type { Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
 /** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
@@ -16,6 +17,8 @@ export interface Session {
   /** Name of the client program as it gave it (`claude-code`, `codex`, …). */
   client: string;
   source: Source;
+  /** The human has set the source: nothing else changes it. */
+  source_fixed: boolean;
   project: string;
   project_dir: string;
   branch: string | null;
@@ -31,6 +34,8 @@ export interface Session {
   roles: string[];
   /** How unprocessed mentions hold its tool calls; null follows the global setting. */
   gate: GateMode | null;
+  /** What of the outreach settings the human has set for it alone. */
+  outreach: OutreachOverrides;
   state: SessionState;
   started_at: string;
   last_seen_at: string;
@@ -94,6 +99,8 @@ export function startSession(introduction: SessionIntroduction, handle: string, 
     shared: true,
     roles: [],
     gate: null,
+    source_fixed: false,
+    outreach: {},
     state: 'active',
     started_at: now,
     last_seen_at: now,

@@ -1,6 +1,8 @@
 /** The shape of what a desk sends about itself. */
 import { z } from 'zod';
+import type { OutreachChanges } from '../domain/outreach-rules.ts';
 import type { PreferenceChanges } from '../domain/preferences.ts';
+import { outreachSettings } from './outreach.ts';
 
 export const PROTOCOL_VERSION = 1;
 
@@ -22,10 +24,14 @@ const preferenceShape = {
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
   sound: z.boolean().nullish(),
+  /** Of every seat. */
+  outreach: outreachSettings.nullish(),
 };
 
 /** `desk/preferences`: what changes. A null goes back to the default; what is left out stays. */
-export const preferencesParams: z.ZodType<PreferenceChanges> = z.strictObject(preferenceShape, {
+export const preferencesParams: z.ZodType<
+  PreferenceChanges & { outreach?: OutreachChanges | null | undefined }
+> = z.strictObject(preferenceShape, {
   error: (issue) =>
     issue.code === 'unrecognized_keys'
       ? `There is no preference ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(preferenceShape).join(', ')}.`

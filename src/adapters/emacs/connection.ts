@@ -20,8 +20,11 @@ import { doctorMethods } from './doctor.ts';
 import { startEvents } from './events.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
+import { outreachMethods } from './outreach.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
+import { sessionMethods } from './sessions.ts';
+import { turnMethods } from './turns.ts';
 
 /** What every method gets besides its parameters. */
 export interface Seat {
@@ -38,7 +41,16 @@ export interface Seat {
 export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
 export type Methods = Readonly<Record<string, Method>>;
 
-const METHODS: Methods = { ...promptMethods, ...messageMethods, ...mentionMethods, ...deskMethods, ...doctorMethods };
+const METHODS: Methods = {
+  ...promptMethods,
+  ...messageMethods,
+  ...mentionMethods,
+  ...sessionMethods,
+  ...turnMethods,
+  ...outreachMethods,
+  ...deskMethods,
+  ...doctorMethods,
+};
 
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Tell = (method: string, params: object) => Promise<void>;

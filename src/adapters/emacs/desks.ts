@@ -38,6 +38,11 @@ export const deskMethods: Methods = {
   },
 
   async 'desk/preferences'(params, { hive, seat }) {
-    return { preferences: await hive.desks.setPreferences(seat, preferencesParams.parse(params)) };
+    const { outreach: changes, ...ofSeat } = preferencesParams.parse(params);
+    // What holds for outreach holds at every seat: it is the agents', not this desk's.
+    const outreach = await (changes === undefined || changes === null
+      ? hive.outreach.settings()
+      : hive.outreach.setSettings(changes));
+    return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), outreach } };
   },
 };

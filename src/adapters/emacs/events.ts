@@ -7,12 +7,23 @@ import type { Seat, Tell } from './connection.ts';
 import { tellMentions } from './mentions.ts';
 import { tellMessages } from './messages.ts';
 import { tellNotices } from './notices.ts';
+import { tellOutreach } from './outreach.ts';
 import { tellPrompts } from './prompts.ts';
+import { tellSessions } from './sessions.ts';
+import { tellTurns } from './turns.ts';
 
 /** Tells what it knows of among these events. */
 export type Teller = (events: readonly HiveEvent[], seat: Seat, tell: Tell) => Promise<void>;
 
-const TELLERS: readonly Teller[] = [tellPrompts, tellMessages, tellMentions, tellNotices];
+const TELLERS: readonly Teller[] = [
+  tellPrompts,
+  tellMessages,
+  tellMentions,
+  tellOutreach,
+  tellSessions,
+  tellTurns,
+  tellNotices,
+];
 
 /** Follows the feed from the handshake on, until the returned function is called. */
 export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {

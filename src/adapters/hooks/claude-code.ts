@@ -2,9 +2,18 @@
  * Claude Code's hooks (recorded with 2.1.330): how its events read, and the exact shapes it takes back. One
  * character before the JSON, or a wrong hookEventName, and it runs the tool.
  */
-import { sourceOf } from '../../application/identity.ts';
 import type { HookEvent, Verdict } from '../../domain/hooks.ts';
-import { commonFields, type Environment, joinContext, objects, type Raw, text, toolOf } from './event.ts';
+import { decideSource, sourceEvidence } from '../../domain/sources.ts';
+import {
+  commonFields,
+  type Environment,
+  isFork,
+  joinContext,
+  objects,
+  type Raw,
+  text,
+  toolOf,
+} from './event.ts';
 
 export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   const common = commonFields(raw);
@@ -15,10 +24,7 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
     client: 'claude-code',
     client_turn_id: text(raw, 'prompt_id'),
     pid: Number.isInteger(pid) && pid > 0 ? pid : null,
-    source:
-      common.name === 'SessionStart' && common.reason === 'fork' && sourceOf(env) !== 'bg'
-        ? 'fork'
-        : sourceOf(env),
+    source: decideSource({ ...sourceEvidence(env), forked: isFork(common) }),
     attended: attended === undefined ? null : attended === '1',
     tool: toolOf(raw),
     batch: objects(raw['tool_calls']).flatMap((call) => text(call, 'tool_use_id') ?? []),

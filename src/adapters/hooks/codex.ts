@@ -2,9 +2,9 @@
  * Codex's hooks (recorded with 0.169): how its events read, and the exact shapes it takes back. One field
  * more than it knows, `continue:false` beside a denial among them, and it runs the tool.
  */
-import { sourceOf } from '../../application/identity.ts';
 import type { HookEvent, Verdict } from '../../domain/hooks.ts';
-import { commonFields, type Environment, joinContext, type Raw, text, toolOf } from './event.ts';
+import { decideSource } from '../../domain/sources.ts';
+import { commonFields, type Environment, isFork, joinContext, type Raw, text, toolOf } from './event.ts';
 
 export function readCodex(raw: Raw, env: Environment): HookEvent {
   const common = commonFields(raw);
@@ -14,17 +14,13 @@ export function readCodex(raw: Raw, env: Environment): HookEvent {
     client_turn_id: text(raw, 'turn_id'),
     // Every terminal shares one daemon, whose environment is the first terminal's: no process identifies a session.
     pid: null,
-    source: common.name === 'SessionStart' && common.reason === 'fork' ? 'fork' : (ownSource(env) ?? 'main'),
+    // Only what was set for Hive: Claude Code's variables may stand in the environment of a Codex it started.
+    source: decideSource({ variable: env['HIVE_SOURCE'], forked: isFork(common) }),
     attended: null,
     tool: toolOf(raw),
     batch: [],
     background_agents: [],
   };
-}
-
-/** Only what was set for Hive: Claude Code's variables may stand in the environment of a Codex it started. */
-function ownSource(env: Environment): HookEvent['source'] | null {
-  return env['HIVE_SOURCE'] === undefined ? null : sourceOf({ HIVE_SOURCE: env['HIVE_SOURCE'] });
 }
 
 const TAKES_CONTEXT: ReadonlySet<string> = new Set([

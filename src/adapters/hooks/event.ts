@@ -47,6 +47,11 @@ export function commonFields(
   };
 }
 
+/** A conversation that branches off another under an id of its own. */
+export function isFork({ name, reason }: Pick<HookEvent, 'name' | 'reason'>): boolean {
+  return name === 'SessionStart' && reason === 'fork';
+}
+
 /** Servers whose tools are ours: by our own name, or as a plugin of ours brings it. */
 const OWN_TOOL = /^mcp__(?:hive|plugin_hive_hive)__(hivemind_[a-z_]+)$/;
 

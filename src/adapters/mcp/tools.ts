@@ -1,10 +1,12 @@
 /** Every tool on one screen, with the role that sees it. */
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
+import { outreachTools } from './outreach.ts';
 import { coordinatorPromptTools, promptTools } from './prompts.ts';
 import type { Role, Tool } from './server.ts';
 import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
+import { coordinatorTurnTools } from './turns.ts';
 
 const FOR_EVERY_AGENT: readonly Tool[] = [
   ...promptTools,
@@ -12,8 +14,9 @@ const FOR_EVERY_AGENT: readonly Tool[] = [
   ...messageTools,
   ...mentionTools,
   ...sessionTools,
+  ...outreachTools,
 ];
-const FOR_COORDINATORS: readonly Tool[] = [...coordinatorPromptTools];
+const FOR_COORDINATORS: readonly Tool[] = [...coordinatorPromptTools, ...coordinatorTurnTools];
 
 export function toolsFor(role: Role): readonly Tool[] {
   return role === 'coordinator' ? [...FOR_EVERY_AGENT, ...FOR_COORDINATORS] : FOR_EVERY_AGENT;

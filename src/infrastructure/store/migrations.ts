@@ -6,6 +6,7 @@ import prompts from '../../../sql/0001_prompts.sql';
 import messages from '../../../sql/0002_messages.sql';
 import turns from '../../../sql/0003_turns.sql';
 import gates from '../../../sql/0004_gates.sql';
+import outreach from '../../../sql/0005_outreach.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -20,6 +21,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 2, name: 'messages', text: messages },
   { number: 3, name: 'turns', text: turns },
   { number: 4, name: 'gates', text: gates },
+  { number: 5, name: 'outreach', text: outreach },
 ];
 
 /** The schema that this code reads and writes. */

@@ -5,8 +5,8 @@
 import type { PromptFilter, PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
 import { type Prompt, URGENCY_RANK, type Urgency, type Via } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { prunePrompts } from './prune.ts';
 import { type Conditions, conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
+import { prunePrompts } from './prune.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
 const prompts = table<Prompt>('prompts', {

@@ -53,6 +53,7 @@ const SESSIONS: Kind = {
       WHERE parent_session_id IS NOT NULL AND (state <> 'ended' OR ended_at >= $1))`,
   with: [
     ['tool_callers', 'session_id'],
+    ['stop_guards', 'session_id'],
     ['events', 'subject'],
   ],
 };
@@ -67,7 +68,18 @@ const TURNS: Kind = {
   ],
 };
 
+/** What was shown, or told; a report that nobody has read yet stays. */
+const OUTREACH: Kind = {
+  table: 'outreach',
+  key: 'outreach_id',
+  where: `created_at < $1 AND NOT (kind = 'report' AND status = 'sent')`,
+  with: [
+    ['popups', 'ask_id'],
+    ['events', 'subject'],
+  ],
+};
 
+export const pruneOutreach = (sql: Sql): Pruning => pruning(sql, OUTREACH);
 export const pruneTurns = (sql: Sql): Pruning => pruning(sql, TURNS);
 export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
 export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
@@ -90,6 +102,7 @@ const OLD_EVENTS = `at < $1
   AND NOT EXISTS (SELECT 1 FROM mentions WHERE mention_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM sessions WHERE session_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM turns WHERE turn_id = events.subject)
+  AND NOT EXISTS (SELECT 1 FROM outreach WHERE outreach_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
 const COUNT_EVENTS = statement(`SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
 const OLDEST_EVENTS = statement(`SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);

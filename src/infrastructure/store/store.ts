@@ -11,6 +11,7 @@ import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion, tooNew } from './migrations.ts';
+import { outreachStatements } from './outreach.ts';
 import { promptStatements } from './prompts.ts';
 import { sessionStatements } from './sessions.ts';
 import { type Driver, type Sql, statement } from './sql.ts';
@@ -62,6 +63,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     loops: loopStatements(sql, now),
     desks: deskStatements(sql, now),
     gates: gateStatements(sql),
+    outreach: outreachStatements(sql),
     events: eventStatements(sql, now, onAppend),
   };
 }

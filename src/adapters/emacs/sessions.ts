@@ -1,0 +1,55 @@
+/** Sessions as Emacs lists and configures them. */
+import type { Hive } from '../../application/hive.ts';
+import { turnView } from '../../application/turn-view.ts';
+import type { Session } from '../../domain/sessions.ts';
+import { cleanText } from '../../domain/text.ts';
+import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
+import { fittingCount } from '../fitting.ts';
+import type { Methods } from './connection.ts';
+import { subjectsOf, type Teller } from './events.ts';
+import { FRAME_BYTES } from './frames.ts';
+
+const DEFAULT_LIMIT = 200;
+
+export const sessionMethods = {
+  async 'session/list'(params, { hive }) {
+    const { state, limit } = sessionListParams.parse(params);
+    const sessions = await hive.sessions.list({
+      state: state === 'all' ? undefined : (state ?? 'alive'),
+      limit: limit ?? DEFAULT_LIMIT,
+    });
+    const waiting = await hive.store.read((tx) => tx.mentions.unprocessedBySession());
+    const turns = await newestTurns(hive, sessions);
+    const listed = sessions.map((session) => ({
+      ...session,
+      unprocessed_mentions: waiting.get(session.session_id) ?? 0,
+      turn: turns.get(session.session_id) ?? null,
+    }));
+    return { sessions: listed.slice(0, fittingCount(listed, FRAME_BYTES)), next_cursor: null };
+  },
+
+  async 'session/configure'(params, { hive }) {
+    const { session_id, shared, roles, ...changes } = configureParams.parse(params);
+    const session = await hive.sessions.configure(cleanText(session_id), {
+      ...changes,
+      // Neither has anything wider that it could follow: null leaves them, an empty list takes the roles away.
+      shared: shared ?? undefined,
+      roles: roles ?? undefined,
+    });
+    return { session };
+  },
+} satisfies Methods;
+
+/** What each runs, or how its last turn ended: an outcome that came while nobody looked is seen here. */
+async function newestTurns(hive: Hive, sessions: readonly Session[]): Promise<Map<string, object>> {
+  const now = new Date().toISOString();
+  const newest = await hive.turns.newestOf(sessions.map(({ session_id }) => session_id));
+  return new Map(newest.map(({ turn, interrupts }) => [turn.session_id, turnView(turn, interrupts, now)]));
+}
+
+export const tellSessions: Teller = async (events, { hive }, tell) => {
+  for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
+    const session = await hive.sessions.get(session_id);
+    if (session !== undefined) await tell('session/changed', session);
+  }
+};

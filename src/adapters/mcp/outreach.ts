@@ -1,0 +1,76 @@
+/** How an agent makes itself heard unasked: the tools of outreach. */
+import type { Outreach } from '../../domain/outreach.ts';
+import { sourceFooter } from '../../domain/sources.ts';
+import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
+import { sentences } from './result.ts';
+import { type Tool, tool } from './server.ts';
+
+/** Only a background session owes a report, and nobody else stands behind it to hear one. */
+function afterShowing({ source }: Outreach): string | null {
+  return source === 'bg'
+    ? 'Before you stop, tell the session behind you with hivemind_report_updates: it sees nothing of this.'
+    : null;
+}
+
+const ping = tool({
+  name: 'hivemind_ping_user',
+  title: 'Ping the human',
+  description:
+    'Only from a background session: one line that your human sees at once, in the editor or as a notification. Rationed (one visible output a turn, a few in hours): for what they would want to be disturbed for. For a question use hivemind_ask_async.',
+  input: pingShape,
+  readOnly: false,
+  async handle(args, { hive, session, advice }) {
+    const item = await hive.outreach.ping(args, session);
+    const { outreach_id, status, source, critical } = item;
+    return { outreach_id, status, source, critical, next: sentences('Sent.', afterShowing(item), advice) };
+  },
+});
+
+const card = tool({
+  name: 'hivemind_send_card',
+  title: 'Show the human a card',
+  description:
+    'A small page for your human: a title, a text, fields, and buttons if you want an answer. Kept in their editor. From a background session it is rationed as pings are.',
+  input: cardShape,
+  readOnly: false,
+  async handle(args, { hive, session, advice }) {
+    const item = await hive.outreach.card(args, session);
+    const { outreach_id, status, source, ask_id } = item;
+    const buttons =
+      ask_id === null
+        ? null
+        : `A button pressed is an answer: look with hivemind_poll {"ask_id": "${ask_id}"}; go on meanwhile.`;
+    return {
+      outreach_id,
+      status,
+      source,
+      footer: sourceFooter(source),
+      ask_id,
+      next: sentences('Sent.', buttons, afterShowing(item), advice),
+    };
+  },
+});
+
+const report = tool({
+  name: 'hivemind_report_updates',
+  title: 'Report to the session behind you',
+  description:
+    'Only from a background session or a fork: tell the session that goes on from here (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
+  input: reportShape,
+  readOnly: false,
+  async handle(args, { hive, session, advice }) {
+    const { item, reported, reader } = await hive.outreach.report(args, session);
+    const { outreach_id, status, source } = item;
+    const whom = reader ?? 'the main session of this project';
+    return {
+      outreach_id,
+      status,
+      source,
+      reported,
+      reader,
+      next: sentences(`Kept for ${whom} until it has read it. You may stop now.`, advice),
+    };
+  },
+});
+
+export const outreachTools: readonly Tool[] = [ping, card, report];

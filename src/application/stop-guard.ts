@@ -1,0 +1,182 @@
+/**
+ * The Stop guard as a station of the hooks: what is owed, whether to hold, and when to let go. The rule itself
+ * is domain/stop-guard.ts; here it meets the store. What goes wrong inside takes the transaction with it, and
+ * the hook fails open.
+ */
+import { describeSettlement } from '../domain/answers.ts';
+import { describeMentions } from '../domain/gate.ts';
+import type { HookWait } from '../domain/hooks.ts';
+import type { Outreach } from '../domain/outreach.ts';
+import type { OutreachSettings } from '../domain/outreach-rules.ts';
+import {
+  answersReason,
+  decideStop,
+  inChain,
+  mayHold,
+  mentionsReason,
+  newStopGuard,
+  type Owed,
+  owesReport,
+  reportReason,
+  reportReminder,
+  type StopGuardRecord,
+} from '../domain/stop-guard.ts';
+import type { Turn } from '../domain/turns.ts';
+import { handUncollected, hookCarrier } from './delivery.ts';
+import type { Station, Visit } from './hooks.ts';
+import { deliverMentions } from './mention-records.ts';
+import { letGo, settingsOf } from './outreach-records.ts';
+import type { ReadTx } from './ports.ts';
+
+/** Holds a Stop for what is owed, and reminds of reports where that is all the human wants. */
+export const guardStop: Station = async (visit) => {
+  const { event, session, verdict } = visit;
+  if (event.name === 'PostToolUse' && session.source === 'bg') return remind(visit);
+  const stops =
+    event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
+  // Who is being interrupted is to stop, whatever it owes.
+  if (!stops || verdict.let_go || verdict.end_turn !== null || verdict.block !== null) return null;
+  return judge(visit);
+};
+
+async function judge(visit: Visit): Promise<{ block?: string; wait?: HookWait } | null> {
+  const {
+    tx,
+    event,
+    session,
+    settings: { env },
+  } = visit;
+  if (env['HIVE_STOP_GUARD'] === 'off') return null;
+  const { session_id } = session;
+  const settings = await settingsOf(tx, session);
+  const turn = await turnOf(visit);
+  const before = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
+  const record = inChain(
+    { ...before, stop_hook_active: event.stop_hook_active },
+    turn?.chain_id ?? event.client_turn_id,
+  );
+  const unreported = await tx.outreach.unreported(session_id);
+  const owed = [
+    ...(await owedAnswers(visit, settings, record)),
+    ...(await owedMentions(visit, settings, record)),
+    ...(await owedReport(visit, settings, record, unreported, turn)),
+  ];
+  const decision = decideStop(owed, record, tx.now);
+  await put(visit, before, decision.record);
+  switch (decision.opinion) {
+    case 'block': {
+      const holds = owed.map(({ hold }) => hold);
+      const data = { holds, blocks: decision.record.blocks, stop_hook_active: event.stop_hook_active };
+      await tx.events.append({ type: 'stop/held', session_id, subject: session_id, data });
+      return { block: decision.reason };
+    }
+    case 'let_go':
+      await letGo(tx, session, unreported, 'stopped');
+      return null;
+    default:
+      return waitForHuman(visit, record);
+  }
+}
+
+/** Answers are handed with the reason, and only where it is really said. */
+async function owedAnswers(
+  visit: Visit,
+  settings: OutreachSettings,
+  record: StopGuardRecord,
+): Promise<Owed[]> {
+  if (!settings.hold_for_answers || !mayHold(record)) return [];
+  const delivered = await handUncollected(visit);
+  if (delivered.length === 0) return [];
+  const texts = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
+  return [{ hold: 'answers', text: answersReason(texts) }];
+}
+
+async function owedMentions(
+  { tx, session }: Visit,
+  settings: OutreachSettings,
+  record: StopGuardRecord,
+): Promise<Owed[]> {
+  if (!settings.hold_for_mentions || session.gate === 'off' || !mayHold(record)) return [];
+  const unprocessed = await tx.mentions.unprocessedOf(session.session_id);
+  const urgent = unprocessed.filter(
+    ({ priority, gates, expires_at }) =>
+      priority === 'urgent' && gates && (expires_at === null || expires_at > tx.now),
+  );
+  if (urgent.length === 0) return [];
+  await deliverMentions(tx, urgent, hookCarrier(session.session_id));
+  const mention_ids = urgent.map(({ mention_id }) => mention_id);
+  return [{ hold: 'mentions', text: mentionsReason(describeMentions(urgent), mention_ids) }];
+}
+
+async function owedReport(
+  { tx, session }: Visit,
+  settings: OutreachSettings,
+  { reported_at }: StopGuardRecord,
+  unreported: readonly Outreach[],
+  turn: Turn | undefined,
+): Promise<Owed[]> {
+  const since = await chainStart(tx, turn);
+  const reported_in_turn = reported_at !== null && (since === null || reported_at >= since);
+  return owesReport(session.source, settings, unreported, { reported_in_turn })
+    ? [{ hold: 'report', text: reportReason(unreported) }]
+    : [];
+}
+
+async function remind(visit: Visit): Promise<{ context: string[] } | null> {
+  const { tx, session } = visit;
+  const { report_policy } = await settingsOf(tx, session);
+  if (report_policy !== 'remind') return null;
+  const record = (await tx.outreach.guard(session.session_id)) ?? newStopGuard(session.session_id);
+  const unreported = await tx.outreach.unreported(session.session_id);
+  const fresh = unreported.filter(
+    ({ created_at }) => record.reminded_at === null || created_at > record.reminded_at,
+  );
+  if (fresh.length === 0) return null;
+  await tx.outreach.putGuard({ ...record, reminded_at: tx.now });
+  return { context: [reportReminder(unreported)] };
+}
+
+/** The longest that any client lets a hook wait is ten minutes; the rest is for saying something. */
+const LONGEST_WAIT_S = 590;
+
+/**
+ * With `HIVE_STOP_WAIT_S`: a session that would stop with a question open waits for its human instead, where
+ * nobody is attended; in a terminal it would hold back what the person types.
+ */
+async function waitForHuman(
+  { tx, event, session, settings: { env }, waited }: Visit,
+  record: StopGuardRecord,
+): Promise<{ wait: HookWait } | null> {
+  const seconds = Math.min(Number(env['HIVE_STOP_WAIT_S'] ?? 0), LONGEST_WAIT_S);
+  const unattended = event.attended === null ? session.source === 'bg' : !event.attended;
+  if (waited || !(seconds > 0) || !unattended || !mayHold(record)) return null;
+  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const pending = open.filter(({ status }) => status === 'pending');
+  return pending.length === 0
+    ? null
+    : { wait: { ask_ids: pending.map(({ ask_id }) => ask_id), wait_ms: seconds * 1_000 } };
+}
+
+const OPEN_LIMIT = 200;
+
+/** The turn that wants to stop: the one that runs, else the one that the client names. */
+async function turnOf({ tx, event, session: { session_id } }: Visit): Promise<Turn | undefined> {
+  const { client_turn_id } = event;
+  const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
+  return (await tx.turns.current(session_id)) ?? named ?? (await tx.turns.last(session_id));
+}
+
+/** When the line of turns began that this turn goes on with. */
+async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | null> {
+  if (turn === undefined) return null;
+  const first = turn.chain_id === turn.turn_id ? turn : await tx.turns.get(turn.chain_id);
+  return (first ?? turn).started_at;
+}
+
+/** Most sessions stop owing nothing and never did: they need no row. */
+async function put({ tx }: Visit, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
+  const { blocks, let_go_at, stop_hook_active } = before;
+  const same =
+    after.blocks === blocks && after.let_go_at === let_go_at && after.stop_hook_active === stop_hook_active;
+  if (!same) await tx.outreach.putGuard(after);
+}

@@ -1,0 +1,68 @@
+/** How pings and cards look on the desktop, and whether they do. Pure; the human's wishes are those for prompts. */
+import { cardText, type Outreach } from './outreach.ts';
+import { decide, type Popup, type Verdict } from './popups.ts';
+import type { Moment, Preferences } from './preferences.ts';
+import { sourceFooter, sourcePrefix } from './sources.ts';
+import { excerpt } from './text.ts';
+
+const TITLE_LENGTH = 120;
+const BODY_LENGTH = 500;
+/** So many of a storm are named. */
+const NAMED = 3;
+
+export function isOutreachShown(
+  item: Outreach,
+  preferences: Preferences,
+  seat: { focused: boolean },
+  moment: Moment,
+): Verdict {
+  const { project, project_dir, critical } = item;
+  return decide(
+    { urgency: critical ? 'critical' : 'normal', project, project_dir },
+    preferences,
+    seat,
+    moment,
+  );
+}
+
+/** One ping or card. A background agent's begins with `[bg] `; a card carries its footer. */
+export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
+  const { kind, source, agent, project, message, title } = item;
+  const footer = kind === 'card' ? sourceFooter(source) : null;
+  const lines = kind === 'card' ? [title, cardText(item), footer] : [message];
+  const body = lines
+    .filter((line) => line !== null && line !== '')
+    .map((line) => excerpt(line ?? '', BODY_LENGTH));
+  return {
+    kind: 'outreach',
+    title: excerpt(`${sourcePrefix(source)}${agent} · ${project}`, TITLE_LENGTH),
+    body: body.join('\n'),
+    urgency: item.critical ? 'critical' : 'normal',
+    buttons: [],
+    openable: false,
+    sound: preferences.sound,
+    command: preferences.notify_command,
+    prompts: [],
+  };
+}
+
+/** One popup for many: how many, and the first of them. */
+export function outreachStormPopup(items: readonly Outreach[], preferences: Preferences): Popup {
+  const lines = items
+    .slice(0, NAMED)
+    .map(({ source, agent, title, message }) =>
+      excerpt(`${sourcePrefix(source)}${agent}: ${title ?? message ?? ''}`, TITLE_LENGTH),
+    );
+  if (items.length > NAMED) lines.push(`and ${items.length - NAMED} more`);
+  return {
+    kind: 'outreach',
+    title: `${items.length} messages from agents`,
+    body: lines.join('\n'),
+    urgency: items.some(({ critical }) => critical) ? 'critical' : 'normal',
+    buttons: [],
+    openable: false,
+    sound: preferences.sound,
+    command: preferences.notify_command,
+    prompts: [],
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * The Stop guard: what an agent still owes when it wants to stop, said in words that name the exact call.
+ * Pure. It counts its own blocks and lets go after three a turn (invariant 11); a `stop_hook_active` of the
+ * client is recorded and decides nothing, since another hook may have set it.
+ */
+import { describeOutreach, type Outreach } from './outreach.ts';
+import type { OutreachSettings } from './outreach-rules.ts';
+import { type Source, sourcePrefix } from './sources.ts';
+
+/** What the guard remembers of one session, in one row. */
+export interface StopGuardRecord {
+  session_id: string;
+  /** The line of turns that the blocks are counted over (`chain_id` of a turn). */
+  chain: string | null;
+  /** Blocks of this line, and of all. */
+  blocks: number;
+  blocks_total: number;
+  /** When it gave up in this line. */
+  let_go_at: string | null;
+  /** When the session's last report was sent. */
+  reported_at: string | null;
+  /** Output sent before then was reminded of. */
+  reminded_at: string | null;
+  /** As the client last said; nothing depends on it. */
+  stop_hook_active: boolean;
+}
+
+/** So many Stops of one line of turns are held. */
+export const STOP_BLOCKS = 3;
+
+export function newStopGuard(session_id: string): StopGuardRecord {
+  return {
+    session_id,
+    chain: null,
+    blocks: 0,
+    blocks_total: 0,
+    let_go_at: null,
+    reported_at: null,
+    reminded_at: null,
+    stop_hook_active: false,
+  };
+}
+
+/** The record as it counts for this line of turns: another line begins anew. */
+export function inChain(record: StopGuardRecord, chain: string | null): StopGuardRecord {
+  return record.chain === chain ? record : { ...record, chain, blocks: 0, let_go_at: null };
+}
+
+/** Whether the guard may still hold this line. */
+export function mayHold({ blocks, let_go_at }: StopGuardRecord): boolean {
+  return blocks < STOP_BLOCKS && let_go_at === null;
+}
+
+export type Hold = 'answers' | 'mentions' | 'report';
+
+/** Something that is owed, and what to say of it. */
+export interface Owed {
+  hold: Hold;
+  text: string;
+}
+
+/** Whether a session owes a report before it stops: main sessions and forks never do. */
+export function owesReport(
+  source: Source,
+  { report_policy }: Pick<OutreachSettings, 'report_policy'>,
+  unreported: readonly Outreach[],
+  { reported_in_turn }: { reported_in_turn: boolean },
+): boolean {
+  if (source !== 'bg') return false;
+  if (report_policy === 'on_ping') return unreported.length > 0;
+  return report_policy === 'always' && (unreported.length > 0 || !reported_in_turn);
+}
+
+export type StopDecision =
+  | { opinion: 'pass'; record: StopGuardRecord }
+  | { opinion: 'block'; record: StopGuardRecord; reason: string }
+  /** It has been held often enough: the human is told instead, once. */
+  | { opinion: 'let_go'; record: StopGuardRecord };
+
+export function decideStop(owed: readonly Owed[], record: StopGuardRecord, now: string): StopDecision {
+  if (owed.length === 0 || record.let_go_at !== null) return { opinion: 'pass', record };
+  if (!mayHold(record)) return { opinion: 'let_go', record: { ...record, let_go_at: now } };
+  const held = { ...record, blocks: record.blocks + 1, blocks_total: record.blocks_total + 1 };
+  return { opinion: 'block', record: held, reason: owed.map(({ text }) => text).join('\n\n') };
+}
+
+const REPORT_CALL =
+  'hivemind_report_updates {"message": "what you found, did and leave open, for the session behind you"}';
+
+/** Why a Stop is held for a report, and the call that clears it. */
+export function reportReason(unreported: readonly Outreach[]): string {
+  if (unreported.length === 0)
+    return `Before you stop, report what this turn did: your session's report_policy asks for a report each turn. Call ${REPORT_CALL}. Then stop.`;
+  return `You showed your human ${listOutreach(unreported)} and have not reported it: the session behind you knows nothing of it. Before you stop call ${REPORT_CALL}. Then stop.`;
+}
+
+/** The same as a reminder, where nothing is held. */
+export function reportReminder(unreported: readonly Outreach[]): string {
+  return `You showed your human ${listOutreach(unreported)}. Before you stop, tell the session behind you: ${REPORT_CALL}.`;
+}
+
+/** Why a Stop is held for answers: the reason carries them. */
+export function answersReason(settlements: readonly string[]): string {
+  const what =
+    settlements.length === 1 ? 'A question of yours was settled' : 'Questions of yours were settled';
+  return `${what} before you stopped:\n\n${settlements.join('\n\n')}\n\nAct on this, or stop again: it has been handed to you with this, and no call is needed to clear it.`;
+}
+
+/** Why a Stop is held for urgent mentions. */
+export function mentionsReason(mentions: string, mention_ids: readonly string[]): string {
+  return `You have urgent mentions that are not processed:\n\n${mentions}\n\nDeal with them, then call hivemind_process_mentions {"mention_ids": ${JSON.stringify(mention_ids)}}. Then stop.`;
+}
+
+/** How many a sentence names. */
+const NAMED = 5;
+
+export function listOutreach(items: readonly Outreach[]): string {
+  const named = items.slice(0, NAMED).map((item) => describeOutreach(item));
+  if (items.length > NAMED) named.push(`${items.length - NAMED} more`);
+  return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
+}
+
+/** What the human is told when an agent got away. */
+export function unreportedNotice(
+  who: { handle: string; source: Source; project: string },
+  unreported: readonly Outreach[],
+  how: 'stopped' | 'ended',
+): string {
+  const name = `${sourcePrefix(who.source)}${who.handle} (${who.project})`;
+  const held = how === 'stopped' ? ` although it was held ${STOP_BLOCKS} times` : '';
+  return unreported.length === 0
+    ? `${name} ${how} without the report that it owed${held}.`
+    : `${name} ${how} with unreported output${held}: ${listOutreach(unreported)}.`;
+}

@@ -1,0 +1,186 @@
+/** The statements of outreach, of the budget that pays for it, and of the Stop guard's memory. */
+import type { OutreachFilter, OutreachRecords } from '../../application/ports.ts';
+import type { Bucket } from '../../domain/budget.ts';
+import type { Outreach } from '../../domain/outreach.ts';
+import type { StopGuardRecord } from '../../domain/stop-guard.ts';
+import { type Conditions, conditions, decodeCursor, encodeCursor } from './conditions.ts';
+import { pruneOutreach } from './prune.ts';
+import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+
+const outreach = table<Outreach>('outreach', {
+  outreach_id: 'plain',
+  number: 'plain',
+  kind: 'plain',
+  session_id: 'plain',
+  agent: 'plain',
+  source: 'plain',
+  project: 'plain',
+  project_dir: 'plain',
+  turn_id: 'plain',
+  message: 'plain',
+  title: 'plain',
+  description: 'plain',
+  color: 'plain',
+  fields: 'json',
+  actions: 'json',
+  ask_id: 'plain',
+  critical: 'boolean',
+  status: 'plain',
+  reason: 'plain',
+  charged: 'plain',
+  created_at: 'plain',
+  shown_at: 'plain',
+  shown_via: 'plain',
+  reported_at: 'plain',
+  let_go_at: 'plain',
+  to_session_id: 'plain',
+  handed_at: 'plain',
+  delivered_at: 'plain',
+  carrier: 'plain',
+});
+
+const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value`);
+const INSERT = statement(outreach.insert());
+const UPDATE = statement(`UPDATE outreach SET ${outreach.assignments} WHERE outreach_id = $1`);
+const GET = statement(`SELECT ${outreach.list} FROM outreach WHERE outreach_id = $1`);
+const BY_PROMPT = statement(`SELECT ${outreach.list} FROM outreach WHERE ask_id = $1`);
+
+/** Visible output: what was not suppressed, and did not fail. */
+const VISIBLE = `kind <> 'report' AND status IN ('sent', 'shown')`;
+const UNREPORTED = statement(
+  `SELECT ${outreach.list} FROM outreach WHERE session_id = $1 AND ${VISIBLE}
+   AND reported_at IS NULL AND let_go_at IS NULL ORDER BY number`,
+);
+const OUTPUTS = `SELECT COUNT(*) AS n FROM outreach WHERE session_id = $1 AND ${VISIBLE} AND critical = 0`;
+const OUTPUTS_OF_TURN = statement(`${OUTPUTS} AND turn_id = $2`);
+const OUTPUTS_SINCE_REPORT = statement(`${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
+const UNSHOWN = statement(
+  `SELECT ${outreach.list} FROM outreach WHERE kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
+);
+
+/** Whether a session lives, as text that a column or an expression is put into. */
+const lives = (session_id: string): string =>
+  `EXISTS (SELECT 1 FROM sessions WHERE session_id = ${session_id} AND state <> 'ended')`;
+/**
+ * What waits for this reader: reports to it, and those of its project whose own reader is gone, if it is one
+ * that such reports go to ($3). What another living session may yet prove read is left to that one.
+ */
+const FOR_READER = `FROM outreach WHERE kind = 'report' AND status = 'sent' AND session_id <> $1
+  AND (to_session_id = $1
+    OR ($3 = 1 AND project_dir = $2 AND (to_session_id IS NULL OR NOT ${lives('outreach.to_session_id')})))
+  AND (carrier IS NULL OR (carrier <> $4 AND NOT ${lives('SUBSTR(outreach.carrier, 6)')}))`;
+const REPORTS_FOR = statement(`SELECT ${outreach.list} ${FOR_READER} ORDER BY number LIMIT $5`);
+const COUNT_FOR = statement(`SELECT COUNT(*) AS n ${FOR_READER}`);
+const CARRIED = statement(
+  `SELECT ${outreach.list} FROM outreach WHERE kind = 'report' AND status = 'sent' AND carrier = $1 AND handed_at < $2`,
+);
+const MOVE_READER = statement(
+  `UPDATE outreach SET to_session_id = $2, carrier = NULL WHERE kind = 'report' AND status = 'sent' AND to_session_id = $1`,
+);
+
+const buckets = table<Bucket>('budgets', {
+  name: 'plain',
+  tokens: 'plain',
+  since: 'plain',
+  critical: 'plain',
+});
+const BUCKET = statement(`SELECT ${buckets.list} FROM budgets WHERE name = $1`);
+const PUT_BUCKET = statement(`${buckets.insert()} ON CONFLICT (name) DO UPDATE SET ${buckets.assignments}`);
+
+const guards = table<StopGuardRecord>('stop_guards', {
+  session_id: 'plain',
+  chain: 'plain',
+  blocks: 'plain',
+  blocks_total: 'plain',
+  let_go_at: 'plain',
+  reported_at: 'plain',
+  reminded_at: 'plain',
+  stop_hook_active: 'boolean',
+});
+const GUARD = statement(`SELECT ${guards.list} FROM stop_guards WHERE session_id = $1`);
+const PUT_GUARD = statement(
+  `${guards.insert()} ON CONFLICT (session_id) DO UPDATE SET ${guards.assignments}`,
+);
+
+/** When the human last took up a prompt that still waits. */
+const ANSWERING = statement(
+  `SELECT MAX(CASE WHEN claimed_at IS NULL OR claimed_at < seen_at THEN seen_at ELSE claimed_at END) AS at
+   FROM prompts WHERE status = 'pending' AND (seen_at IS NOT NULL OR claimed_at IS NOT NULL)`,
+);
+const SEATS = statement(`SELECT value FROM preferences WHERE seat <> '*'`);
+
+function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
+  return conditions('1 = 1')
+    .and('kind = ?', kind)
+    .and('session_id = ?', session_id)
+    .and('project_dir = ?', project_dir);
+}
+
+export function outreachStatements(sql: Sql): OutreachRecords {
+  const many = async (query: Statement, params: SqlValue[]): Promise<Outreach[]> =>
+    (await sql.all(query, params)).map(outreach.decode);
+  const one = async (query: Statement, params: SqlValue[]): Promise<Row | undefined> =>
+    (await sql.all(query, params))[0];
+  const count = async (query: Statement, params: SqlValue[]): Promise<number> =>
+    Number((await one(query, params))?.['n'] ?? 0);
+  const decoded = <T>(row: Row | undefined, decode: (row: Row) => T): T | undefined =>
+    row === undefined ? undefined : decode(row);
+
+  return {
+    get: async (outreach_id) => decoded(await one(GET, [outreach_id]), outreach.decode),
+    byPrompt: async (ask_id) => decoded(await one(BY_PROMPT, [ask_id]), outreach.decode),
+    async list({ limit, cursor, ...filter }) {
+      const where = filtered({ ...filter, limit }).after(['number'], 'DESC', decodeCursor(cursor, 1));
+      const query = `SELECT ${outreach.list} FROM outreach WHERE ${where.text} ORDER BY number DESC LIMIT ${where.next}`;
+      const found = await many(statement(query), [...where.params, limit + 1]);
+      const items = found.slice(0, limit);
+      const last = items.at(-1);
+      return {
+        items,
+        next_cursor: found.length > limit && last !== undefined ? encodeCursor([last.number]) : null,
+      };
+    },
+    unreported: (session_id) => many(UNREPORTED, [session_id]),
+    outputs: (session_id, turn_id) =>
+      turn_id === null
+        ? count(OUTPUTS_SINCE_REPORT, [session_id])
+        : count(OUTPUTS_OF_TURN, [session_id, turn_id]),
+    unshown: (before) => many(UNSHOWN, [before]),
+    async reportsFor({ session_id, project_dir, heir, carrier }, limit) {
+      const reader = [session_id, project_dir, heir ? 1 : 0, carrier];
+      const items = await many(REPORTS_FOR, [...reader, limit]);
+      return { items, total: items.length < limit ? items.length : await count(COUNT_FOR, reader) };
+    },
+    carriedBy: (carrier, handed_before) => many(CARRIED, [carrier, handed_before]),
+    bucket: async (name) => decoded(await one(BUCKET, [name]), buckets.decode),
+    guard: async (session_id) => decoded(await one(GUARD, [session_id]), guards.decode),
+    async answeringSince() {
+      const at = (await one(ANSWERING, []))?.['at'];
+      return typeof at === 'string' ? at : null;
+    },
+    async everySeat() {
+      const rows = await sql.all(SEATS, []);
+      return rows.map((row) => JSON.parse(String(row['value'])) as Record<string, unknown>);
+    },
+
+    async nextNumber() {
+      return Number((await one(NEXT, []))?.['value']);
+    },
+    async insert(item) {
+      await sql.run(INSERT, outreach.encode(item));
+    },
+    async update(item) {
+      await sql.run(UPDATE, outreach.encode(item));
+    },
+    async moveReader(from, to) {
+      await sql.run(MOVE_READER, [from, to]);
+    },
+    async putBucket(bucket) {
+      await sql.run(PUT_BUCKET, buckets.encode(bucket));
+    },
+    async putGuard(record) {
+      await sql.run(PUT_GUARD, guards.encode(record));
+    },
+    ...pruneOutreach(sql),
+  };
+}

@@ -1,0 +1,92 @@
+/** The shape of what comes in about outreach. Bounds are the domain's (OUTREACH_LIMITS); texts explain each field to a model. */
+import { z } from 'zod';
+import {
+  CARD_COLORS,
+  type CardRequest,
+  OUTREACH_LIMITS,
+  type PingRequest,
+  type ReportRequest,
+} from '../domain/outreach.ts';
+import { type OutreachChanges, REPORT_POLICIES } from '../domain/outreach-rules.ts';
+
+const limits = OUTREACH_LIMITS;
+
+/** `hivemind_ping_user`. */
+export const pingShape = {
+  message: z.string().describe(`One thing your human should know now, up to ${limits.ping} characters.`),
+  critical: z
+    .boolean()
+    .optional()
+    .describe(
+      'It cannot wait: passes the budget, quiet hours and the limit of a turn. Counted. Default false.',
+    ),
+};
+export const pingSchema: z.ZodType<PingRequest> = z.object(pingShape);
+
+/** `hivemind_send_card`. */
+export const cardShape = {
+  title: z.string().describe(`What the card is about, 1 to ${limits.title} characters.`),
+  description: z.string().optional().describe(`Plain text, up to ${limits.description} characters.`),
+  color: z
+    .enum(CARD_COLORS)
+    .optional()
+    .describe('blue: for information; green: done; yellow: look; red: trouble.'),
+  fields: z
+    .array(
+      z.object({
+        name: z.string().describe(`Up to ${limits.fieldName} characters.`),
+        value: z.string().describe(`Up to ${limits.fieldValue} characters.`),
+        inline: z.boolean().optional().describe('Stands beside its neighbours. Default false.'),
+      }),
+    )
+    .optional()
+    .describe(`Up to ${limits.fields} names with values.`),
+  actions: z
+    .array(
+      z.object({
+        label: z.string().describe(`The button's text, up to ${limits.actionLabel} characters.`),
+        ask: z
+          .string()
+          .optional()
+          .describe('What pressing it asks of you; your human sees it beside the label.'),
+      }),
+    )
+    .optional()
+    .describe(`Up to ${limits.actions} buttons. Pressing one is an answer that you poll for.`),
+};
+export const cardSchema: z.ZodType<CardRequest> = z.object(cardShape);
+
+/** `hivemind_report_updates`. */
+export const reportShape = {
+  message: z
+    .string()
+    .describe('Up to 8 KB: what you found and did, what is open, for the session that goes on from here.'),
+};
+export const reportSchema: z.ZodType<ReportRequest> = z.object(reportShape);
+
+/** What the human sets of outreach, for every session (`desk/preferences`) or for one (`session/configure`). */
+export const outreachSettingsShape = {
+  allow_ping: z.boolean().nullish(),
+  report_policy: z.enum(REPORT_POLICIES).nullish(),
+  outputs_per_turn: z.number().int().min(0).max(1_000).nullish(),
+  mind_busy: z.boolean().nullish(),
+  budget_capacity: z.number().int().min(0).max(1_000).nullish(),
+  budget_refill_minutes: z.number().int().min(1).max(10_080).nullish(),
+  hold_for_mentions: z.boolean().nullish(),
+  hold_for_answers: z.boolean().nullish(),
+};
+export const outreachSettings: z.ZodType<OutreachChanges> = z.strictObject(outreachSettingsShape, {
+  error: (issue) =>
+    issue.code === 'unrecognized_keys'
+      ? `There is no outreach setting ${issue.keys.map((key) => `"${key}"`).join(', ')}; there are ${Object.keys(outreachSettingsShape).join(', ')}.`
+      : undefined,
+});
+
+/** `outreach/list`: newest first, at most 500 a page. */
+export const outreachListParams = z.object({
+  kind: z.enum(['ping', 'card', 'report']).nullish(),
+  session_id: z.string().nullish(),
+  project_dir: z.string().max(4_096).nullish(),
+  limit: z.number().int().min(1).max(500).nullish(),
+  cursor: z.string().max(2_000).nullish(),
+});
