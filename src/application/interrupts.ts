@@ -92,7 +92,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       await lookAtCurrent(request.session);
       const { interrupt, turn, session } = await store.write((tx) => takeRequest(tx, request, ids));
       const waited = (): number => performance.now() - started;
-      if (interrupt === null) return outcomeOf(turn, waited());
+      if (interrupt === null) return outcomeOf(turn, null, waited());
       if (interrupt.state !== 'pending') return answer({ interrupt, turn }, waited());
       const stopPush = push(interrupt, turn, session);
       const stopLooking = truth.watch(turn.turn_id);
@@ -157,7 +157,7 @@ function answer({ interrupt, turn }: Standing, waited_ms: number): InterruptOutc
     throw new HiveError('cancelled', `The interrupt was withdrawn by ${interrupt.withdrawn_by}.`, {
       turn_id: turn.turn_id,
     });
-  return outcomeOf(turn, waited_ms);
+  return outcomeOf(turn, interrupt.interrupt_id, waited_ms);
 }
 
 function nobodyWaits({ turn_id }: Interrupt): HiveError {

@@ -30,6 +30,8 @@ export interface Interrupt {
 
 /** What every asker is told, once. */
 export interface InterruptOutcome {
+  /** Null where that turn had been interrupted before: nothing was asked anew. */
+  interrupt_id: string | null;
   session_id: string;
   turn_id: string;
   outcome: 'aborted' | 'completed' | 'unconfirmed';
@@ -65,9 +67,10 @@ export function withdrawInterrupt(interrupt: Interrupt, withdrawn_by: string, no
 }
 
 /** What an asker is told of a turn as it stands; `unconfirmed` while it still runs. */
-export function outcomeOf(turn: Turn, waited_ms: number): InterruptOutcome {
+export function outcomeOf(turn: Turn, interrupt_id: string | null, waited_ms: number): InterruptOutcome {
   const { session_id, turn_id, state, abort_reason, by, cancelled_prompts } = turn;
   return {
+    interrupt_id,
     session_id,
     turn_id,
     outcome: state === 'in_progress' ? 'unconfirmed' : state,

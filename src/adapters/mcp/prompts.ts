@@ -22,7 +22,7 @@ const askAsync = tool({
   input: askShape,
   readOnly: false,
   async handle(args, call) {
-    const { prompt, existing, desks_online } = await call.hive.prompts.ask(args, call.session);
+    const { prompt, existing, desks_online } = await call.hive.prompts.ask(args, call.session, call.turn_id);
     const { ask_id, status, created_at, expires_at, agent } = prompt;
     return {
       ask_id,
@@ -113,7 +113,7 @@ const ask = tool({
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
     const { hive, session, carrier, signal } = call;
     // The time limit is of the waiting only: the question itself stays (invariant 3).
-    const { prompt } = await hive.prompts.ask(request, session);
+    const { prompt } = await hive.prompts.ask(request, session, call.turn_id);
     const { ask_id } = prompt;
     const alive = setInterval(() => {
       call

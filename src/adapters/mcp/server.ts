@@ -13,6 +13,7 @@ import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { VERSION } from '../../version.ts';
 import { INSTRUCTIONS } from './instructions.ts';
+import { inTurn } from './interrupted.ts';
 import { toolsFor } from './tools.ts';
 import { createCallsUnderWay } from './under-way.ts';
 
@@ -29,7 +30,9 @@ export interface ToolCall {
   advice: string | null;
   /** What this call's results are handed over by (invariant 6). */
   carrier: string;
-  /** Aborted when the client cancels the call or goes away. */
+  /** The turn in which it is made; undefined where none is known. */
+  turn_id: string | undefined;
+  /** Aborted when the client cancels the call or goes away, and when its turn is to stop. */
   signal: AbortSignal;
   /** Tells a client that asked for it that the call is alive. */
   progress(message: string): Promise<void>;
@@ -89,14 +92,9 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           // That the client calls again over this connection proves that it read what was returned before.
           await hive.delivery.collect(carrier, underWayCall.proves_until);
           const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-          const result = await handle(args as never, {
-            hive,
-            session,
-            advice,
-            carrier,
-            signal: extra.signal,
-            progress,
-          });
+          const result = await inTurn({ hive, session, meta, signal: extra.signal }, (turn_id, signal) =>
+            handle(args as never, { hive, session, advice, carrier, turn_id, signal, progress }),
+          );
           return toResult(result);
         } catch (error) {
           return toErrorResult(error, hive);

@@ -1,0 +1,81 @@
+/**
+ * Tools of ours in a turn that somebody wants stopped: they return at once, whatever they were waiting for,
+ * and say so. The model stops by itself then, or the hook that follows the call stops it.
+ */
+import type { Hive } from '../../application/hive.ts';
+import type { StopOrder } from '../../application/interrupt-requests.ts';
+import { HiveError } from '../../domain/errors.ts';
+import type { Session } from '../../domain/sessions.ts';
+import { pleaseStop } from '../../domain/turn-sentences.ts';
+
+type Result = Record<string, unknown>;
+
+/** Calls that are over sooner need no watch: the next call finds the interrupt by itself. */
+const WATCH_AFTER_MS = 20;
+
+export interface TurnOfCall {
+  hive: Hive;
+  session: Session;
+  meta: Readonly<Record<string, unknown>>;
+  signal: AbortSignal;
+}
+
+/** Runs a tool inside its turn: `work` gets the turn, and a signal that also fires when the turn is to stop. */
+export async function inTurn(
+  { hive, session, meta, signal }: TurnOfCall,
+  work: (turn_id: string | undefined, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const turn = await hive.turns.ofCall(session.session_id, traceOf(meta));
+  if (turn === undefined) return work(undefined, signal);
+  const { turn_id } = turn;
+  const before = await hive.interrupts.orderFor(turn_id);
+  if (before !== null) return interrupted(before);
+
+  const over = new AbortController();
+  const stop = new AbortController();
+  let order: StopOrder | null = null;
+  const watch = async (): Promise<void> => {
+    order = await hive.interrupts.untilInterrupted(turn_id, over.signal);
+    if (order !== null) stop.abort();
+  };
+  const failed = (error: unknown): void =>
+    hive.log.warn('An interrupt could not be watched for.', { turn_id, error: String(error) });
+  const timer = setTimeout(() => void watch().catch(failed), WATCH_AFTER_MS);
+  try {
+    const result = await work(turn_id, AbortSignal.any([signal, stop.signal]));
+    return order === null ? result : interrupted(order, result);
+  } catch (error) {
+    // It was asked in a turn that had just been stopped.
+    const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
+    if (after === null) throw error;
+    return interrupted(after);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof HiveError && error.code === 'turn_not_current';
+}
+
+function interrupted(order: StopOrder, result: Result = {}): Result {
+  return {
+    ...result,
+    status: 'interrupted',
+    interrupted_by: order.by,
+    note: order.note,
+    next: pleaseStop(order),
+  };
+}
+
+/** Codex tells its turn with each call; Claude Code the call's own id, which its hook has told us. */
+function traceOf(meta: TurnOfCall['meta']): { client_turn_id: string | null; tool_use_id: string | null } {
+  const codex = meta['x-codex-turn-metadata'];
+  const turn_id = codex !== null && typeof codex === 'object' ? (codex as Result)['turn_id'] : null;
+  return { client_turn_id: text(turn_id), tool_use_id: text(meta['claudecode/toolUseId']) };
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
