@@ -57,6 +57,14 @@ export async function mentionActor(
   return { ...(await agentActor(hive, caller)), declared: options.asAgent === true };
 }
 
+/** The actor of an interrupt. @throws HiveError `not_allowed` for an agent that does not say that it is one. */
+export async function interruptingActor(hive: Hive, options: ActorOptions): Promise<Actor> {
+  const caller = await findCaller(hive);
+  if (caller.agent_because === null) return humanActor(options);
+  if (options.asAgent !== true) throw refused(caller, 'Interrupting');
+  return agentActor(hive, caller);
+}
+
 function humanActor({ by }: ActorOptions): HumanActor {
   return { kind: 'human', by: by ?? userName(), via: 'cli', confirmed: false };
 }

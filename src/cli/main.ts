@@ -23,6 +23,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
   mentions: ['Show mentions and deal with them', async () => (await import('./mentions.ts')).defineMentions],
   sessions: ['Show who is here', async () => (await import('./sessions.ts')).defineSessions],
+  interrupt: [
+    'Stop an agent, and wait until it has stopped',
+    async () => (await import('./interrupt.ts')).defineInterrupt,
+  ],
   status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
   doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],

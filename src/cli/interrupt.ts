@@ -1,0 +1,91 @@
+/** `hive interrupt`: stop an agent, and know that it stopped. Waits until its turn is over. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { type HiveError, invalidInput } from '../domain/errors.ts';
+import type { InterruptOutcome } from '../domain/interrupts.ts';
+import { outcomeSentence } from '../domain/turn-sentences.ts';
+import { type ActorOptions, interruptingActor } from './actor.ts';
+import { parseDuration } from './duration.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface InterruptOptions extends Format, ActorOptions {
+  all?: boolean;
+  turn?: string;
+  note?: string;
+  timeout?: string;
+  cancel?: boolean;
+}
+
+export function defineInterrupt(command: Command): void {
+  command
+    .argument('[agent]', 'the handle of the agent, as `hive sessions` shows it')
+    .option('--all', 'every agent that is at work')
+    .option('--turn <id>', 'only this turn; default: the one that runs now')
+    .option('--note <text>', 'why: the agent and whoever works with it read it')
+    .option('--timeout <duration>', 'wait no longer (default 10m); the interrupt stays in force')
+    .option('--cancel', 'take an interrupt back that has not reached its turn yet')
+    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--as-agent', 'an agent interrupts another agent, and the trail says so')
+    .option('--json', 'print JSON')
+    .action((agent: string | undefined, options: InterruptOptions) =>
+      withHive(options, (hive) => interrupt(hive, agent, options)),
+    );
+}
+
+async function interrupt(
+  hive: Hive,
+  agent: string | undefined,
+  options: InterruptOptions,
+): Promise<ExitCode> {
+  if ((agent === undefined) === (options.all !== true))
+    throw invalidInput('Name one agent, or say --all: nobody was interrupted.');
+  const actor = await interruptingActor(hive, options);
+  const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
+  const request = { actor, timeout_ms, note: options.note };
+  if (agent === undefined) return all(hive, request, options);
+  const { handle, session_id } = await hive.sessions.find(agent);
+  if (options.cancel === true) {
+    const withdrawn = await hive.interrupts.cancel({ session: session_id, turn_id: options.turn, actor });
+    if (options.json === true) printJson({ withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) });
+    else if (withdrawn.length > 0) print(`Withdrawn: ${handle} goes on.`);
+    else remark(`No interrupt waits for ${handle}.`);
+    return withdrawn.length > 0 ? EXIT.done : EXIT.notAccepted;
+  }
+  if (options.json !== true) remark(`Asked ${handle} to stop; waiting for its turn to end.`);
+  const outcome = await hive.interrupts.interrupt({ ...request, session: session_id, turn_id: options.turn });
+  if (options.json === true) printJson(told(outcome));
+  else print(`${handle}: ${outcomeSentence(outcome)}`);
+  return exitOf([outcome]);
+}
+
+async function all(
+  hive: Hive,
+  request: Parameters<Hive['interrupts']['interruptAll']>[0],
+  { json }: InterruptOptions,
+): Promise<ExitCode> {
+  const outcomes = await hive.interrupts.interruptAll(request);
+  if (json === true) {
+    printJson({ outcomes: outcomes.map((one) => ('error' in one ? failed(one) : told(one))) });
+  } else {
+    for (const one of outcomes)
+      print(`${one.handle}: ${'error' in one ? one.error.message : outcomeSentence(one)}`);
+    if (outcomes.length === 0) remark('No agent is at work.');
+  }
+  const errors = outcomes.filter((one) => 'error' in one);
+  const answered = outcomes.filter((one) => !('error' in one));
+  return errors.length > 0 ? EXIT.error : exitOf(answered as InterruptOutcome[]);
+}
+
+function told<Outcome extends InterruptOutcome>(outcome: Outcome): object {
+  return { ...outcome, sentence: outcomeSentence(outcome) };
+}
+
+function failed({ error, ...one }: { error: HiveError }): object {
+  return { ...one, error: { code: error.code, message: error.message } };
+}
+
+function exitOf(outcomes: readonly InterruptOutcome[]): ExitCode {
+  return outcomes.some(({ outcome }) => outcome === 'unconfirmed') ? EXIT.pending : EXIT.done;
+}
