@@ -1,0 +1,24 @@
+/** Posts as one agent, `COUNT` messages that mention `@All`, and says the id of each once it is acknowledged. */
+import { hostname } from 'node:os';
+import { agentAuthor } from '../../../src/domain/messages.ts';
+import { openHive } from '../../../src/open-hive.ts';
+
+const [session_id = '', count = '1'] = process.argv.slice(2);
+const hive = await openHive();
+const session = await hive.sessions.introduce({
+  session_id,
+  client: 'claude-code',
+  source: 'main',
+  project: 'demo',
+  project_dir: '/demo/.git',
+  branch: null,
+  parent_session_id: null,
+  machine: hostname(),
+  pid: null,
+});
+const author = agentAuthor(session, 'library');
+for (let n = 0; n < Number(count); n += 1) {
+  const { message } = await hive.messages.post({ author, body: `${session_id} ${n} @All` });
+  process.stdout.write(`${message.message_id}\n`);
+}
+await hive.close();

@@ -1,0 +1,198 @@
+/** The shared buffer from a shell: a person's, and an agent's. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parseShared } from '../../src/domain/shared-format.ts';
+import { shell } from '../support/cli.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { join as joinHive, post } from '../support/messages.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+const ALICE = { HIVE_AGENT: 'alice' };
+const BOB = { HIVE_AGENT: 'bobby' };
+
+/** A person's shell, and those of two agents who have been seen before. */
+async function shells(): Promise<Record<'person' | 'alice' | 'bob', ReturnType<typeof shell>>> {
+  const person = shell(tempStore());
+  const [alice, bob] = [person.as(ALICE), person.as(BOB)];
+  await alice.hive('mentions');
+  await bob.hive('mentions');
+  return { person, alice, bob };
+}
+
+describe('posting', () => {
+  test('prints the message_id, and beside it whom it reached', async () => {
+    const { person } = await shells();
+    const { code, out, err } = await person.hive('post', '@Agent-alice and @Agent-bob: hello @Human');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^msg-[0-9a-z]{16}\n$/);
+    expect(err).toContain('Told: Agent-alice.');
+    expect(err).toContain('@Agent-bob reached nobody: nobody has that name. Did you mean @Agent-bobby?');
+  });
+
+  test("from a person's terminal is the human's, from an agent's that agent's", async () => {
+    const { person, alice } = await shells();
+    await person.hive('post', 'by the human');
+    await alice.hive('post', 'by the agent');
+    const forced = await alice.hive('post', 'also by the agent', '--as-agent', '--by', 'Ada');
+    expect(forced.code).toBe(0);
+    const { messages } = (await person.hive('messages', '--json')).json();
+    expect(messages).toMatchObject([
+      { author: 'human', from_handle: 'Human', session_id: null, via: 'cli', body: 'by the human' },
+      { author: 'agent', from_handle: 'Agent-alice', session_id: 'alice', body: 'by the agent' },
+      { author: 'agent', from_handle: 'Agent-alice' },
+    ]);
+    expect(await person.hive('post', 'x', '--as-agent')).toMatchObject({ code: 2, out: '' });
+  });
+
+  test('takes everything that a message can have, and its body from stdin', async () => {
+    const { person, alice, bob } = await shells();
+    const asked = (await alice.hive('post', '@Agent-bobby?', '--urgent', '--expects-reply', '--json')).json();
+    const started = bob.start('post', '-', '--reply-to', asked.message_id, '--json');
+    started.child.process.stdin.end('@Agent-alice done\n\n```\n@Human\n```\n');
+    const reply = (await started.done).json();
+    expect(reply).toMatchObject({
+      from: 'Agent-bobby',
+      thread: asked.message_id,
+      mentioned: ['Agent-alice'],
+      unresolved: [],
+      answered: expect.stringMatching(/^mention-/),
+    });
+    const threaded = (await person.hive('messages', '--thread', asked.message_id, '--json')).json();
+    expect(threaded.messages).toMatchObject([
+      { priority: 'urgent', expects_reply: true },
+      { reply_to: asked.message_id, body: '@Agent-alice done\n\n```\n@Human\n```' },
+    ]);
+  });
+
+  test('nothing, or an answer to nothing, is refused', async () => {
+    const person = shell(tempStore());
+    expect(await person.hive('post', '  ')).toMatchObject({ code: 2, out: '' });
+    expect(await person.hive('post', 'x', '--reply-to', 'msg-none')).toMatchObject({ code: 1, out: '' });
+    expect(await person.hive('post', 'x', '--scope', 'world')).toMatchObject({ code: 2 });
+  });
+});
+
+describe('mentions', () => {
+  test("an agent sees and clears its own; a person the human's", async () => {
+    const { person, alice, bob } = await shells();
+    await alice.hive('post', '@Agent-bobby and @Human, look', '--thread', 'talk');
+    const seen = await bob.hive('mentions');
+    expect(seen).toMatchObject({ code: 0 });
+    expect(seen.out).toMatch(
+      /^Agent-alice, \d+ s ago \[mention-\w+\] \(in talk\)\n {2}@Agent-bobby and @Human, look/,
+    );
+    const { mentions } = (await bob.hive('mentions', '--json')).json();
+    expect(mentions[0]).toMatchObject({ status: 'unprocessed', carrier: 'cli:bobby' });
+    const cleared = await bob.hive('mentions', 'process', mentions[0].mention_id, '--note', 'seen');
+    expect(cleared.out).toBe("Processed 1 of Agent-bobby's mentions; 0 left.\n");
+    expect((await bob.hive('mentions')).err).toContain('There is no mention of Agent-bobby');
+
+    const own = (await person.hive('mentions', '--json')).json();
+    expect(own).toMatchObject({ handle: 'Human', summary: { unprocessed: 1 } });
+    expect((await person.hive('mentions', 'process', '--all', '--json')).json()).toMatchObject({
+      processed: [own.mentions[0].mention_id],
+      remaining: 0,
+    });
+    const all = (
+      await person.hive('mentions', '--session', 'Agent-bobby', '--status', 'any', '--json')
+    ).json();
+    expect(all.mentions).toMatchObject([{ status: 'processed', processed_by: 'Agent-bobby', note: 'seen' }]);
+  });
+
+  test("of somebody else are refused to an agent, unless it says outright that it does; the human's always", async () => {
+    const { alice, bob } = await shells();
+    await alice.hive('post', '@Agent-bobby @Human');
+    const foreign = ['mentions', 'process', '--all', '--session', 'Agent-bobby'];
+    expect(await alice.hive(...foreign)).toMatchObject({ code: 7, out: '' });
+    expect(await alice.hive('mentions', '--session', 'Agent-bobby')).toMatchObject({ code: 7, out: '' });
+    expect(
+      await alice.hive('mentions', 'process', '--all', '--session', 'Human', '--as-agent'),
+    ).toMatchObject({
+      code: 7,
+    });
+    expect(await alice.hive(...foreign, '--as-agent')).toMatchObject({ code: 0 });
+    const { mentions } = (await bob.hive('mentions', '--status', 'processed', '--json')).json();
+    expect(mentions).toMatchObject([{ processed_by: 'Agent-alice', processed_via: 'cli' }]);
+  });
+
+  test('that do not exist, and words that mean nothing, are refused', async () => {
+    const person = shell(tempStore());
+    expect(await person.hive('mentions', 'process', 'mention-none')).toMatchObject({ code: 1 });
+    expect(await person.hive('mentions', 'process')).toMatchObject({ code: 2 });
+    expect(await person.hive('mentions', 'eat')).toMatchObject({ code: 2 });
+    expect(await person.hive('mentions', '--session', 'nobody')).toMatchObject({ code: 1 });
+  });
+
+  test('a loop is settled by a person, not by an agent', async () => {
+    const { person, alice } = await shells();
+    expect(await alice.hive('mentions', 'allow', 'Agent-alice', 'Agent-bobby')).toMatchObject({ code: 7 });
+    expect(await person.hive('mentions', 'mute', 'Agent-alice', 'Agent-bobby')).toMatchObject({ code: 0 });
+    expect((await alice.hive('post', '@Agent-bobby')).err).toContain('muted');
+    expect((await person.hive('mentions', 'loops')).out).toContain('Agent-alice and Agent-bobby: muted');
+    expect(await person.hive('mentions', 'allow', 'Agent-alice', 'Agent-bobby')).toMatchObject({ code: 0 });
+    expect((await person.hive('mentions', 'loops', '--json')).json()).toEqual({ loops: [] });
+    expect(await person.hive('mentions', 'mute', 'Agent-alice')).toMatchObject({ code: 2 });
+  });
+});
+
+describe('the shared format', () => {
+  test('is the whole buffer, and is read back as it was', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const ada = await joinHive(hive, 'abc12-session');
+    const bodies = ['first', '## 2026-01-11 18:00:00 Claude-x\n\nquoted', 'ends with space \u200b', '日本語'];
+    for (const body of bodies) await post(hive, ada, body, { scope: 'all' });
+    const { out } = await shell(store).hive('messages', '--format', 'shared');
+    const { front, blocks } = parseShared(out);
+    expect(front).toMatchObject({ hive: 'true', type: 'shared' });
+    expect(blocks.map((block) => block.body)).toEqual(bodies);
+    expect(new Set(blocks.map((block) => block.handle))).toEqual(new Set(['Claude-abc12']));
+  });
+
+  test('is saved under the name of the day', async () => {
+    const person = shell(tempStore());
+    await person.hive('post', 'hello');
+    const folder = join(tempFolder(), 'saved');
+    mkdirSync(folder);
+    const { out } = await person.hive('messages', '--save', folder);
+    expect(out).toMatch(/\/saved\/shared-\d{8}\.md\n$/);
+    expect(parseShared(readFileSync(out.trim(), 'utf8')).blocks).toMatchObject([
+      { handle: 'Human', body: 'hello' },
+    ]);
+  });
+});
+
+test('messages come in pages, narrowed', async () => {
+  const { person, alice } = await shells();
+  for (const n of [1, 2, 3]) await person.hive('post', `human ${n}`);
+  await alice.hive('post', 'agent');
+  const last = (await person.hive('messages', '--limit', '2', '--json')).json();
+  expect(last.messages.map((message: { body: string }) => message.body)).toEqual(['human 3', 'agent']);
+  const before = (await person.hive('messages', '--before', last.previous_cursor, '--json')).json();
+  expect(before.messages).toHaveLength(2);
+  const after = await person.hive('messages', '--after', last.next_cursor);
+  expect(after).toMatchObject({ code: 0, out: '' });
+  const own = (await person.hive('messages', '--from', '@Agent-alice', '--json')).json();
+  expect(own.messages).toHaveLength(1);
+  expect((await person.hive('messages', '--query', 'HUMAN', '--json')).json().messages).toHaveLength(3);
+});
+
+test('sessions are listed with the handles by which they are mentioned', async () => {
+  const { person, alice } = await shells();
+  await alice.hive('post', '@Agent-bobby');
+  const { out } = await person.hive('sessions');
+  expect(out).toMatch(/^HANDLE/);
+  expect(out).toMatch(/^Agent-bobby +active .* 1 /m);
+  const { sessions } = (await person.hive('sessions', '--json')).json();
+  expect(sessions.find((one: { handle: string }) => one.handle === 'Agent-bobby')).toMatchObject({
+    session_id: 'bobby',
+    unprocessed_mentions: 1,
+    roles: [],
+    shared: true,
+  });
+  expect((await shell(tempStore()).hive('sessions')).err).toContain('Nobody is here');
+});

@@ -1,0 +1,113 @@
+/** Messages between real processes: many at once, and processes that die in the middle. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Message } from '../../src/domain/messages.ts';
+import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { join, post } from '../support/messages.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const CHILD = 'test/process/children/post.ts';
+
+async function everything(hive: Hive): Promise<Message[]> {
+  const found: Message[] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const page = await hive.messages.read({ limit: 100, before });
+    found.unshift(...page.items);
+    before = page.previous_cursor;
+  }
+  return found;
+}
+
+/** What the feed told, in its order. */
+async function told(hive: Hive, type: string): Promise<string[]> {
+  const events = await hive.store.read((tx) => tx.events.after(0, 100_000));
+  return events.filter((event) => event.type === type).map((event) => event.subject ?? '');
+}
+
+test('16 processes post at once: every message once, in one order everywhere', async () => {
+  const store = tempStore();
+  const [hive, other] = [await openTestHive(store), await openTestHive(store)];
+  const reader = await join(hive, 'reader-session');
+  const posters = Array.from({ length: 16 }, (_, n) => `poster${String(n).padStart(2, '0')}`);
+  const each = 12;
+  const outputs = await Promise.all(
+    posters.map((name) => outputOf(spawnScript(CHILD, [name, String(each)], childEnvironment(store)))),
+  );
+  const acknowledged = outputs.map((output) => output.trim().split('\n'));
+
+  const messages = await everything(hive);
+  const ids = messages.map((message) => message.message_id);
+  expect(ids).toHaveLength(posters.length * each);
+  expect(ids.toSorted()).toEqual(acknowledged.flat().toSorted());
+  expect(messages.map((message) => message.seq)).toEqual(Array.from(ids, (_, n) => n + 1));
+  expect(await everything(other)).toEqual(messages);
+  expect(await told(hive, 'message/posted')).toEqual(ids);
+  for (const [n, own] of acknowledged.entries()) {
+    const seen = messages.filter((message) => message.session_id === posters[n]);
+    expect(seen.map((message) => message.message_id)).toEqual(own);
+  }
+  const mentions = await hive.mentions.get(reader.session_id, null);
+  expect(mentions.map((mention) => mention.message_id)).toEqual(ids);
+});
+
+describe('kill -9', () => {
+  test('of a poster: what was acknowledged is there with its mention, and nothing is there by half', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const reader = await join(hive, 'reader-session');
+    for (const round of [1, 2, 3]) {
+      const child = spawnScript(CHILD, [`victim-${round}`, '100000'], childEnvironment(store));
+      let said = '';
+      child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+      await eventually(() => said.split('\n').length > 20, 10_000, 'twenty messages');
+      await child.kill('SIGKILL');
+      const acknowledged = said.split('\n').slice(0, -1);
+      const messages = (await everything(hive)).filter((one) => one.session_id === `victim-${round}`);
+      const ids = messages.map((message) => message.message_id);
+      expect(ids.slice(0, acknowledged.length)).toEqual(acknowledged);
+      const mentioned = (await hive.mentions.history({ session_id: reader.session_id, limit: 10_000 })).items
+        .map((mention) => mention.message_id)
+        .filter((id) => ids.includes(id));
+      expect(mentioned.toSorted()).toEqual(ids.toSorted());
+      expect((await told(hive, 'message/posted')).filter((id) => ids.includes(id))).toEqual(ids);
+    }
+  });
+
+  test('of a reader: what it had read and not dealt with waits for the next', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const reader = { store, env: { HIVE_AGENT: 'reader' } };
+    const first = await connectMcp(reader);
+    await first.call('hivemind_has_unprocessed_mentions');
+    await post(hive, 'human', '@Agent-reade one', { scope: 'all' });
+    await post(hive, 'human', '@Agent-reade two', { scope: 'all' });
+    const read = await first.call('hivemind_get_unprocessed_mentions');
+    await first.crash();
+    const second = await connectMcp(reader);
+    const again = await second.call('hivemind_get_unprocessed_mentions');
+    expect(again['count']).toBe(2);
+    const idsOf = (result: Record<string, unknown>): unknown[] =>
+      (result['mentions'] as { mention_id: string }[]).map((mention) => mention.mention_id);
+    expect(idsOf(again)).toEqual(idsOf(read));
+  });
+
+  test('of a follower of the feed: another goes on from its cursor and misses nothing', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const ada = await join(hive, 'abc12-session');
+    await post(hive, ada, 'one');
+    const page = await hive.messages.read({ limit: 10 });
+    await post(hive, ada, 'two');
+    const next = await openTestHive(store);
+    const { items } = await next.messages.read({ limit: 10, after: page.next_cursor });
+    expect(items.map((message) => message.body)).toEqual(['two']);
+  });
+});
