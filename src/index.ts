@@ -13,23 +13,31 @@ import type { ResponseCallback } from './application/callbacks.ts';
 import type { Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
 import { sessionsTold } from './application/identity.ts';
+import type { InterruptRequest, StopOrder } from './application/interrupt-requests.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
+import type { ProgramEnd } from './application/turns.ts';
 import type { AgentActor } from './domain/actors.ts';
+import type { InterruptOutcome } from './domain/interrupts.ts';
 import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
 import type { Session } from './domain/sessions.ts';
 import { decideSource, sourceEvidence } from './domain/sources.ts';
+import type { Turn } from './domain/turns.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { findPlace } from './infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive as openWhole } from './open-hive.ts';
 
 export type { ResponseCallback } from './application/callbacks.ts';
 export type { Delivered } from './application/delivery.ts';
+export type { StopOrder } from './application/interrupt-requests.ts';
 export type { Logger, Page, PromptFilter } from './application/ports.ts';
 export type { Answered, Asked } from './application/prompts.ts';
+export type { ProgramEnd } from './application/turns.ts';
 export { type ErrorCode, HiveError } from './domain/errors.ts';
+export type { InterruptOutcome } from './domain/interrupts.ts';
 export type { AnswerRequest, AskRequest, Prompt, PromptAnswer, PromptOption } from './domain/prompts.ts';
 export type { Session } from './domain/sessions.ts';
+export type { AbortReason, Turn } from './domain/turns.ts';
 
 export interface OpenOptions extends OpenHiveOptions {
   /** The name of this program's session, the same at each start; default: the agent it runs under, else a new one. */
@@ -41,6 +49,7 @@ export interface HiveLibrary {
   /** Who this program is to the human and to other agents. */
   readonly session: Session;
   readonly prompts: LibraryPrompts;
+  readonly turns: LibraryTurns;
   close(): Promise<void>;
 }
 
@@ -61,6 +70,24 @@ export interface LibraryPrompts {
   cancel(ask_id: string): Promise<{ accepted: boolean; prompt: Prompt }>;
 }
 
+/** For a program that runs an agent of its own: it tells when a turn begins and ends, and hears when to stop it. */
+export interface LibraryTurns {
+  /** Begins a turn; one that still runs is replaced, unless it has the same `client_turn_id`. */
+  start(turn?: { client_turn_id?: string | undefined }): Promise<Turn>;
+  /** Completed, unless `aborted` says why not. A turn that has ended stays as it is. */
+  end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
+  current(): Promise<Turn | undefined>;
+  /** Calls back once when somebody wants the turn stopped: stop it, then call `end` with `aborted: 'interrupted'`. */
+  onInterrupt(turn_id: string, callback: (order: StopOrder) => void | Promise<void>): () => void;
+  /** Stops another session, as an agent; resolves when its turn is over. */
+  interrupt(session: string, request?: LibraryInterrupt): Promise<InterruptOutcome>;
+}
+
+export type LibraryInterrupt = Pick<
+  InterruptRequest,
+  'turn_id' | 'note' | 'timeout_ms' | 'interrupt_id' | 'signal'
+>;
+
 /** @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, … */
 export async function openHive({ agent, ...options }: OpenOptions = {}): Promise<HiveLibrary> {
   const hive = await openWhole(options);
@@ -71,6 +98,7 @@ export async function openHive({ agent, ...options }: OpenOptions = {}): Promise
       store_id: hive.store_id,
       session,
       prompts: promptsOf(hive, session),
+      turns: turnsOf(hive, session),
       close: () => hive.close(),
     };
   } catch (error) {
@@ -104,13 +132,8 @@ async function ownSession(
 }
 
 function promptsOf(hive: Hive, session: Session): LibraryPrompts {
-  const { session_id, handle } = session;
   const carrier = randomIds.make('library');
-
-  async function actor(): Promise<AgentActor> {
-    const ancestors = await hive.sessions.ancestors(session_id);
-    return { kind: 'agent', by: handle, via: 'library', session_id, ancestors };
-  }
+  const actor = (): Promise<AgentActor> => actorOf(hive, session);
 
   const prompts: LibraryPrompts = {
     async ask(request, { onResponse } = {}) {
@@ -130,4 +153,31 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
     cancel: async (ask_id) => hive.prompts.cancel(ask_id, await actor(), 'withdrawn'),
   };
   return prompts;
+}
+
+function turnsOf(hive: Hive, session: Session): LibraryTurns {
+  const { session_id } = session;
+  return {
+    start: ({ client_turn_id } = {}) => hive.turns.start({ session_id, client_turn_id, by: session.handle }),
+    end: (turn_id, end) => hive.turns.end(turn_id, end),
+    current: () => hive.turns.current(session_id),
+    onInterrupt(turn_id, callback) {
+      const stop = new AbortController();
+      const watch = async (): Promise<void> => {
+        const order = await hive.interrupts.untilInterrupted(turn_id, stop.signal);
+        if (order !== null) await callback(order);
+      };
+      watch().catch((error: unknown) =>
+        hive.log.error('An interrupt could not be told.', { turn_id, error: String(error) }),
+      );
+      return () => stop.abort();
+    },
+    interrupt: async (other, request = {}) =>
+      hive.interrupts.interrupt({ ...request, session: other, actor: await actorOf(hive, session) }),
+  };
+}
+
+async function actorOf(hive: Hive, { session_id, handle }: Session): Promise<AgentActor> {
+  const ancestors = await hive.sessions.ancestors(session_id);
+  return { kind: 'agent', by: handle, via: 'library', session_id, ancestors };
 }
