@@ -1,0 +1,138 @@
+/** The bucket, as properties: whatever is taken and given back, in whatever order, however the clock is set. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Bucket,
+  type BudgetSize,
+  fullBucket,
+  giveBack,
+  nextTokenAt,
+  refill,
+  SHARED_BUCKET,
+  takeToken,
+} from '../../src/domain/budget.ts';
+
+const HOUR = 3_600_000;
+const SIZE: BudgetSize = { capacity: 5, refill_ms: 1.5 * HOUR };
+const START = Date.parse('2026-03-01T12:00:00.000Z');
+const at = (ms: number): string => new Date(START + ms).toISOString();
+
+function taken(count: number, now = at(0)): Bucket {
+  let bucket = fullBucket(SHARED_BUCKET, SIZE, now);
+  for (let n = 0; n < count; n += 1) bucket = takeToken(bucket, SIZE, now) ?? bucket;
+  return bucket;
+}
+
+describe('a bucket of five, one back each ninety minutes', () => {
+  test('gives five at once and no sixth', () => {
+    expect(taken(5).tokens).toBe(0);
+    expect(takeToken(taken(5), SIZE, at(0))).toBeNull();
+  });
+
+  test('has the next one after ninety minutes, not a moment before', () => {
+    expect(takeToken(taken(5), SIZE, at(1.5 * HOUR - 1))).toBeNull();
+    expect(takeToken(taken(5), SIZE, at(1.5 * HOUR))).toMatchObject({ tokens: 0 });
+    expect(nextTokenAt(taken(5), SIZE, at(HOUR))).toBe(at(1.5 * HOUR));
+  });
+
+  test('keeps the part of a wait that has passed when a token is taken', () => {
+    const second = takeToken(taken(5), SIZE, at(2 * HOUR)) as Bucket;
+    expect(takeToken(second, SIZE, at(3 * HOUR))).toMatchObject({ tokens: 0 });
+  });
+
+  test('is full again after seven and a half hours, and waits from the next use on', () => {
+    const full = refill(taken(5), SIZE, at(7.5 * HOUR));
+    expect(full.tokens).toBe(5);
+    expect(refill(full, SIZE, at(100 * HOUR)).tokens).toBe(5);
+    const used = takeToken(full, SIZE, at(100 * HOUR)) as Bucket;
+    expect(used).toMatchObject({ tokens: 4, since: at(100 * HOUR) });
+  });
+
+  test('a clock set back begins the wait anew and takes nothing away', () => {
+    const back = refill(taken(3), SIZE, at(-24 * HOUR));
+    expect(back).toMatchObject({ tokens: 2, since: at(-24 * HOUR) });
+    expect(refill(back, SIZE, at(-22.5 * HOUR)).tokens).toBe(3);
+  });
+
+  test('that holds none has no next token', () => {
+    const none = { capacity: 0, refill_ms: HOUR };
+    expect(takeToken(fullBucket('*', none, at(0)), none, at(HOUR))).toBeNull();
+    expect(nextTokenAt(fullBucket('*', none, at(0)), none, at(0))).toBeNull();
+  });
+});
+
+type Step = { kind: 'take' | 'give' | 'look' | 'restart'; ms: number };
+const step: fc.Arbitrary<Step> = fc.record({
+  kind: fc.constantFrom('take', 'give', 'look', 'restart'),
+  // Mostly onward, now and then the clock is set, in either direction.
+  ms: fc.oneof(fc.integer({ min: 0, max: 4 * HOUR }), fc.integer({ min: -48 * HOUR, max: 48 * HOUR })),
+});
+const size: fc.Arbitrary<BudgetSize> = fc.record({
+  capacity: fc.integer({ min: 0, max: 20 }),
+  refill_ms: fc.integer({ min: 1, max: 6 * HOUR }),
+});
+
+describe('whatever happens to it', () => {
+  test('it never holds more than it can, nor less than none, and its wait never begins in the future', () => {
+    fc.assert(
+      fc.property(size, fc.array(step, { maxLength: 60 }), (given, steps) => {
+        let now = START;
+        let bucket = fullBucket(SHARED_BUCKET, given, at(0));
+        for (const { kind, ms } of steps) {
+          now += ms;
+          const time = new Date(now).toISOString();
+          if (kind === 'take') bucket = takeToken(bucket, given, time) ?? bucket;
+          if (kind === 'give') bucket = giveBack(bucket, given, time);
+          if (kind === 'look') bucket = refill(bucket, given, time);
+          // A restart keeps what the store keeps, and nothing else.
+          if (kind === 'restart') bucket = JSON.parse(JSON.stringify(bucket));
+          expect(bucket.tokens).toBeGreaterThanOrEqual(0);
+          expect(bucket.tokens).toBeLessThanOrEqual(given.capacity);
+          expect(Number.isInteger(bucket.tokens)).toBe(true);
+          const looked = refill(bucket, given, time);
+          expect(looked.since <= time).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test('in any time it gives at most what it held and what came back', () => {
+    fc.assert(
+      fc.property(size, fc.array(fc.integer({ min: 0, max: HOUR }), { maxLength: 80 }), (given, waits) => {
+        let now = START;
+        let got = 0;
+        let bucket = fullBucket(SHARED_BUCKET, given, at(0));
+        for (const ms of waits) {
+          now += ms;
+          const next = takeToken(bucket, given, new Date(now).toISOString());
+          if (next !== null) {
+            bucket = next;
+            got += 1;
+          }
+        }
+        expect(got).toBeLessThanOrEqual(given.capacity + Math.floor((now - START) / given.refill_ms));
+      }),
+    );
+  });
+
+  test('how often one looks changes nothing', () => {
+    fc.assert(
+      fc.property(
+        size,
+        fc.integer({ min: 0, max: 20 }),
+        fc.array(fc.integer({ min: 0, max: HOUR }), { maxLength: 30 }),
+        (given, uses, waits) => {
+          let looked = fullBucket('*', given, at(0));
+          for (let n = 0; n < uses; n += 1) looked = takeToken(looked, given, at(0)) ?? looked;
+          const untouched = looked;
+          let now = 0;
+          for (const ms of waits) {
+            now += ms;
+            looked = refill(looked, given, at(now));
+          }
+          expect(refill(looked, given, at(now)).tokens).toBe(refill(untouched, given, at(now)).tokens);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,194 @@
+/** The matrix of source, kind, rule and critical: each refusal names its rule, when it passes, and what else is possible. */
+import { describe, expect, test } from 'vitest';
+import { fullBucket } from '../../src/domain/budget.ts';
+import {
+  applyOutreachChanges,
+  askRules,
+  budgetSize,
+  DEFAULT_OUTREACH_SETTINGS,
+  humanBusy,
+  type OutreachRule,
+  outreachSettings,
+  type RuleState,
+  refusalBySource,
+} from '../../src/domain/outreach-rules.ts';
+import { DEFAULT_PREFERENCES, type Preferences } from '../../src/domain/preferences.ts';
+import { SOURCES, type Source } from '../../src/domain/sources.ts';
+
+const NOW = '2026-03-01T12:00:00.000Z';
+const LATER = '2026-03-01T18:00:00.000Z';
+const KINDS = ['ping', 'card'] as const;
+const full = fullBucket('*', budgetSize(DEFAULT_OUTREACH_SETTINGS), NOW);
+
+function state(changes: Partial<RuleState> = {}): RuleState {
+  return {
+    kind: 'ping',
+    source: 'bg',
+    critical: false,
+    settings: DEFAULT_OUTREACH_SETTINGS,
+    outputs: 0,
+    turn_known: true,
+    busy: null,
+    bucket: full,
+    now: NOW,
+    ...changes,
+  };
+}
+
+/** What makes each rule say no, in the order in which they are asked. */
+const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
+  ['allow_ping', { settings: { ...DEFAULT_OUTREACH_SETTINGS, allow_ping: false } }],
+  ['one_a_turn', { outputs: 1 }],
+  ['human_busy', { busy: { reason: 'quiet_hours', until: LATER } }],
+  ['budget', { bucket: { ...full, tokens: 0 } }],
+];
+
+const ruleOf = (given: RuleState): OutreachRule | null => askRules(given).refusal?.rule ?? null;
+
+describe('source × kind', () => {
+  test.each<[Source, 'ping' | 'card' | 'report', boolean]>([
+    ['main', 'ping', false],
+    ['main', 'card', true],
+    ['main', 'report', false],
+    ['bg', 'ping', true],
+    ['bg', 'card', true],
+    ['bg', 'report', true],
+    ['fork', 'ping', false],
+    ['fork', 'card', true],
+    ['fork', 'report', true],
+  ])('%s sends a %s: %s', (source, kind, possible) => {
+    expect(refusalBySource(kind, source) === null).toBe(possible);
+  });
+
+  test('a ping from main or a fork is told where pings belong and what to use instead', () => {
+    for (const source of ['main', 'fork'] as const) {
+      const sentence = refusalBySource('ping', source);
+      expect(sentence).toContain('only available in background sessions');
+      expect(sentence).toContain('hivemind_send_card');
+      expect(sentence).toContain('hivemind_ask_async');
+    }
+  });
+});
+
+describe('source × kind × rule × critical', () => {
+  const cases = SOURCES.flatMap((source) =>
+    KINDS.flatMap((kind) =>
+      OFFENCES.flatMap(([rule, offence]) =>
+        [false, true].map((critical) => ({ source, kind, rule, offence, critical })),
+      ),
+    ),
+  );
+  test.each(cases)(
+    '$source $kind against $rule, critical $critical',
+    ({ source, kind, rule, offence, critical }) => {
+      const held = source === 'bg' && (!critical || rule === 'allow_ping');
+      expect(ruleOf(state({ source, kind, critical, ...offence }))).toBe(held ? rule : null);
+    },
+  );
+});
+
+describe('the order', () => {
+  test('of all rules that say no the first is told', () => {
+    const merged: Partial<RuleState> = {};
+    for (const [rule, offence] of OFFENCES.toReversed()) {
+      Object.assign(merged, offence);
+      expect(ruleOf(state(merged))).toBe(rule);
+    }
+  });
+});
+
+describe('what it costs', () => {
+  test('one token; nothing from main or a fork; critical none, but it is counted', () => {
+    expect(askRules(state())).toMatchObject({ bucket: { tokens: 4, critical: 0 } });
+    expect(askRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
+    expect(askRules(state({ critical: true }))).toMatchObject({ bucket: { tokens: 5, critical: 1 } });
+    expect(askRules(state({ critical: true, bucket: { ...full, tokens: 0 } }))).toMatchObject({
+      bucket: { tokens: 0, critical: 1 },
+    });
+  });
+});
+
+describe('a refusal', () => {
+  const sentenceOf = (changes: Partial<RuleState>): string =>
+    askRules(state(changes)).refusal?.sentence ?? '';
+
+  test.each(OFFENCES)('by %s names the rule and that a report is always possible', (rule, offence) => {
+    expect(sentenceOf(offence)).toContain(`(rule ${rule})`);
+    expect(sentenceOf(offence)).toContain('hivemind_report_updates {"message"');
+  });
+
+  test('says when it will pass', () => {
+    expect(sentenceOf({ outputs: 1 })).toContain('It passes with your next turn.');
+    expect(sentenceOf({ outputs: 1, turn_known: false })).toContain('It passes after your next report.');
+    expect(sentenceOf({ busy: { reason: 'quiet_hours', until: LATER } })).toContain(`It passes at ${LATER}.`);
+    expect(sentenceOf({ busy: { reason: 'do_not_disturb', until: null } })).toContain('when they are back');
+    const empty = askRules(state({ bucket: { ...full, tokens: 0 } }));
+    expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T13:30:00.000Z' });
+    expect(empty.refusal?.sentence).toContain('It passes at 2026-03-01T13:30:00.000Z.');
+  });
+
+  test('promises no report to a session that may send none', () => {
+    const settings = { ...DEFAULT_OUTREACH_SETTINGS, report_policy: 'blocked' as const };
+    expect(sentenceOf({ settings, outputs: 1 })).not.toContain('hivemind_report_updates');
+  });
+});
+
+describe('the human is busy', () => {
+  const moment = { now: NOW, minute_of_day: 23 * 60 };
+  const wishes = (changes: Partial<Preferences>): Preferences => ({ ...DEFAULT_PREFERENCES, ...changes });
+
+  test('in quiet hours, until they end', () => {
+    const seat = wishes({ quiet_hours: { from: '22:00', to: '07:30' } });
+    expect(humanBusy([seat], null, moment)).toEqual({
+      reason: 'quiet_hours',
+      until: '2026-03-01T20:30:00.000Z',
+    });
+  });
+
+  test('when not to be disturbed, until then, or nobody knows', () => {
+    expect(humanBusy([wishes({ do_not_disturb: LATER })], null, moment)).toEqual({
+      reason: 'do_not_disturb',
+      until: LATER,
+    });
+    expect(humanBusy([wishes({ do_not_disturb: true })], null, moment)?.until).toBeNull();
+  });
+
+  test('not when one of several seats may be disturbed', () => {
+    expect(humanBusy([wishes({ do_not_disturb: true }), wishes({})], null, moment)).toBeNull();
+  });
+
+  test('for two minutes after taking up a prompt that still waits', () => {
+    expect(humanBusy([], '2026-03-01T11:59:00.000Z', moment)).toEqual({
+      reason: 'answering',
+      until: '2026-03-01T12:01:00.000Z',
+    });
+    expect(humanBusy([], '2026-03-01T11:58:00.000Z', moment)).toBeNull();
+  });
+});
+
+describe('settings', () => {
+  test('a session follows what holds everywhere unless it has its own', () => {
+    const everywhere = { outputs_per_turn: 3, allow_ping: false };
+    expect(outreachSettings(everywhere, { allow_ping: true })).toEqual({
+      ...DEFAULT_OUTREACH_SETTINGS,
+      outputs_per_turn: 3,
+      allow_ping: true,
+    });
+  });
+
+  test('null goes back, what is left out stays, what is unknown is dropped', () => {
+    const stands = { allow_ping: false, outputs_per_turn: 2 };
+    expect(
+      applyOutreachChanges(stands, { allow_ping: null, mind_busy: false, budget_capacity: undefined }),
+    ).toEqual({
+      outputs_per_turn: 2,
+      mind_busy: false,
+    });
+    expect(applyOutreachChanges({}, { evil: 1 } as never)).toEqual({});
+  });
+
+  test('no limit a turn, and a human who does not mind', () => {
+    const settings = { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 0, mind_busy: false };
+    expect(ruleOf(state({ settings, outputs: 9, busy: { reason: 'answering', until: LATER } }))).toBeNull();
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import {
+  decideSource,
+  SOURCES,
+  type Source,
+  type SourceEvidence,
+  sourceEvidence,
+  sourceFooter,
+  sourcePrefix,
+} from '../../src/domain/sources.ts';
+
+const HEADLESS = { entrypoint: 'sdk-cli', attended: '0' };
+
+describe('each piece of evidence by itself', () => {
+  test.each<[string, SourceEvidence, Source]>([
+    ['silence', {}, 'main'],
+    ['hive mcp --source bg', { option: 'bg' }, 'bg'],
+    ['hive mcp --source fork', { option: 'fork' }, 'fork'],
+    ['HIVE_SOURCE=bg', { variable: 'bg' }, 'bg'],
+    ['HIVE_SOURCE=fork', { variable: 'fork' }, 'fork'],
+    ['HIVE_SOURCE=nonsense', { variable: 'nonsense' }, 'main'],
+    ['SessionStart of a fork', { forked: true }, 'fork'],
+    ['a subagent in the background', { backgrounded: true }, 'bg'],
+    ['claude -p', HEADLESS, 'bg'],
+    ['the Agent SDK', { entrypoint: 'sdk-ts', attended: '0' }, 'bg'],
+    ['an entry point that says nothing of a person', { entrypoint: 'sdk-cli' }, 'bg'],
+    ['the terminal program', { entrypoint: 'cli', attended: '1' }, 'main'],
+    ['an entry point with a person at it', { entrypoint: 'sdk-ts', attended: '1' }, 'main'],
+    ['what it is known as', { standing: 'fork' }, 'fork'],
+    ['the correction', { corrected: 'main' }, 'main'],
+  ])('%s', (_name, evidence, source) => {
+    expect(decideSource(evidence)).toBe(source);
+  });
+});
+
+describe('background wins', () => {
+  const speaking: (keyof SourceEvidence & ('standing' | 'told' | 'option' | 'variable'))[] = [
+    'standing',
+    'told',
+    'option',
+    'variable',
+  ];
+  for (const [one, other] of speaking.flatMap((a) => speaking.map((b) => [a, b] as const))) {
+    if (one === other) continue;
+    test(`${one} says bg, ${other} says anything`, () => {
+      for (const source of SOURCES) expect(decideSource({ [one]: 'bg', [other]: source })).toBe('bg');
+    });
+    test(`${one} says fork, ${other} says main`, () => {
+      expect(decideSource({ [one]: 'fork', [other]: 'main' })).toBe('fork');
+    });
+  }
+
+  test('over a fork that nobody watches', () => {
+    expect(decideSource({ ...HEADLESS, forked: true })).toBe('bg');
+    expect(decideSource({ forked: true, backgrounded: true })).toBe('bg');
+  });
+
+  test('an entry point is a guess: who declares main or fork outright knows better', () => {
+    expect(decideSource({ ...HEADLESS, variable: 'main' })).toBe('main');
+    expect(decideSource({ ...HEADLESS, option: 'fork' })).toBe('fork');
+    expect(decideSource({ ...HEADLESS, variable: 'main', backgrounded: true })).toBe('bg');
+  });
+
+  test('only the correction stands over all', () => {
+    for (const corrected of SOURCES)
+      expect(
+        decideSource({ corrected, standing: 'bg', told: 'bg', option: 'fork', forked: true, ...HEADLESS }),
+      ).toBe(corrected);
+  });
+});
+
+test('an environment is read for what it says, and nothing is left out', () => {
+  expect(
+    sourceEvidence({
+      HIVE_SOURCE: 'bg',
+      CLAUDE_CODE_ENTRYPOINT: 'sdk-cli',
+      CLAUDE_CODE_SESSION_ATTENDED: '0',
+    }),
+  ).toEqual({ variable: 'bg', entrypoint: 'sdk-cli', attended: '0' });
+});
+
+test('labels: a prefix for bg, a footer for bg and fork, nothing for main', () => {
+  expect(SOURCES.map(sourcePrefix)).toEqual(['', '[bg] ', '']);
+  expect(SOURCES.map(sourceFooter)).toEqual([null, 'bg', 'fork']);
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import { createPing, type Outreach } from '../../src/domain/outreach.ts';
+import { REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach-rules.ts';
+import { SOURCES, type Source } from '../../src/domain/sources.ts';
+import {
+  answersReason,
+  decideStop,
+  inChain,
+  mentionsReason,
+  newStopGuard,
+  type Owed,
+  owesReport,
+  reportReason,
+  STOP_BLOCKS,
+  unreportedNotice,
+} from '../../src/domain/stop-guard.ts';
+
+const NOW = '2026-03-01T12:00:00.000Z';
+const SENDER = {
+  session_id: 's',
+  agent: 'Claude-abc12',
+  source: 'bg' as const,
+  project: 'shop',
+  project_dir: '/shop/.git',
+  turn_id: null,
+};
+const ping = (message = 'look', n = 1): Outreach =>
+  createPing({ message }, SENDER, { outreach_id: `ping-${n}`, number: n }, NOW);
+const OWED: Owed[] = [{ hold: 'report', text: 'owed' }];
+
+describe('who owes a report', () => {
+  const owing = (
+    source: Source,
+    report_policy: ReportPolicy,
+    unreported: Outreach[],
+    reported_in_turn = false,
+  ) => owesReport(source, { report_policy }, unreported, { reported_in_turn });
+
+  test('main sessions and forks never do, whatever the policy', () => {
+    for (const source of SOURCES.filter((one) => one !== 'bg'))
+      for (const policy of REPORT_POLICIES) expect(owing(source, policy, [ping()])).toBe(false);
+  });
+
+  test.each<[ReportPolicy, boolean, boolean]>([
+    ['on_ping', true, false],
+    ['always', true, true],
+    ['freely', false, false],
+    ['remind', false, false],
+    ['blocked', false, false],
+  ])('in the background under %s: with output %s, without %s', (policy, withOutput, without) => {
+    expect(owing('bg', policy, [ping()])).toBe(withOutput);
+    expect(owing('bg', policy, [])).toBe(without);
+  });
+
+  test('under always a report of this turn clears it, and a later ping needs another', () => {
+    expect(owing('bg', 'always', [], true)).toBe(false);
+    expect(owing('bg', 'always', [ping()], true)).toBe(true);
+  });
+});
+
+describe('it ends', () => {
+  test('a model that ignores it fifty times is held three times, and the human is told once', () => {
+    let record = newStopGuard('s');
+    const opinions = Array.from({ length: 50 }, () => {
+      const decision = decideStop(OWED, inChain(record, 'turn-1'), NOW);
+      record = decision.record;
+      return decision.opinion;
+    });
+    expect(opinions.slice(0, 4)).toEqual(['block', 'block', 'block', 'let_go']);
+    expect(new Set(opinions.slice(4))).toEqual(new Set(['pass']));
+    expect(record).toMatchObject({ blocks: STOP_BLOCKS, blocks_total: STOP_BLOCKS, let_go_at: NOW });
+  });
+
+  test('another line of turns begins anew; the total goes on', () => {
+    let record = newStopGuard('s');
+    for (const chain of ['a', 'a', 'a', 'b']) record = decideStop(OWED, inChain(record, chain), NOW).record;
+    expect(record).toMatchObject({ chain: 'b', blocks: 1, blocks_total: 4 });
+  });
+
+  test('stop_hook_active decides nothing', () => {
+    for (const stop_hook_active of [true, false])
+      expect(decideStop(OWED, { ...newStopGuard('s'), stop_hook_active }, NOW).opinion).toBe('block');
+  });
+
+  test('who owes nothing passes and is not counted', () => {
+    expect(decideStop([], newStopGuard('s'), NOW)).toEqual({ opinion: 'pass', record: newStopGuard('s') });
+  });
+});
+
+describe('each hold says what is owed and the exact call', () => {
+  test('a report', () => {
+    expect(reportReason([ping('Deploy failed')])).toBe(
+      'You showed your human ping "Deploy failed" and have not reported it: the session behind you knows nothing of it. Before you stop call hivemind_report_updates {"message": "what you found, did and leave open, for the session behind you"}. Then stop.',
+    );
+    expect(reportReason([])).toContain('asks for a report each turn. Call hivemind_report_updates {');
+  });
+
+  test('urgent mentions', () => {
+    expect(mentionsReason('Human mentioned you', ['men-1'])).toContain(
+      'call hivemind_process_mentions {"mention_ids": ["men-1"]}. Then stop.',
+    );
+  });
+
+  test('answers, which need no call', () => {
+    expect(answersReason(['Answer to ask-1: yes'])).toMatch(/Answer to ask-1: yes[\s\S]*no call is needed/);
+  });
+
+  test('several in one block', () => {
+    const both: Owed[] = [
+      { hold: 'answers', text: 'An answer.' },
+      { hold: 'report', text: 'A report.' },
+    ];
+    expect(decideStop(both, newStopGuard('s'), NOW)).toMatchObject({ reason: 'An answer.\n\nA report.' });
+  });
+});
+
+describe('the notice', () => {
+  const who = { handle: 'Claude-abc12', source: 'bg' as const, project: 'shop' };
+
+  test('names the session and what was not reported', () => {
+    expect(unreportedNotice(who, [ping('one'), ping('two', 2)], 'stopped')).toBe(
+      '[bg] Claude-abc12 (shop) stopped with unreported output although it was held 3 times: ping "one" and ping "two".',
+    );
+    expect(unreportedNotice(who, [ping('one')], 'ended')).toBe(
+      '[bg] Claude-abc12 (shop) ended with unreported output: ping "one".',
+    );
+    expect(unreportedNotice(who, [], 'stopped')).toContain('without the report that it owed');
+  });
+
+  test('names five at most', () => {
+    const items = Array.from({ length: 8 }, (_, n) => ping(`p${n}`, n));
+    expect(unreportedNotice(who, items, 'ended')).toContain('ping "p4" and 3 more');
+  });
+});
