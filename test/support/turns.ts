@@ -40,6 +40,7 @@ export function claude(hive: Hive, options: Client & { session_id?: string } = {
   const raw = (hook_event_name: string, fields: Raw): Raw => ({
     session_id,
     cwd: '/demo',
+    transcript_path: '/demo/transcript.jsonl',
     hook_event_name,
     ...fields,
   });
