@@ -8,6 +8,7 @@ import { files } from './infrastructure/platform/files.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
+import { randomSecrets } from './infrastructure/platform/secrets.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findPlace } from './infrastructure/platform/project.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
@@ -49,6 +50,7 @@ export async function openHive({
       files,
       codex: lazyCodexControl(env),
       escalate_ms: env['HIVE_ESCALATE'] === 'signal' ? ESCALATE_AFTER_MS : null,
+      secrets: randomSecrets,
       examinations: () => examine(address, env),
       mention_ttl_ms: mentionTtl(env, logger),
     });

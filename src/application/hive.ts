@@ -16,11 +16,12 @@ import { createMessages, type MessageService } from './messages.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import { startOutreachPopups } from './outreach-popups.ts';
 import { type PopupParty, startPopups } from './popups.ts';
-import type { CodexControl, Files, Ids, Logger, Notifier, Processes, ReadTx, Store } from './ports.ts';
+import type { CodexControl, Files, Ids, Logger, Notifier, Processes, ReadTx, Secrets, Store } from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
 import { deliverReports } from './reports.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
+import { createTokens, type TokenService } from './tokens.ts';
 import { guardStop } from './stop-guard.ts';
 import { startSweep } from './sweep.ts';
 import { beginTurns, endTurns } from './turn-stations.ts';
@@ -45,6 +46,7 @@ export interface Hive {
   readonly hooks: HookService;
   readonly retention: RetentionService;
   readonly doctor: DoctorService;
+  readonly tokens: TokenService;
   /** The project that a directory belongs to. */
   readonly findPlace: (directory: string) => Place;
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
@@ -84,6 +86,7 @@ export interface HiveParts {
   codex: CodexControl;
   /** How long an interrupt waits before it sends a signal; null: it never does. */
   escalate_ms: number | null;
+  secrets: Secrets;
   /** What the doctor looks at; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
   /** How long mentions of agents wait; null: for ever. */
@@ -140,6 +143,7 @@ export function createHive(parts: HiveParts): Hive {
     hooks: createHooks({ store, ids, processes, log, prompts, stations: STATIONS }),
     retention,
     doctor: createDoctor(store, parts.examinations, log),
+    tokens: createTokens(store, parts.secrets),
     startExpiry() {
       stopExpiry ??= startExpiry(store, expiring, log);
     },

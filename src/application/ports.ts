@@ -14,6 +14,7 @@ import type { Outreach, OutreachKind } from '../domain/outreach.ts';
 import type { Popup } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
+import type { Token } from '../domain/tokens.ts';
 import type { StopGuardRecord } from '../domain/stop-guard.ts';
 import type { Turn } from '../domain/turns.ts';
 
@@ -44,6 +45,7 @@ export interface ReadTx {
   readonly mentions: MentionReads;
   readonly loops: LoopReads;
   readonly gates: GateReads;
+  readonly tokens: TokenReads;
   readonly outreach: OutreachReads;
   readonly desks: DeskReads;
   readonly events: EventReads;
@@ -57,6 +59,7 @@ export interface WriteTx extends ReadTx {
   readonly mentions: MentionRecords;
   readonly loops: LoopRecords;
   readonly gates: GateRecords;
+  readonly tokens: TokenRecords;
   readonly outreach: OutreachRecords;
   readonly desks: DeskRecords;
   readonly events: EventRecords;
@@ -253,6 +256,24 @@ export interface MentionRecords extends MentionReads {
   deny(mention_ids: readonly string[]): Promise<void>;
   /** Gives the unprocessed mentions of a session to the one that continues it; returns the ids of what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
+}
+
+export interface TokenReads {
+  get(name: string): Promise<Token | undefined>;
+  byDigest(digest: string): Promise<Token | undefined>;
+  list(): Promise<Token[]>;
+}
+
+export interface TokenRecords extends TokenReads {
+  put(token: Token): Promise<void>;
+}
+
+/** Random secrets, and what is kept of them. */
+export interface Secrets {
+  make(): string;
+  digest(secret: string): string;
+  /** Compares in constant time. */
+  equal(a: string, b: string): boolean;
 }
 
 /** The mention gate's memory. */

@@ -35,6 +35,8 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
     async () => (await import('./sidecar.ts')).defineSidecar,
   ],
+  serve: ['Serve remote agents over MCP on HTTP', async () => (await import('./serve.ts')).defineServe],
+  token: ['Make, show and revoke tokens for remote agents', async () => (await import('./token.ts')).defineToken],
   mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
 };
 

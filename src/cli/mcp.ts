@@ -34,6 +34,8 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       place: findPlace(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
       machine: hostname(),
       parent_pid: process.ppid,
+      trusts_meta: true,
+      stopping: stop,
     };
     const { connection_id, machine, parent_pid } = connection;
     await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'turn_not_current'
   | 'no_turn'
   | 'outreach_refused'
+  | 'token_not_found'
   | 'wrong_store'
   | 'store_busy'
   | 'store_full'

@@ -20,7 +20,12 @@ import { createCallsUnderWay } from './under-way.ts';
 export type Role = 'agent' | 'coordinator';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
-export type Connection = Omit<CallerEvidence, 'meta' | 'client'>;
+export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
+  /** Off for a remote client: what it tells of its session is only a claim, the token says who it is. */
+  trusts_meta: boolean;
+  /** Aborted when this process is to end: calls that wait return what they have. */
+  stopping: AbortSignal;
+}
 
 /** What a tool's handler gets besides its arguments. */
 export interface ToolCall {
@@ -87,12 +92,14 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         try {
           const meta = extra._meta ?? {};
           const client = server.server.getClientVersion()?.name ?? '';
-          const { session, advice } = await hive.sessions.resolveCaller({ ...connection, meta, client });
+          const told = connection.trusts_meta ? meta : {};
+          const { session, advice } = await hive.sessions.resolveCaller({ ...connection, meta: told, client });
           const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.
           await hive.delivery.collect(carrier, underWayCall.proves_until);
           const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-          const result = await inTurn({ hive, session, meta, signal: extra.signal }, (turn_id, signal) =>
+          const alive = AbortSignal.any([extra.signal, connection.stopping]);
+          const result = await inTurn({ hive, session, meta: told, signal: alive }, (turn_id, signal) =>
             handle(args as never, { hive, session, advice, carrier, turn_id, signal, progress }),
           );
           return toResult(result);

@@ -7,6 +7,7 @@ import messages from '../../../sql/0002_messages.sql';
 import turns from '../../../sql/0003_turns.sql';
 import gates from '../../../sql/0004_gates.sql';
 import outreach from '../../../sql/0005_outreach.sql';
+import tokens from '../../../sql/0006_tokens.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -22,6 +23,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 3, name: 'turns', text: turns },
   { number: 4, name: 'gates', text: gates },
   { number: 5, name: 'outreach', text: outreach },
+  { number: 6, name: 'tokens', text: tokens },
 ];
 
 /** The schema that this code reads and writes. */

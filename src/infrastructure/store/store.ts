@@ -15,6 +15,7 @@ import { outreachStatements } from './outreach.ts';
 import { promptStatements } from './prompts.ts';
 import { sessionStatements } from './sessions.ts';
 import { type Driver, type Sql, statement } from './sql.ts';
+import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
 
 const LEDGER_EXISTS = statement('SELECT number FROM migrations LIMIT 1');
@@ -63,6 +64,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     loops: loopStatements(sql, now),
     desks: deskStatements(sql, now),
     gates: gateStatements(sql),
+    tokens: tokenStatements(sql),
     outreach: outreachStatements(sql),
     events: eventStatements(sql, now, onAppend),
   };

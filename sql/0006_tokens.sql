@@ -1,0 +1,10 @@
+-- Who may reach this hive over HTTP. Only a digest of a token is kept; the token itself is shown once.
+CREATE TABLE tokens (
+  name       TEXT PRIMARY KEY,
+  digest     TEXT NOT NULL,
+  agent      TEXT NOT NULL,
+  role       TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  revoked_at TEXT
+);
+CREATE UNIQUE INDEX tokens_by_digest ON tokens (digest);

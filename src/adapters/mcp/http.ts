@@ -1,0 +1,177 @@
+/**
+ * MCP over Streamable HTTP (MCP specification 2025-11-25, transports): many connections in one process, each
+ * with the agent and role of its token. Streams can be resumed; a connection nobody uses goes after a while.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { Hive } from '../../application/hive.ts';
+import type { Token } from '../../domain/tokens.ts';
+import { createHttpGuard, type GuardOptions, type Refusal } from './http-guard.ts';
+import { createReplayStore } from './replay-store.ts';
+import { createMcpServer } from './server.ts';
+
+export interface HttpOptions extends GuardOptions {
+  /** Sessions at once; one more is refused. */
+  most_sessions: number;
+  /** A session without a request for so long is closed. */
+  idle_ms: number;
+  /** No request body may be larger. */
+  most_bytes: number;
+  place: { project: string; project_dir: string; branch: string | null };
+  make_id: () => string;
+}
+
+export interface McpOverHttp {
+  listener: RequestListener;
+  /** Lets waiting calls return, then closes every session. */
+  close(): Promise<void>;
+  readonly sessions: number;
+}
+
+interface HttpSession {
+  transport: StreamableHTTPServerTransport;
+  token: string;
+  used_at: number;
+  close(): Promise<void>;
+}
+
+/** The one path that answers. */
+export const MCP_PATH = '/mcp';
+const SWEEP_MS = 30_000;
+/** How long calls that wait may take to return when the server ends. */
+const DRAIN_MS = 700;
+
+export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp {
+  const guard = createHttpGuard(hive, options);
+  const sessions = new Map<string, HttpSession>();
+  const stopping = new AbortController();
+  const answering = new Set<ServerResponse>();
+  const sweep = setInterval(() => {
+    for (const session of sessions.values()) {
+      if (performance.now() - session.used_at > options.idle_ms) void session.close();
+    }
+  }, SWEEP_MS);
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== MCP_PATH) {
+      return say(response, { status: 404, message: `There is nothing here; MCP is at ${MCP_PATH}.` });
+    }
+    const admission = await guard.admit(request);
+    if ('refusal' in admission) return say(response, admission.refusal);
+    const body = request.method === 'POST' ? await readBody(request, options.most_bytes) : undefined;
+    if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
+    const id = request.headers['mcp-session-id'];
+    if (id === undefined) return begin(request, response, body?.json, admission.token);
+    const session = typeof id === 'string' ? sessions.get(id) : undefined;
+    // A session of another token is as unknown as one that never was.
+    if (session === undefined || session.token !== admission.token.name) {
+      return say(response, {
+        status: 404,
+        message: 'This session is not known here (any more): initialize anew.',
+      });
+    }
+    session.used_at = performance.now();
+    if (request.method === 'POST') {
+      answering.add(response);
+      response.once('close', () => answering.delete(response));
+    }
+    await session.transport.handleRequest(request, response, body?.json);
+  }
+
+  async function begin(
+    request: IncomingMessage,
+    response: ServerResponse,
+    json: unknown,
+    token: Token,
+  ): Promise<void> {
+    if (!isInitializeRequest(json))
+      return say(response, { status: 400, message: 'A session begins with initialize.' });
+    if (sessions.size >= options.most_sessions) {
+      return say(response, {
+        status: 503,
+        message: `All ${options.most_sessions} sessions of this server are taken.`,
+        headers: { 'Retry-After': '10' },
+      });
+    }
+    const connection_id = options.make_id();
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => connection_id,
+      eventStore: createReplayStore(),
+      onsessioninitialized: (id) => {
+        sessions.set(id, { transport, token: token.name, used_at: performance.now(), close });
+      },
+    });
+    const server = createMcpServer(
+      hive,
+      {
+        // The token says who calls; what a remote client tells of itself is only a claim.
+        env: { HIVE_AGENT: token.agent },
+        trusts_meta: false,
+        stopping: stopping.signal,
+        connection_id,
+        source: null,
+        place: options.place,
+        machine: `token:${token.name}`,
+        parent_pid: null,
+      },
+      token.role,
+    );
+    async function close(): Promise<void> {
+      sessions.delete(connection_id);
+      await server.close();
+    }
+    transport.onclose = () => sessions.delete(connection_id);
+    // The SDK declares its own transport too loosely for exactOptionalPropertyTypes.
+    await server.connect(transport as Parameters<typeof server.connect>[0]);
+    await transport.handleRequest(request, response, json);
+  }
+
+  return {
+    listener(request, response) {
+      handle(request, response).catch((error: unknown) => {
+        hive.log.error('A request over HTTP failed.', { error: String(error) });
+        if (!response.headersSent)
+          say(response, { status: 500, message: 'Hive failed on this request; its log says why.' });
+      });
+    },
+    async close() {
+      clearInterval(sweep);
+      stopping.abort();
+      const deadline = performance.now() + DRAIN_MS;
+      while (answering.size > 0 && performance.now() < deadline)
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      await Promise.all([...sessions.values()].map((session) => session.close()));
+    },
+    get sessions() {
+      return sessions.size;
+    },
+  };
+}
+
+/** An error as MCP's HTTP transport has it: JSON-RPC, without an id. */
+function say(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
+  // What was not read of the request is not read: the connection ends with the answer.
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...headers });
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
+}
+
+async function readBody(
+  request: IncomingMessage,
+  most: number,
+): Promise<{ json: unknown } | { refusal: Refusal }> {
+  const tooLarge = { refusal: { status: 413, message: `A request may have ${most} bytes at most.` } };
+  if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > most) return tooLarge;
+    chunks.push(chunk);
+  }
+  try {
+    return { json: JSON.parse(Buffer.concat(chunks).toString('utf8')) };
+  } catch {
+    return { refusal: { status: 400, message: 'The body is no JSON.' } };
+  }
+}

@@ -1,0 +1,77 @@
+/** Tokens for agents that come over HTTP: made once, shown once, known by their digest from then on. */
+import { HiveError } from '../domain/errors.ts';
+import { createToken, isValid, type Role, type Token } from '../domain/tokens.ts';
+import type { Secrets, Store, WriteTx } from './ports.ts';
+
+export interface MadeToken {
+  token: Token;
+  /** Shown now and never again. */
+  secret: string;
+}
+
+export interface TokenService {
+  /** A new token; one of that name that was revoked is replaced. @throws HiveError `invalid_input`. */
+  make(request: { name: string; agent?: string | undefined; role?: Role | undefined }): Promise<MadeToken>;
+  /** The same name, agent and role with a new secret; the old one is void at once. @throws HiveError `token_not_found`. */
+  rotate(name: string): Promise<MadeToken>;
+  /** @throws HiveError `token_not_found`. */
+  revoke(name: string): Promise<Token>;
+  list(): Promise<Token[]>;
+  /** Whose secret this is; undefined for one that is unknown or revoked. */
+  verify(secret: string): Promise<Token | undefined>;
+}
+
+export function createTokens(store: Store, secrets: Secrets): TokenService {
+  async function withSecret(change: (tx: WriteTx, digest: string) => Promise<Token>): Promise<MadeToken> {
+    const secret = secrets.make();
+    const token = await store.write(async (tx) => {
+      const changed = await change(tx, secrets.digest(secret));
+      await tx.tokens.put(changed);
+      return changed;
+    });
+    return { secret, token };
+  }
+
+  return {
+    make: ({ name, agent = name, role = 'agent' }) =>
+      withSecret(async (tx, digest) => {
+        const known = await tx.tokens.get(name);
+        if (known !== undefined && isValid(known)) {
+          throw new HiveError(
+            'invalid_input',
+            `There is a token "${name}" already: rotate it, or choose another name.`,
+          );
+        }
+        return createToken({ name, digest, agent, role }, tx.now);
+      }),
+
+    rotate: (name) =>
+      withSecret(async (tx, digest) => {
+        const known = await tx.tokens.get(name);
+        if (known === undefined || !isValid(known)) throw notFound(name);
+        return createToken({ ...known, digest }, tx.now);
+      }),
+
+    revoke: (name) =>
+      store.write(async (tx) => {
+        const known = await tx.tokens.get(name);
+        if (known === undefined) throw notFound(name);
+        const revoked = { ...known, revoked_at: known.revoked_at ?? tx.now };
+        await tx.tokens.put(revoked);
+        return revoked;
+      }),
+
+    list: () => store.read((tx) => tx.tokens.list()),
+
+    async verify(secret) {
+      const digest = secrets.digest(secret);
+      const token = await store.read((tx) => tx.tokens.byDigest(digest));
+      // The look-up compares digests of random secrets: nothing about a secret can be learnt from its time.
+      return token !== undefined && isValid(token) && secrets.equal(token.digest, digest) ? token : undefined;
+    },
+  };
+}
+
+function notFound(name: string): HiveError {
+  return new HiveError('token_not_found', `There is no token "${name}". See them with: hive token list`);
+}

@@ -1,0 +1,98 @@
+/** `hive token`: who may reach this hive over HTTP. Refused under an agent: a token is the human's to give. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { MadeToken } from '../application/tokens.ts';
+import { HiveError } from '../domain/errors.ts';
+import type { Role } from '../domain/tokens.ts';
+import { findCaller } from './caller.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, printRows } from './output.ts';
+import { withHive } from './run.ts';
+import { FIRST_TOKEN, readTokenFile, tokenFile, writeTokenFile } from './token-file.ts';
+
+interface MakeOptions extends Format {
+  agent?: string;
+  role?: Role;
+}
+
+export function defineToken(command: Command): void {
+  const define = <Options extends Format>(
+    usage: string,
+    summary: string,
+    work: (hive: Hive, name: string, options: Options) => Promise<ExitCode>,
+  ): Command =>
+    command
+      .command(usage)
+      .description(summary)
+      .option('--json', 'print JSON')
+      .action((...args: unknown[]) => {
+        const options = args.at(-2) as Options;
+        const name = args.length > 2 ? String(args[0]) : FIRST_TOKEN;
+        return withHive(options, async (hive) => {
+          await refuseAgents(hive);
+          return work(hive, name, options);
+        });
+      });
+  define<Format>('show', 'print the token that hive serve made', async () => show());
+  define<Format>('list', 'list the tokens, without their secrets', (hive, _name, options) =>
+    list(hive, options),
+  );
+  define<MakeOptions>('make <name>', 'make a token', async (hive, name, options) =>
+    tell(await hive.tokens.make({ name, agent: options.agent, role: options.role }), options),
+  )
+    .option('--agent <agent>', 'the session it calls as; default: its name')
+    .option('--role <role>', 'agent or coordinator', 'agent');
+  define<Format>('rotate <name>', 'a new secret; the old one is void at once', async (hive, name, options) =>
+    tell(await hive.tokens.rotate(name), options),
+  );
+  define<Format>('revoke <name>', 'let nobody in with it any more', async (hive, name, { json }) => {
+    const { revoked_at } = await hive.tokens.revoke(name);
+    if (json === true) printJson({ name, revoked_at });
+    else print(`Revoked ${name}.`);
+    return EXIT.done;
+  });
+}
+
+async function refuseAgents(hive: Hive): Promise<void> {
+  const { agent_because } = await findCaller(hive);
+  if (agent_because !== null)
+    throw new HiveError(
+      'not_allowed',
+      `A token is the human's to give, and this shell is an agent's (${agent_because}).`,
+    );
+}
+
+function show(): ExitCode {
+  const secret = readTokenFile(process.env);
+  if (secret === null)
+    throw new HiveError(
+      'token_not_found',
+      `There is no token in ${tokenFile(process.env)}: hive serve makes one, or: hive token make NAME`,
+    );
+  print(secret);
+  return EXIT.done;
+}
+
+async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
+  const tokens = (await hive.tokens.list()).map(({ digest: _, ...token }) => token);
+  if (json === true) printJson({ tokens });
+  else
+    printRows(
+      tokens.map(({ name, agent, role, created_at, revoked_at }) => [
+        name,
+        agent,
+        role,
+        created_at,
+        revoked_at === null ? '' : `revoked ${revoked_at}`,
+      ]),
+    );
+  return EXIT.done;
+}
+
+function tell({ token, secret }: MadeToken, { json }: Format): ExitCode {
+  // The file always holds what works for the first token.
+  if (token.name === FIRST_TOKEN) writeTokenFile(process.env, secret);
+  if (json === true) printJson({ name: token.name, agent: token.agent, role: token.role, secret });
+  else print(secret);
+  return EXIT.done;
+}

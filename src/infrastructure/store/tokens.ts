@@ -1,0 +1,34 @@
+/** The statements of tokens. */
+import type { TokenRecords } from '../../application/ports.ts';
+import type { Token } from '../../domain/tokens.ts';
+import { type Sql, type Statement, statement, table } from './sql.ts';
+
+const tokens = table<Token>('tokens', {
+  name: 'plain',
+  digest: 'plain',
+  agent: 'plain',
+  role: 'plain',
+  created_at: 'plain',
+  revoked_at: 'plain',
+});
+
+const GET = statement(`SELECT ${tokens.list} FROM tokens WHERE name = $1`);
+const BY_DIGEST = statement(`SELECT ${tokens.list} FROM tokens WHERE digest = $1`);
+const LIST = statement(`SELECT ${tokens.list} FROM tokens ORDER BY name`);
+const PUT = statement(`${tokens.insert()} ON CONFLICT (name) DO UPDATE SET ${tokens.assignments}`);
+
+export function tokenStatements(sql: Sql): TokenRecords {
+  async function one(query: Statement, value: string): Promise<Token | undefined> {
+    const [row] = await sql.all(query, [value]);
+    return row === undefined ? undefined : tokens.decode(row);
+  }
+
+  return {
+    get: (name) => one(GET, name),
+    byDigest: (digest) => one(BY_DIGEST, digest),
+    list: async () => (await sql.all(LIST, [])).map(tokens.decode),
+    async put(token) {
+      await sql.run(PUT, tokens.encode(token));
+    },
+  };
+}

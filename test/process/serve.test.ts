@@ -1,0 +1,201 @@
+/** MCP over HTTP: what works, and who does not get in. */
+
+import { statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectHttp, INITIALIZE, rawRequest, type Served, serve } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
+
+describe('a remote agent', () => {
+  test('asks and polls as the agent of its token, and the answer wakes its long poll', async () => {
+    const served = await serve(tempStore());
+    const hive = await openTestHive(served.store);
+    const agent = await connectHttp(served);
+    const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
+    expect(asked['agent']).toMatch(/^Agent-/);
+    const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
+    await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
+    expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
+    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toMatch(/^remote-/);
+  });
+
+  test('cannot be another by what it tells of itself', async () => {
+    const served = await serve(tempStore());
+    const init = await rawRequest(served.url, { headers: bearer(served.token), body: INITIALIZE });
+    expect(init.status).toBe(200);
+    const hive = await openTestHive(served.store);
+    const agent = await connectHttp(served);
+    await agent.call('hivemind_status');
+    expect((await hive.sessions.list()).map((session) => session.machine)).toEqual(['token:default']);
+  });
+
+  test("of one token cannot use another's session, nor answer another's prompt", async () => {
+    const served = await serve(tempStore());
+    const human = shell(served.store);
+    const other = (await human.hive('token', 'make', 'other', '--json')).json().secret;
+    const asker = await connectHttp(served);
+    const asked = await asker.call('hivemind_ask_async', { question: 'Mine?' });
+    const intruder = await connectHttp({ url: served.url, token: other });
+    await expect(
+      intruder.call('hivemind_respond', { ask_id: asked['ask_id'], decision: 'yes' }),
+    ).rejects.toThrow(/not found|unknown/i);
+    await expect(intruder.call('hivemind_cancel', { ask_id: asked['ask_id'] })).rejects.toThrow(
+      'not_allowed',
+    );
+  });
+
+  test('coordinates with a token that says so, never its own prompts', async () => {
+    const served = await serve(tempStore());
+    const secret = (
+      await shell(served.store).hive('token', 'make', 'boss', '--role', 'coordinator', '--json')
+    ).json().secret;
+    const asked = await (await connectHttp(served)).call('hivemind_ask_async', { question: 'Which?' });
+    const boss = await connectHttp({ url: served.url, token: secret });
+    expect(await boss.call('hivemind_respond', { ask_id: asked['ask_id'], decision: 'this' })).toMatchObject({
+      accepted: true,
+    });
+    const own = await boss.call('hivemind_ask_async', { question: 'And mine?' });
+    await expect(boss.call('hivemind_respond', { ask_id: own['ask_id'], decision: 'yes' })).rejects.toThrow(
+      'not_allowed',
+    );
+  });
+});
+
+describe('who does not get in', () => {
+  const refusals: [string, number, (served: Served) => Parameters<typeof rawRequest>[1]][] = [
+    ['no token', 401, () => ({ body: INITIALIZE })],
+    ['a wrong token', 401, () => ({ headers: bearer('hive_wrong'), body: INITIALIZE })],
+    [
+      'a token with other credentials around it',
+      401,
+      ({ token }) => ({ headers: { Authorization: `Basic ${token}` }, body: INITIALIZE }),
+    ],
+    [
+      'a foreign Host',
+      403,
+      ({ token }) => ({ headers: { ...bearer(token), Host: 'evil.example' }, body: INITIALIZE }),
+    ],
+    [
+      'a foreign Origin',
+      403,
+      ({ token }) => ({ headers: { ...bearer(token), Origin: 'https://evil.example' }, body: INITIALIZE }),
+    ],
+    [
+      'an opaque Origin',
+      403,
+      ({ token }) => ({ headers: { ...bearer(token), Origin: 'null' }, body: INITIALIZE }),
+    ],
+    ['another path', 404, ({ token }) => ({ headers: bearer(token), path: '/' })],
+    ['a path with tricks', 404, ({ token }) => ({ headers: bearer(token), path: '/mcp/../../etc/passwd' })],
+    ['a body that is no JSON', 400, ({ token }) => ({ headers: bearer(token), body: '{' })],
+    [
+      'a session that never was',
+      404,
+      ({ token }) => ({ headers: { ...bearer(token), 'Mcp-Session-Id': 'connection-none' } }),
+    ],
+    [
+      'a call without a session',
+      400,
+      ({ token }) => ({ headers: bearer(token), body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' }),
+    ],
+  ];
+  test.each(refusals)('%s: %i', async (_what, status, request) => {
+    const served = await serve(tempStore());
+    expect((await rawRequest(served.url, request(served))).status).toBe(status);
+  });
+
+  test('a body of a gigabyte is refused by its announcement, before it is read', async () => {
+    const served = await serve(tempStore());
+    const { hostname, port } = new URL(served.url);
+    const reply = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(
+          `POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${served.token}\r\nContent-Length: 1073741824\r\n\r\n{`,
+        );
+      });
+      socket.setEncoding('utf8').once('data', (text) => {
+        socket.destroy();
+        resolve(String(text));
+      });
+      socket.once('error', reject);
+    });
+    expect(reply).toContain(' 413 ');
+  });
+
+  test('a revoked token, at once, in the session it had too', async () => {
+    const served = await serve(tempStore());
+    const agent = await connectHttp(served);
+    await agent.call('hivemind_status');
+    await shell(served.store).hive('token', 'revoke', 'default');
+    await expect(agent.call('hivemind_status')).rejects.toThrow();
+  });
+
+  test('a client that sends its headers drop by drop is dropped', { timeout: 30_000 }, async () => {
+    const served = await serve(tempStore());
+    const { hostname, port } = new URL(served.url);
+    const { ms } = await timed(
+      () =>
+        new Promise<void>((resolve) => {
+          const socket = connect(Number(port), hostname, () => socket.write('POST /mcp HTTP/1.1\r\n'));
+          const drops = setInterval(() => socket.write('X-A: b\r\n'), 500);
+          socket.on('error', () => undefined);
+          socket.resume().once('close', () => {
+            clearInterval(drops);
+            resolve();
+          });
+        }),
+    );
+    expect(ms).toBeLessThan(15_000);
+  });
+
+  test('requests beyond the rate of a token', async () => {
+    const served = await serve(tempStore());
+    const statuses = await Promise.all(
+      Array.from({ length: 90 }, () => rawRequest(served.url, { headers: bearer(served.token), body: '{}' })),
+    );
+    expect(statuses.some(({ status }) => status === 429)).toBe(true);
+  });
+});
+
+describe('tokens', () => {
+  test('lie in a file that only their owner reads, and in the store as digests only', async () => {
+    const served = await serve(tempStore());
+    expect(statSync(served.store.replace(/[^/]*$/, 'token')).mode & 0o777).toBe(0o600);
+    const hive = await openTestHive(served.store);
+    expect(JSON.stringify(await hive.tokens.list())).not.toContain(served.token);
+  });
+
+  test('are not shown to an agent', async () => {
+    const served = await serve(tempStore());
+    const ran = await shell(served.store).as({ CLAUDECODE: '1' }).hive('token', 'show');
+    expect(ran.code).not.toBe(0);
+    expect(ran.out).toBe('');
+  });
+
+  test('rotate: the old secret is void, the new one works', async () => {
+    const served = await serve(tempStore());
+    const fresh = (await shell(served.store).hive('token', 'rotate', 'default')).out.trim();
+    await expect(connectHttp(served)).rejects.toThrow();
+    await (await connectHttp({ url: served.url, token: fresh })).call('hivemind_status');
+  });
+});
+
+test('a server that ends lets its long polls return first', async () => {
+  const served = await serve(tempStore());
+  const agent = await connectHttp(served);
+  const asked = await agent.call('hivemind_ask_async', { question: 'Before you go?' });
+  const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
+  await eventually(async () => (await served.child.stderr()) !== null);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const { result } = await timed(() => served.child.kill('SIGTERM'));
+  expect(await waiting).toMatchObject({ status: 'pending' });
+  expect(result).toEqual({ code: 0, signal: null });
+});

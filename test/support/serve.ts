@@ -1,0 +1,105 @@
+/** A real `hive serve` child, clients of it, and raw requests to it. */
+import { request as httpRequest } from 'node:http';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { onTestFinished } from 'vitest';
+import { type Child, childEnvironment, spawnHive } from './children.ts';
+import { shell } from './cli.ts';
+import { eventually } from './wait.ts';
+
+export interface Served {
+  url: string;
+  child: Child;
+  store: string;
+  /** The token that the first start made. */
+  token: string;
+}
+
+export async function serve(store: string, ...args: string[]): Promise<Served> {
+  const child = spawnHive(['serve', '--port', '0', ...args], childEnvironment(store));
+  let said = '';
+  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await eventually(() => said.includes('\n'), 10_000, 'hive serve');
+  const url = /https?:\S+/.exec(said)?.[0] ?? '';
+  const token = (await shell(store).hive('token', 'show')).out.trim();
+  return { url, child, store, token };
+}
+
+export interface RemoteCaller {
+  call(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+export async function connectHttp({ url, token }: Pick<Served, 'url' | 'token'>): Promise<RemoteCaller> {
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { Authorization: `Bearer ${token}` } },
+  });
+  const client = new Client({ name: 'remote', version: '1.0.0' });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  const close = (): Promise<void> => client.close();
+  onTestFinished(close);
+  return {
+    close,
+    async call(name, args = {}) {
+      const result = await client.request(
+        { method: 'tools/call', params: { name, arguments: args } },
+        CallToolResultSchema,
+      );
+      if (result.isError === true) throw new Error(JSON.stringify(result.content));
+      return result.structuredContent ?? {};
+    },
+  };
+}
+
+export interface RawReply {
+  status: number;
+  body: string;
+}
+
+/** One request exactly as given; `body` may be an endless supply. */
+export function rawRequest(
+  url: string,
+  {
+    method = 'POST',
+    headers = {},
+    body = '{}',
+    path,
+  }: { method?: string; headers?: Record<string, string>; body?: string; path?: string },
+): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port, pathname } = new URL(url);
+    const request = httpRequest(
+      {
+        hostname,
+        port,
+        path: path ?? pathname,
+        method,
+        headers: {
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+          ...headers,
+        },
+      },
+      (response) => {
+        let said = '';
+        response.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+        });
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, body: said }));
+        response.once('error', reject);
+      },
+    );
+    request.once('error', reject);
+    request.end(body);
+  });
+}
+
+export const INITIALIZE: string = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+});
