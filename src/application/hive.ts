@@ -11,6 +11,7 @@ import { deliverInterrupts, tellAborted } from './interrupt-stations.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { gateMentions } from './mention-gate.ts';
+import { startMentionPopups } from './mention-popups.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
@@ -155,9 +156,11 @@ export function createHive(parts: HiveParts): Hive {
     },
     startPopups(party) {
       const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
+      const stopMentions = startMentionPopups({ store, feed, notifier, log }, party);
       const stopPrompts = startPopups({ store, feed, prompts, notifier, log }, party);
       const stop = async (): Promise<void> => {
         await stopOutreach();
+        await stopMentions();
         await stopPrompts();
       };
       popups.add(stop);

@@ -45,6 +45,7 @@ export interface MentionInFull extends Mention {
   author: Message['author'];
   as_handle: string | null;
   project: string | null;
+  project_dir: string | null;
   thread: string | null;
   reply_to: string | null;
   expects_reply: boolean;

@@ -21,8 +21,8 @@ export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 
 /** What is to be shown. Plain text everywhere: escaping is the business of who shows it. */
 export interface Popup {
-  /** `outreach`: a ping or a card. `notice`: about a popup, not about something new. */
-  kind: 'prompt' | 'storm' | 'outreach' | 'notice';
+  /** `outreach`: a ping or a card. `mention`: of the human. `notice`: about a popup, not about something new. */
+  kind: 'prompt' | 'storm' | 'outreach' | 'mention' | 'notice';
   title: string;
   body: string;
   urgency: Urgency;

@@ -41,6 +41,7 @@ function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
     author: 'agent',
     as_handle: null,
     project: 'demo',
+    project_dir: '/demo/.git',
     thread: null,
     reply_to: null,
     expects_reply: false,

@@ -33,6 +33,7 @@ const OF_MESSAGE = {
   author: 'plain',
   as_handle: 'plain',
   project: 'plain',
+  project_dir: 'plain',
   thread: 'plain',
   reply_to: 'plain',
   expects_reply: 'boolean',
