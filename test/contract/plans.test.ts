@@ -25,6 +25,16 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
     tx.mentions.countBetween({ first_session_id: 'a', second_session_id: 'b' }, '2026'),
   'the next expiry of a mention': (tx) => tx.mentions.nextExpiry(),
   'the mentions that are due': (tx) => tx.mentions.due('2026', 100),
+  'what was sent last': (tx) => tx.outreach.list({ limit: 100 }),
+  'what a session has not reported': (tx) => tx.outreach.unreported('session-1'),
+  'the output of a turn': (tx) => tx.outreach.outputs('session-1', 'turn-1'),
+  'what nobody has shown': (tx) => tx.outreach.unshown('2026'),
+  'the reports for a session': (tx) =>
+    tx.outreach.reportsFor(
+      { session_id: 's', project_dir: '/demo/.git', heir: false, carrier: 'hook:s' },
+      10,
+    ),
+  'the reports that a hook carried': (tx) => tx.outreach.carriedBy('hook:s', '2026'),
   'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
 };
 

@@ -8,6 +8,7 @@ import { loopsContract } from './loops-contract.ts';
 import { mentionsContract } from './mentions-contract.ts';
 import { messagesContract } from './messages-contract.ts';
 import { migrationsContract } from './migrations-contract.ts';
+import { outreachContract } from './outreach-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
 import { winnersContract } from './winners-contract.ts';
 
@@ -27,6 +28,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('messages', () => messagesContract(engine));
     describe('mentions', () => mentionsContract(engine));
     describe('loops', () => loopsContract(engine));
+    describe('outreach', () => outreachContract(engine));
     describe('the feed', () => feedContract(engine));
     describe('migrations', () => migrationsContract(engine));
   });

@@ -1,0 +1,244 @@
+/** Outreach on an engine: the rules against what is stored, the budget shared by all, settings, lists, retention. */
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach-rules.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { agent, eventsOf, refusalOf, tokensOf } from '../support/outreach.ts';
+import { openTwo } from './open.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+export function outreachContract(engine: StoreEngine): void {
+  const open = async () => openTestHive(await engine.freshAddress());
+
+  describe('the rules', () => {
+    test('a ping from the background is sent and charged; one from main or a fork is refused and leaves nothing', async () => {
+      const hive = await open();
+      const sent = await hive.outreach.ping({ message: 'Look' }, await agent(hive, 'bg-1'));
+      expect(sent).toMatchObject({ kind: 'ping', status: 'sent', source: 'bg', charged: '*' });
+      expect(await tokensOf(hive)).toBe(4);
+      for (const source of ['main', 'fork'] as const) {
+        const refusal = await refusalOf(
+          hive.outreach.ping({ message: 'Look' }, await agent(hive, source, source)),
+        );
+        expect(refusal).toMatchObject({ code: 'outreach_refused' });
+        expect(refusal.message).toContain('only available in background sessions');
+      }
+      expect((await hive.outreach.list({ limit: 10 })).items).toHaveLength(1);
+    });
+
+    test('what a rule suppresses is kept, and an event says by which rule', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.sessions.configure('bg-1', { allow_ping: false });
+      const refusal = await refusalOf(hive.outreach.ping({ message: 'Look', critical: true }, session));
+      expect(refusal.details).toMatchObject({ rule: 'allow_ping', passes_at: null });
+      const [item] = (await hive.outreach.list({ limit: 10 })).items;
+      expect(item).toMatchObject({ status: 'suppressed', reason: 'allow_ping', charged: null });
+      expect((await eventsOf(hive, 'outreach/suppressed'))[0]).toMatchObject({
+        subject: item?.outreach_id,
+        data: { kind: 'ping', rule: 'allow_ping' },
+      });
+    });
+
+    test('ping and card share the one output of a turn; where turns are not told a report ends it', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.outreach.card({ title: 'Build' }, session);
+      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe(
+        'one_a_turn',
+      );
+      expect((await hive.outreach.ping({ message: 'Fire', critical: true }, session)).charged).toBeNull();
+      await hive.outreach.report({ message: 'Built.' }, session);
+      expect(await hive.outreach.ping({ message: 'x' }, session)).toMatchObject({ status: 'sent' });
+    });
+
+    test('the human is busy: at every seat there is, or answering just now', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.desks.setPreferences('ada@here', { do_not_disturb: true });
+      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe(
+        'human_busy',
+      );
+      await hive.desks.setPreferences('ada@there', { sound: true });
+      await hive.outreach.ping({ message: 'x' }, session);
+      const { prompt } = await hive.prompts.ask({ question: 'Go on?' }, session);
+      await hive.prompts.mark(prompt.ask_id, 'seen');
+      const other = await agent(hive, 'bg-2');
+      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, other))).details['rule']).toBe(
+        'human_busy',
+      );
+      await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+      await hive.outreach.ping({ message: 'x' }, other);
+    });
+
+    test('five for all background sessions together; critical is counted apart; a report is always possible', async () => {
+      const hive = await open();
+      for (let n = 1; n <= 5; n += 1)
+        await hive.outreach.ping({ message: 'x' }, await agent(hive, `bg-${n}`));
+      const sixth = await agent(hive, 'bg-6');
+      const refusal = await refusalOf(hive.outreach.ping({ message: 'x' }, sixth));
+      expect(refusal.details['rule']).toBe('budget');
+      expect(refusal.message).toContain('A report is always possible');
+      await hive.outreach.ping({ message: 'Fire', critical: true }, sixth);
+      await hive.outreach.report({ message: 'All of it.' }, sixth);
+      expect(await hive.store.read((tx) => tx.outreach.bucket('*'))).toMatchObject({
+        tokens: 0,
+        critical: 1,
+      });
+    });
+
+    test('the source is the one of now, not the one of when the caller was looked up', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'one', 'main');
+      await hive.sessions.configure('one', { source: 'bg' });
+      expect(await hive.outreach.ping({ message: 'x' }, session)).toMatchObject({ source: 'bg' });
+    });
+  });
+
+  describe('the last token', () => {
+    test('is had by one of many that race for it, over two connections', async () => {
+      const [one, other] = await openTwo(engine);
+      for (let n = 1; n <= 4; n += 1)
+        await one.outreach.ping({ message: 'x' }, await agent(one, `early-${n}`));
+      const racers = await Promise.all(Array.from({ length: 16 }, (_, n) => agent(one, `late-${n}`)));
+      const outcomes = await Promise.allSettled(
+        racers.map((session, n) => (n % 2 === 0 ? one : other).outreach.ping({ message: 'x' }, session)),
+      );
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(await tokensOf(one)).toBe(0);
+    });
+
+    test('a session with figures of its own has a bucket of its own', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.sessions.configure('bg-1', { budget_capacity: 1, outputs_per_turn: 0 });
+      await hive.outreach.ping({ message: 'x' }, session);
+      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe('budget');
+      expect(await tokensOf(hive)).toBeNull();
+      expect(await tokensOf(hive, 'bg-1')).toBe(0);
+    });
+  });
+
+  describe('charged only when shown', () => {
+    test('what fails gives its token back and is no unreported output; the first to settle it has it', async () => {
+      const hive = await open();
+      const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
+      expect(await hive.outreach.settle(outreach_id, { status: 'failed', reason: 'no screen' })).toBe(true);
+      expect(await tokensOf(hive)).toBe(5);
+      expect(await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' })).toBe(false);
+      expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'failed', charged: null });
+      expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
+    });
+
+    test('what was shown stays paid', async () => {
+      const hive = await open();
+      const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
+      await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'notification' });
+      expect(await hive.outreach.settle(outreach_id, { status: 'failed', reason: 'late' })).toBe(false);
+      expect(await tokensOf(hive)).toBe(4);
+      expect((await eventsOf(hive, 'outreach/shown'))[0]?.data).toMatchObject({ via: 'notification' });
+    });
+
+    test('what nobody showed within a minute has failed', async () => {
+      const hive = await open();
+      const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
+      expect(await hive.outreach.settleUnshown()).toBe(0);
+      await hive.store.write(async (tx) => {
+        const item = await tx.outreach.get(outreach_id);
+        if (item !== undefined)
+          await tx.outreach.update({
+            ...item,
+            created_at: new Date(Date.parse(tx.now) - 61_000).toISOString(),
+          });
+      });
+      expect(await hive.outreach.settleUnshown()).toBe(1);
+      expect(await tokensOf(hive)).toBe(5);
+    });
+  });
+
+  describe('a card with actions', () => {
+    test('is a prompt whose options are the labels: it is answered as any other', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'main-1', 'main');
+      const card = await hive.outreach.card(
+        {
+          title: 'Deploy?',
+          description: 'All green.',
+          actions: [{ label: 'Now', ask: 'Deploy it now.' }, { label: 'Later' }],
+        },
+        session,
+      );
+      const prompt = await hive.prompts.get(card.ask_id ?? '');
+      expect(prompt).toMatchObject({
+        session_id: 'main-1',
+        question: 'Deploy?',
+        context: 'All green.',
+        options: [
+          { label: 'Now', description: 'Deploy it now.' },
+          { label: 'Later', description: null },
+        ],
+      });
+      expect(
+        (await hive.prompts.respond({ ask_id: prompt.ask_id, selected: ['Now'], actor: HUMAN })).outcome,
+      ).toBe('accepted');
+    });
+
+    test('that is suppressed asks nothing', async () => {
+      const hive = await open();
+      await hive.outreach.setSettings({ allow_ping: false });
+      const session = await agent(hive, 'bg-1');
+      await refusalOf(hive.outreach.card({ title: 'x', actions: [{ label: 'y' }] }, session));
+      expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+    });
+  });
+
+  describe('settings', () => {
+    test('hold everywhere until taken back, and survive a restart', async () => {
+      const address = await engine.freshAddress();
+      const hive = await openTestHive(address);
+      expect(await hive.outreach.settings()).toEqual(DEFAULT_OUTREACH_SETTINGS);
+      await hive.outreach.setSettings({ budget_capacity: 2, report_policy: 'always' });
+      const again = await openTestHive(address);
+      expect(await again.outreach.settings()).toMatchObject({ budget_capacity: 2, report_policy: 'always' });
+      expect(await again.outreach.setSettings({ budget_capacity: null })).toMatchObject({
+        budget_capacity: 5,
+        report_policy: 'always',
+      });
+    });
+
+    test('a session that may send no reports is told so, and nothing is held for it', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.sessions.configure('bg-1', { report_policy: 'blocked' });
+      expect((await refusalOf(hive.outreach.report({ message: 'x' }, session))).message).toContain(
+        'report_policy blocked',
+      );
+    });
+  });
+
+  describe('the list', () => {
+    test('is newest first, by kind and session, and goes on at its cursor', async () => {
+      const hive = await open();
+      const main = await agent(hive, 'main-1', 'main');
+      for (let n = 1; n <= 5; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
+      await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
+      const first = await hive.outreach.list({ kind: 'card', limit: 2 });
+      expect(first.items.map(({ title }) => title)).toEqual(['card 5', 'card 4']);
+      const rest = await hive.outreach.list({ kind: 'card', limit: 10, cursor: first.next_cursor });
+      expect(rest.items.map(({ title }) => title)).toEqual(['card 3', 'card 2', 'card 1']);
+      expect(rest.next_cursor).toBeNull();
+      expect((await hive.outreach.list({ session_id: 'bg-1', limit: 10 })).items).toHaveLength(1);
+    });
+  });
+
+  describe('retention', () => {
+    test('takes what was shown, and never a report that nobody has read', async () => {
+      const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.outreach.ping({ message: 'x' }, session);
+      await hive.outreach.report({ message: 'kept' }, session);
+      const swept = await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+      expect(swept).toMatchObject({ outreach: 1 });
+      expect((await hive.outreach.list({ limit: 10 })).items.map(({ kind }) => kind)).toEqual(['report']);
+    });
+  });
+}
