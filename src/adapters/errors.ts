@@ -5,6 +5,8 @@ import { type ErrorCode, HiveError, isTransient } from '../domain/errors.ts';
 /** JSON-RPC 2.0, section 5.1; -32000 to -32099 are ours. */
 export const RPC_CODES = {
   parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
   invalidParams: -32602,
   internal: -32603,
   /** Trying again later can help: an outbox keeps the answer. */

@@ -10,7 +10,7 @@ import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
-import { untilSignalled } from './lifetime.ts';
+import { endSoon, untilSignalled } from './lifetime.ts';
 
 export function defineMcp(command: Command): void {
   command
@@ -41,6 +41,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
     await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });
     const stopPopups = hive.startPopups({ seat: thisSeat(), name: connection_id, desk_id: null, open: null });
     await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
+    endSoon();
     await stopPopups();
     await hive.sessions.closeConnection(connection_id).catch(() => undefined);
   } finally {

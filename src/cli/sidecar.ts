@@ -5,7 +5,7 @@ import type { Hive } from '../application/hive.ts';
 import { retentionDays } from '../application/retention.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
-import { untilSignalled } from './lifetime.ts';
+import { endSoon, untilSignalled } from './lifetime.ts';
 
 export function defineSidecar(command: Command): void {
   command.action(runSidecar);
@@ -19,7 +19,7 @@ async function runSidecar(): Promise<void> {
   startRetention(hive);
   try {
     const { stdin: input, stdout: output, pid } = process;
-    await serveEmacs(hive, { seat: thisSeat(), pid, input, output, stop });
+    await serveEmacs(hive, { seat: thisSeat(), pid, input, output, stop, ending: endSoon });
   } finally {
     await hive.close();
   }

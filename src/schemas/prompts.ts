@@ -105,7 +105,9 @@ export const responseParams = z.object({
 export const promptRef = z.object({ ask_id: askId });
 export const cancelParams = z.object({ ask_id: askId, by: z.string().min(1).max(limits.key) });
 export const claimParams = cancelParams;
-export const snoozeParams = z.object({ ask_id: askId, until: z.iso.datetime().nullable() });
+/** Any precision comes in; what is stored compares as text, so it has the store's own. */
+const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
+export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() });
 
 /** `prompt/list`: at most 500 a page. */
 export const listParams = z.object({

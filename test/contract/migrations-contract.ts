@@ -4,14 +4,13 @@ import { MIGRATIONS, SCHEMA_VERSION } from '../../src/infrastructure/store/migra
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
-import { tempFolder } from '../support/temp.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function migrationsContract(engine: StoreEngine): void {
   test('run once when eight processes start at once on a missing store', async () => {
     const address = await engine.freshAddress();
-    const env = { ...childEnvironment(address), HOME: tempFolder() };
+    const env = childEnvironment(address);
     const children = Array.from({ length: 8 }, () => spawnScript('test/contract/children/open.ts', [], env));
     const found = await Promise.all(children.map(outputOf));
     const store = await openOn(engine, address);

@@ -1,7 +1,6 @@
 /** Transactions: whole or not at all, alone while they run, and nothing lost between processes. */
 import { expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
-import { tempFolder } from '../support/temp.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -73,7 +72,7 @@ export function transactionsContract(engine: StoreEngine): void {
   test(`of ${PROCESSES} processes that read, modify and write lose nothing`, async () => {
     const address = await engine.freshAddress();
     const store = await openOn(engine, address);
-    const env = { ...childEnvironment(address), HOME: tempFolder() };
+    const env = childEnvironment(address);
     const children = Array.from({ length: PROCESSES }, () =>
       spawnScript('test/contract/children/increment.ts', [String(ROUNDS)], env),
     );

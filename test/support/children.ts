@@ -1,9 +1,10 @@
 /** Real `hive` processes: their environment is built from nothing, and none outlives its test. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
 export const HIVE: string = join(ROOT, 'bin/hive');
@@ -13,12 +14,16 @@ const RUN = `HIVE_TEST_RUN=${randomUUID()}`;
 
 export type Environment = Record<string, string>;
 
+/** The children's home, with what they cache there; one for a test file, since a cold cache is slow. */
+const home = mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`));
+afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+
 /** What a child gets and no more: an inherited variable of an agent would make `hive` take it for that agent. */
 export function childEnvironment(store: string, extra: Environment = {}): Environment {
   const [name, value] = RUN.split('=') as [string, string];
   return {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
-    HOME: dirname(store),
+    HOME: home,
     LANG: 'C.UTF-8',
     HIVE_STORE: store,
     // Else every prompt of a test would pop up on the desktop of whoever runs it.

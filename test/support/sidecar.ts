@@ -1,4 +1,8 @@
-/** A raw JSON-RPC client for a real `hive sidecar`: it sees every frame as it came, and can send broken ones. */
+/** A raw JSON-RPC client for a sidecar: it sees every frame as it came, and can send broken ones. */
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
+import type { Hive } from '../../src/application/hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
@@ -22,9 +26,9 @@ export class RpcError extends Error {
   }
 }
 
-export interface Sidecar {
-  readonly child: Child;
-  /** Everything it sent, in order. */
+/** The client's side of the wire. */
+export interface RpcClient {
+  /** Everything the sidecar sent, in order. */
   readonly frames: readonly Frame[];
   /** The size of the largest frame so far, in bytes. */
   largest(): number;
@@ -36,10 +40,15 @@ export interface Sidecar {
   frame(content: string): void;
   /** The first frame, come or to come, for which `test` holds. */
   seen(test: (frame: Frame) => boolean, limit_ms?: number): Promise<Frame>;
-  /** Closes its stdin. */
-  end(): Promise<Exit>;
   /** The reply to `initialize`. */
   hello: Loose;
+}
+
+/** A real `hive sidecar`. */
+export interface Sidecar extends RpcClient {
+  readonly child: Child;
+  /** Closes its stdin. */
+  end(): Promise<Exit>;
 }
 
 export const INITIALIZE = { protocol_version: 1, client: { name: 'test', version: '1.0' } };
@@ -50,18 +59,50 @@ export async function startSidecar(
   { env = {}, handshake = true }: { env?: Environment; handshake?: boolean } = {},
 ): Promise<Sidecar> {
   const child = spawnHive(['sidecar'], childEnvironment(store, env));
+  const { stdin, stdout } = child.process;
+  const client = createClient(stdin, stdout, () => child.stderr());
+  if (handshake) await shakeHands(client);
+  return Object.assign(client, {
+    child,
+    end() {
+      stdin.end();
+      return child.exited;
+    },
+  });
+}
+
+/** The same connection without a process of its own, which is much quicker to have; it has shaken hands. */
+export async function serveInProcess(hive: Hive): Promise<RpcClient> {
+  const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
+  const options = { seat: 'ada@test', pid: process.pid, input, output, stop: stop.signal };
+  const served = serveEmacs(hive, { ...options, ending: () => undefined });
+  onTestFinished(async () => {
+    stop.abort();
+    await served;
+  });
+  const client = createClient(input, output, () => 'see the log of the hive');
+  await shakeHands(client);
+  return client;
+}
+
+async function shakeHands(client: RpcClient): Promise<void> {
+  client.hello = await client.request('initialize', INITIALIZE);
+  client.notify('initialized', {});
+}
+
+function createClient(input: Writable, output: Readable, said: () => string): RpcClient {
   const frames: Frame[] = [];
   const listeners = new Set<() => void>();
   let largest = 0;
   let ids = 0;
-  readFrames(child, (text) => {
+  readFrames(output, (text) => {
     largest = Math.max(largest, Buffer.byteLength(text));
     frames.push(JSON.parse(text) as Frame);
     for (const listener of [...listeners]) listener();
   });
 
   const frame = (content: string): void => {
-    child.process.stdin.write(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
+    input.write(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
   };
   const send = (message: object): void => frame(JSON.stringify({ jsonrpc: '2.0', ...message }));
 
@@ -69,7 +110,7 @@ export async function startSidecar(
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         listeners.delete(look);
-        reject(new Error(`no such frame within ${limit_ms} ms; the sidecar says: ${child.stderr()}`));
+        reject(new Error(`no such frame within ${limit_ms} ms; the sidecar says: ${said()}`));
       }, limit_ms);
       const look = (): void => {
         const found = frames.find(test);
@@ -83,14 +124,13 @@ export async function startSidecar(
     });
   }
 
-  const sidecar: Sidecar = {
-    child,
+  return {
     frames,
     largest: () => largest,
     frame,
     seen,
     hello: null,
-    raw: (bytes) => child.process.stdin.write(bytes),
+    raw: (bytes) => input.write(bytes),
     notify: (method, params) => send({ method, params }),
     async request(method, params) {
       ids += 1;
@@ -100,21 +140,12 @@ export async function startSidecar(
       if (reply.error !== undefined) throw new RpcError(reply.error);
       return reply.result;
     },
-    end() {
-      child.process.stdin.end();
-      return child.exited;
-    },
   };
-  if (handshake) {
-    sidecar.hello = await sidecar.request('initialize', INITIALIZE);
-    sidecar.notify('initialized', {});
-  }
-  return sidecar;
 }
 
-function readFrames(child: Child, onFrame: (text: string) => void): void {
+function readFrames(output: Readable, onFrame: (text: string) => void): void {
   let buffer = Buffer.alloc(0);
-  child.process.stdout.on('data', (chunk: Buffer) => {
+  output.on('data', (chunk: Buffer) => {
     buffer = Buffer.concat([buffer, chunk]);
     for (;;) {
       const head = buffer.indexOf('\r\n\r\n');

@@ -6,24 +6,28 @@
 import type { Readable, Writable } from 'node:stream';
 import {
   createMessageConnection,
-  type MessageConnection,
+  type Message,
+  type MessageStrategy,
   ResponseError,
-  StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
 import type { OpenDesk } from '../../application/desks.ts';
 import type { Hive } from '../../application/hive.ts';
-import { cleanDeep } from '../../domain/text.ts';
+import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import { deskMethods, initializeDesk } from './desks.ts';
 import { doctorMethods } from './doctor.ts';
 import { startEvents } from './events.ts';
+import { FrameReader } from './frame-reader.ts';
+import { fitted } from './frames.ts';
+import { type Refusal, refusalOf, withParams } from './incoming.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
 import { outreachMethods } from './outreach.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
 import { sessionMethods } from './sessions.ts';
+import { createTraffic, type Traffic, within } from './traffic.ts';
 import { turnMethods } from './turns.ts';
 
 /** What every method gets besides its parameters. */
@@ -34,6 +38,8 @@ export interface Seat {
   pid: number;
   /** Null until `initialize`. */
   desk: OpenDesk | null;
+  /** `initialize` has begun. */
+  opening: boolean;
   /** Where the feed begins: what was there before, Emacs takes as a snapshot. */
   head_seq: number;
 }
@@ -41,7 +47,7 @@ export interface Seat {
 export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
 export type Methods = Readonly<Record<string, Method>>;
 
-const METHODS: Methods = {
+export const METHODS: Methods = {
   ...promptMethods,
   ...messageMethods,
   ...mentionMethods,
@@ -55,23 +61,43 @@ const METHODS: Methods = {
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Tell = (method: string, params: object) => Promise<void>;
 
+export interface EmacsOptions {
+  seat: string;
+  pid: number;
+  input: Readable;
+  output: Writable;
+  stop: AbortSignal;
+  /** Called when the end has come and the putting away begins. */
+  ending: () => void;
+}
+
+/** How long what came before the end of input may take, and how long the putting away. */
+const LAST_MESSAGES_MS = 300;
+const PUT_AWAY_MS = 400;
+
 /** Serves one Emacs until its end of stdin, `exit`, or `stop`; resolves when everything is put away. */
-export async function serveEmacs(
-  hive: Hive,
-  options: { seat: string; pid: number; input: Readable; output: Writable; stop: AbortSignal },
-): Promise<void> {
+export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<void> {
   const { input, output, stop } = options;
   const writer = new StreamMessageWriter(output);
-  const connection = createMessageConnection(new StreamMessageReader(input), writer);
-  const seat: Seat = { hive, seat: options.seat, pid: options.pid, desk: null, head_seq: 0 };
-  const tell: Tell = (method, params) => connection.sendNotification(method, cleanDeep(params));
+  const traffic = createTraffic();
+  const refuse = (refusal: Refusal): void => sendRefusal(refusal, writer, hive);
+  const reader = new FrameReader(input, {
+    refuse: (why) => refuse(unreadable(why)),
+    sift: (content) => sift(content, traffic, refuse),
+  });
+  const messageStrategy = { handleMessage: counted(traffic) };
+  const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
+  const seat: Seat = { hive, seat: options.seat, pid: options.pid, desk: null, opening: false, head_seq: 0 };
+  const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopEvents: (() => Promise<void>) | null = null;
   let stopPopups: (() => Promise<void>) | null = null;
 
   const ended = new Promise<void>((resolve) => {
     connection.onNotification('exit', resolve);
     connection.onClose(resolve);
-    input.once('end', resolve);
+    // Emacs may have sent an answer and died: what came before the end is still taken.
+    const atEnd = (): void => void within(LAST_MESSAGES_MS, traffic.settled()).then(resolve);
+    input.once('end', atEnd).once('close', atEnd);
     // Emacs is gone and its pipe with it; there is nobody left to tell.
     output.once('error', () => resolve());
     stop.addEventListener('abort', () => resolve(), { once: true });
@@ -79,33 +105,43 @@ export async function serveEmacs(
 
   connection.onRequest('initialize', (params: unknown) => answer(hive, () => initializeDesk(params, seat)));
   connection.onNotification('initialized', () => {
+    if (seat.desk === null) return;
     stopEvents ??= startEvents(seat, tell);
     stopPopups ??= startDeskPopups(seat, tell);
   });
   connection.onRequest('shutdown', () => null);
   for (const [name, method] of Object.entries(METHODS)) {
-    connection.onRequest(name, (params: unknown) => answer(hive, () => method(params ?? {}, seat)));
+    connection.onRequest(name, (params: unknown) => answer(hive, () => method(params, seat)));
   }
   // ADR-003 has it as an event; sent so, it is stored all the same, and only nobody hears that it is.
-  connection.onNotification('hivemind-response', (params: unknown) => {
-    answer(hive, () => promptMethods['hivemind-response'](params, seat)).catch((error: unknown) => {
+  connection.onNotification('hivemind-response', async (params: unknown) => {
+    try {
+      await answer(hive, () => promptMethods['hivemind-response'](params, seat));
+    } catch (error) {
       hive.log.warn('An answer that came as a notification was not taken.', { error: String(error) });
-    });
+    }
   });
-  answerMalformedFrames(connection, writer, hive);
+  connection.onRequest((method: string) => {
+    throw new ResponseError(
+      RPC_CODES.methodNotFound,
+      `invalid_input: There is no method "${excerpt(cleanDeep(method), 100)}".`,
+    );
+  });
+  connection.onError(([error]) => hive.log.warn('A message failed.', { error: error.message }));
   connection.listen();
 
   await ended;
+  options.ending();
   connection.dispose();
-  await (stopEvents as (() => Promise<void>) | null)?.();
-  await (stopPopups as (() => Promise<void>) | null)?.();
-  await seat.desk?.close();
+  const stops = [stopEvents, stopPopups] as ((() => Promise<void>) | null)[];
+  // An Emacs that hangs takes no more bytes, and what waits for that would wait for ever.
+  await within(PUT_AWAY_MS, Promise.all([...stops.map((putAway) => putAway?.()), seat.desk?.close()]));
 }
 
 /** Every string that goes to Emacs is well-formed and free of NUL: one bad one would lose the whole frame there. */
 async function answer(hive: Hive, work: () => Promise<object | null>): Promise<object | null> {
   try {
-    return cleanDeep(await work());
+    return fitted(cleanDeep(await work()));
   } catch (error) {
     const { code, message, data } = toWireError(error);
     if (code === RPC_CODES.internal) {
@@ -117,17 +153,40 @@ async function answer(hive: Hive, work: () => Promise<object | null>): Promise<o
   }
 }
 
+/** Lets through what is a request or a notification, and counts it. */
+function sift(content: unknown, traffic: Traffic, refuse: (refusal: Refusal) => void): Message | null {
+  const refusal = refusalOf(content);
+  if (refusal === null) {
+    traffic.came();
+    return withParams(content as Message);
+  }
+  if (refusal !== 'ignore') refuse(refusal);
+  return null;
+}
+
+function counted(traffic: Traffic): MessageStrategy['handleMessage'] {
+  return async (message, next) => {
+    try {
+      await next(message);
+    } finally {
+      traffic.done();
+    }
+  };
+}
+
 /** What cannot be read has no id to answer to: JSON-RPC 2.0 says an error with a null id, and the connection lives on. */
-function answerMalformedFrames(connection: MessageConnection, writer: StreamMessageWriter, hive: Hive): void {
-  connection.onError(([error]) => {
-    hive.log.warn('A frame from Emacs could not be read.', { error: error.message });
-    const reply = {
-      jsonrpc: '2.0',
-      id: null,
-      error: { code: RPC_CODES.parse, message: 'invalid_input: The frame could not be read as JSON-RPC.' },
-    };
-    writer
-      .write(reply)
-      .catch((failure: unknown) => hive.log.warn('A refusal could not be sent.', { error: String(failure) }));
-  });
+function unreadable(why: string): Refusal {
+  return {
+    id: null,
+    code: RPC_CODES.parse,
+    message: `invalid_input: A frame could not be read as JSON-RPC: it is ${why}.`,
+  };
+}
+
+function sendRefusal({ id, code, message }: Refusal, writer: StreamMessageWriter, { log }: Hive): void {
+  log.warn('A frame from Emacs was refused.', { message });
+  const reply = { jsonrpc: '2.0', id, error: { code, message, data: { code: 'invalid_input' } } } as Message;
+  writer
+    .write(reply)
+    .catch((error: unknown) => log.warn('A refusal could not be sent.', { error: String(error) }));
 }

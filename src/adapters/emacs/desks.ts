@@ -13,12 +13,15 @@ export async function initializeDesk(params: unknown, seat: Seat): Promise<objec
       `Emacs speaks protocol ${protocol_version}, this sidecar ${PROTOCOL_VERSION}: update ${older}.`,
     );
   }
-  if (seat.desk !== null) throw invalidInput('This desk is open already: initialize is sent once.');
-  seat.desk = await seat.hive.desks.open({
-    seat: seat.seat,
-    pid: seat.pid,
-    client: `${client.name} ${client.version}`,
-  });
+  if (seat.opening) throw invalidInput('This desk is open already: initialize is sent once.');
+  seat.opening = true;
+  try {
+    const { hive, pid } = seat;
+    seat.desk = await hive.desks.open({ seat: seat.seat, pid, client: `${client.name} ${client.version}` });
+  } catch (error) {
+    seat.opening = false;
+    throw error;
+  }
   seat.head_seq = await seat.hive.store.read((tx) => tx.events.head());
   return {
     server: { name: 'hive-sidecar', version: VERSION },

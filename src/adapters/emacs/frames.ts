@@ -4,45 +4,90 @@
  */
 import type { Page } from '../../application/ports.ts';
 import type { Prompt } from '../../domain/prompts.ts';
-import { fittingCount } from '../fitting.ts';
 
 export const FRAME_BYTES: number = 240 * 1024;
 /** How much of a context travels unasked; the whole is fetched by prompt/get. */
 const LISTED_CONTEXT = 2_000;
 
-export type WirePrompt = Prompt & { context_truncated?: true };
-
-function withContext(prompt: Prompt, length: number): WirePrompt {
-  const { context } = prompt;
-  if (context === null || context.length <= length) return prompt;
-  return { ...prompt, context: context.slice(0, length).toWellFormed(), context_truncated: true };
-}
+/** A prompt without what only the store needs. */
+export type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & { context_truncated?: true };
 
 /** A prompt as lists and notifications carry it. */
 export function listed(prompt: Prompt): WirePrompt {
-  return fitFrame(withContext(prompt, LISTED_CONTEXT));
+  return toWire(prompt, LISTED_CONTEXT, FRAME_BYTES);
 }
 
-/** The whole prompt; only one whose escapes swell it past a frame loses the end of its context. */
-export function fitFrame(prompt: Prompt): WirePrompt {
-  const excess = bytes(prompt) - FRAME_BYTES;
-  if (excess <= 0 || prompt.context === null) return prompt;
-  const share = FRAME_BYTES / (FRAME_BYTES + excess);
-  return fitFrame(withContext(prompt, Math.floor(prompt.context.length * share * 0.9)));
+/** The whole prompt; only one whose escapes swell it past a frame has its longest texts cut. */
+export function fitFrame(prompt: Prompt, budget: number = FRAME_BYTES): WirePrompt {
+  return toWire(prompt, Number.POSITIVE_INFINITY, budget);
 }
 
-/** A page of at most `limit` prompts, fewer where more would not fit one frame. */
+function toWire(prompt: Prompt, longestContext: number, budget: number): WirePrompt {
+  const { fingerprint: _, carrier: __, ...wire } = prompt;
+  const context = wire.context === null ? null : cut(wire.context, longestContext);
+  const fitting = fitted({ ...wire, context }, budget);
+  return fitting.context === prompt.context ? fitting : { ...fitting, context_truncated: true };
+}
+
+/** The value itself, or with its longest texts cut as far as it takes to fit: the last resort, for what escapes swell. */
+export function fitted<T>(value: T, budget: number = FRAME_BYTES): T {
+  let fitting = value;
+  for (let longest = LONGEST_CUT; bytes(fitting) > budget && longest >= SHORTEST_CUT; longest /= 2)
+    fitting = shorten(value, longest);
+  return fitting;
+}
+
+const LONGEST_CUT = 64 * 1024;
+/** No id of ours is longer. */
+const SHORTEST_CUT = 64;
+
+function shorten<T>(value: T, longest: number): T {
+  if (typeof value === 'string') return cut(value, longest) as T;
+  if (Array.isArray(value)) return value.map((item) => shorten(item, longest)) as T;
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shorten(item, longest)])) as T;
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
+}
+
+/** How many are read at once: seldom do more fit into a frame. */
+const CHUNK = 50;
+
+/** A page of at most `limit` prompts, fewer where more would not fit one frame; at least one where there is one. */
 export async function fitPage(
-  list: (limit: number) => Promise<Page<Prompt>>,
+  list: (limit: number, cursor: string | null) => Promise<Page<Prompt>>,
   limit: number,
+  first: string | null,
 ): Promise<Page<WirePrompt>> {
-  const page = await list(limit);
-  const items = page.items.map(listed);
-  const fitting = fittingCount(items, FRAME_BYTES);
-  if (fitting === items.length) return { items, next_cursor: page.next_cursor };
-  const shorter = await list(fitting);
-  return { items: shorter.items.map(listed), next_cursor: shorter.next_cursor };
+  const fitting: WirePrompt[] = [];
+  let cursor = first;
+  let room = FRAME_BYTES - LIST_AROUND;
+  do {
+    const page = await list(Math.min(CHUNK, limit - fitting.length), cursor);
+    const items = page.items.map(listed);
+    const sizes = items.map((item) => bytes(item) + 1);
+    const count = sizes.findIndex((size) => {
+      room -= size;
+      return room < 0;
+    });
+    if (count === -1) {
+      fitting.push(...items);
+      cursor = page.next_cursor;
+      continue;
+    }
+    const taken = fitting.length === 0 ? Math.max(1, count) : count;
+    fitting.push(...items.slice(0, taken));
+    // Where the page was cut, only the list itself can say how it goes on.
+    if (taken > 0) cursor = (await list(taken, cursor)).next_cursor;
+    return { items: fitting, next_cursor: cursor };
+  } while (cursor !== null && fitting.length < limit);
+  return { items: fitting, next_cursor: cursor };
 }
+
+/** What stands around the prompts in the reply. */
+const LIST_AROUND = 2_000;
 
 function bytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));

@@ -11,10 +11,11 @@ import {
 } from '../../schemas/prompts.ts';
 import type { Methods } from './connection.ts';
 import { subjectsOf, type Teller } from './events.ts';
-import { fitFrame, fitPage, listed } from './frames.ts';
+import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
+const TRAIL_BYTES = 64 * 1024;
 
 /** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
 function human(by: string): HumanActor {
@@ -53,8 +54,9 @@ export const promptMethods = {
       query: query ?? undefined,
     };
     const page = await fitPage(
-      (size) => hive.prompts.list({ ...filter, limit: size, cursor }),
+      (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
       limit ?? DEFAULT_PAGE,
+      cursor ?? null,
     );
     const total = await hive.store.read((tx) => tx.prompts.count(filter));
     return { prompts: page.items, next_cursor: page.next_cursor, total };
@@ -64,10 +66,11 @@ export const promptMethods = {
     const { ask_id } = promptRef.parse(params);
     const prompt = await hive.prompts.get(ask_id);
     const events = await hive.store.read((tx) => tx.events.of(ask_id, TRAIL));
-    return {
-      prompt: fitFrame(prompt),
-      events: events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
-    };
+    const trail = fitted(
+      events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
+      TRAIL_BYTES,
+    );
+    return { prompt: fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), events: trail };
   },
 
   async 'prompt/cancel'(params, { hive }) {

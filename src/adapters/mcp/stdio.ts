@@ -4,6 +4,9 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import type { Hive } from '../../application/hive.ts';
 import { type Connection, createMcpServer, type Role } from './server.ts';
 
+/** A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
+const LONGEST_MESSAGE = 64 * 1024 * 1024;
+
 /** Resolves when the connection has ended. Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
 export async function serveStdio(
   hive: Hive,
@@ -22,8 +25,10 @@ export async function serveStdio(
     // A client that is gone leaves a broken pipe; there is nobody left to tell.
     output.once('error', () => resolve());
     stop.addEventListener('abort', () => resolve(), { once: true });
+    // The transport gives up on a message longer than its buffer, and would leave us running deaf.
+    server.server.onclose = resolve;
   });
-  await server.connect(new StdioServerTransport(input, output));
+  await server.connect(new StdioServerTransport(input, output, { maxBufferSize: LONGEST_MESSAGE }));
   await closed;
   await server.close();
 }

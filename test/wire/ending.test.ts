@@ -1,0 +1,94 @@
+/** How a sidecar ends: within a second, whatever holds it, leaving nothing behind. */
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { ask, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { namesIn, tempStore } from '../support/temp.ts';
+import { sleep, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const ENDINGS: [string, (sidecar: Awaited<ReturnType<typeof startSidecar>>) => void][] = [
+  ['the end of its input', (sidecar) => void sidecar.end()],
+  ['SIGTERM', (sidecar) => void sidecar.child.kill('SIGTERM')],
+  ['exit', (sidecar) => sidecar.notify('exit')],
+];
+
+describe.each(ENDINGS)('%s', (_how, end) => {
+  test('ends it at once and leaves nothing', async () => {
+    const store = tempStore();
+    const sidecar = await startSidecar(store);
+    const { result, ms } = await timed(() => {
+      end(sidecar);
+      return sidecar.child.exited;
+    });
+    expect(result).toEqual({ code: 0, signal: null });
+    expect(ms).toBeLessThan(500);
+    expect(namesIn(dirname(store))).toEqual(['hive.db', 'hive.db-bell']);
+    const hive = await openTestHive(store);
+    expect(await hive.desks.online()).toEqual([]);
+    expect(sidecar.child.stderr()).toBe('');
+  });
+
+  test('ends it within a second while another process holds the store', async () => {
+    const store = tempStore();
+    const sidecar = await startSidecar(store);
+    const blocker = new DatabaseSync(store);
+    blocker.exec('BEGIN IMMEDIATE');
+    const { ms } = await timed(() => {
+      end(sidecar);
+      return sidecar.child.exited;
+    });
+    blocker.exec('ROLLBACK');
+    blocker.close();
+    expect(ms).toBeLessThan(1_000);
+  });
+
+  test('ends it within a second while Emacs takes no more bytes', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const sidecar = await startSidecar(store);
+    sidecar.child.process.stdout.pause();
+    for (let n = 0; n < 40; n += 1) await ask(hive, { question: 'x'.repeat(8_000), urgency: 'low' });
+    await sleep(100);
+    const exited = new Promise<number>((resolve) => {
+      const started = performance.now();
+      sidecar.child.process.once('exit', () => resolve(performance.now() - started));
+    });
+    end(sidecar);
+    expect(await exited).toBeLessThan(1_000);
+  });
+});
+
+test('what was sent before the end of input is still taken', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const asked = await Promise.all(Array.from({ length: 20 }, () => ask(hive, { urgency: 'low' })));
+  const sidecar = await startSidecar(store);
+  for (const { ask_id } of asked)
+    sidecar.notify('hivemind-response', { ask_id, decision: 'yes', by: 'ada', response_id: `to ${ask_id}` });
+  await sidecar.end();
+  const settled = await Promise.all(asked.map(({ ask_id }) => hive.prompts.get(ask_id)));
+  expect(settled.map(({ status }) => status)).toEqual(asked.map(() => 'responded'));
+});
+
+test('a sidecar that nobody has shaken hands with ends as well', async () => {
+  const sidecar = await startSidecar(tempStore(), { handshake: false });
+  sidecar.notify('initialized');
+  expect(await sidecar.end()).toEqual({ code: 0, signal: null });
+});
+
+test('initialize sent twice at once opens one desk', async () => {
+  const store = tempStore();
+  const sidecar = await startSidecar(store, { handshake: false });
+  const params = { protocol_version: 1, client: { name: 'test', version: '1' } };
+  const both = await Promise.allSettled([
+    sidecar.request('initialize', params),
+    sidecar.request('initialize', params),
+  ]);
+  expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  const hive = await openTestHive(store);
+  expect(await hive.desks.online()).toHaveLength(1);
+});

@@ -1,0 +1,150 @@
+/** Every MCP tool: its schema as an agent sees it, and one call. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { tempStore } from '../support/temp.ts';
+import { expectGolden, goldenNames } from './golden.ts';
+
+expectNothingLeft();
+
+interface Wire {
+  store: string;
+  hive: Hive;
+  agent: McpCaller;
+}
+
+async function connect(role: 'agent' | 'coordinator' = 'agent'): Promise<Wire> {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  return { store, hive, agent: await connectMcp({ store, args: ['--role', role] }) };
+}
+
+/** Calls a tool and compares arguments and result with `golden/mcp/NAME.json`. */
+async function call(
+  { agent }: Wire,
+  tool: string,
+  args: Record<string, unknown> = {},
+  name = tool,
+): Promise<Record<string, unknown>> {
+  const result = await agent.call(tool, args).catch((error: Error) => ({ error: error.message }));
+  expectGolden(`mcp/${name}`, { tool, arguments: args, result: withoutPlace(result) });
+  return result;
+}
+
+/** The project is the folder that the test runs in. */
+function withoutPlace<T>(result: T): T {
+  return JSON.parse(
+    JSON.stringify(result, (key, value: unknown) =>
+      (key === 'project' || key === 'project_dir') && typeof value === 'string' ? `<${key}>` : value,
+    ),
+  ) as T;
+}
+
+test.each(['agent', 'coordinator'] as const)('the tools of an %s', async (role) => {
+  const { agent } = await connect(role);
+  const { tools } = await agent.client.listTools();
+  expectGolden(`mcp/tools-${role}`, tools);
+});
+
+test('what a model is told before it sees a tool', async () => {
+  const { agent } = await connect();
+  expectGolden('mcp/initialize', {
+    server: agent.client.getServerVersion(),
+    capabilities: agent.client.getServerCapabilities(),
+    instructions: agent.client.getInstructions(),
+  });
+});
+
+describe('prompts', () => {
+  test('asked, looked at, answered', async () => {
+    const wire = await connect();
+    const { ask_id } = await call(wire, 'hivemind_ask_async', {
+      question: 'Which colour?',
+      options: ['red', { label: 'blue', description: 'like the sky' }],
+      urgency: 'low',
+    });
+    await call(wire, 'hivemind_poll', {}, 'hivemind_poll-pending');
+    await call(wire, 'hivemind_status');
+    await wire.hive.prompts.respond({
+      ask_id: String(ask_id),
+      decision: 'red',
+      comment: 'the dark one',
+      actor: HUMAN,
+    });
+    await call(wire, 'hivemind_poll', { ask_id });
+    await call(wire, 'hivemind_poll', {}, 'hivemind_poll-nothing');
+  });
+
+  test('taken back, answered late', async () => {
+    const wire = await connect();
+    const { ask_id } = await wire.agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
+    await call(wire, 'hivemind_cancel', { ask_id });
+    await call(wire, 'hivemind_cancel', { ask_id }, 'hivemind_cancel-settled');
+    await wire.hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
+    await call(wire, 'hivemind_poll', { ask_id }, 'hivemind_poll-late');
+  });
+
+  test('asked and waited for, in vain', async () => {
+    const wire = await connect();
+    await call(wire, 'hivemind_ask', { question: 'Go on?', timeout_ms: 1_000, urgency: 'low' });
+  });
+
+  test("of another agent, for a coordinator; never one's own", async () => {
+    const wire = await connect('coordinator');
+    await call(wire, 'hivemind_await_ask', { timeout_ms: 0 }, 'hivemind_await_ask-nothing');
+    const other = await connectMcp({ store: wire.store, env: { HIVE_AGENT: 'agent-2' } });
+    const { ask_id } = await other.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
+    await call(wire, 'hivemind_await_ask');
+    await call(wire, 'hivemind_respond', { ask_id, decision: 'yes' });
+    const own = await wire.agent.call('hivemind_ask_async', { question: 'Mine?', urgency: 'low' });
+    await call(wire, 'hivemind_respond', { ask_id: own['ask_id'], decision: 'yes' }, 'refusals/own-prompt');
+  });
+
+  test.each<[string, string, Record<string, unknown>]>([
+    ['empty-question', 'hivemind_ask_async', { question: ' ' }],
+    ['negative-time', 'hivemind_ask_async', { question: 'Go on?', timeout_ms: -1 }],
+    ['same-option-twice', 'hivemind_ask_async', { question: 'Go on?', options: ['a', 'a'] }],
+    ['no-question', 'hivemind_ask_async', {}],
+    ['unknown-prompt', 'hivemind_poll', { ask_id: 'nothing' }],
+    ['two-ways', 'hivemind_poll', { ask_id: 'a', ask_ids: ['b'] }],
+    ['unknown-tool', 'hivemind_dance', {}],
+  ])('refusals: %s', async (why, tool, args) => {
+    await call(await connect(), tool, args, `refusals/${why}`);
+  });
+});
+
+describe('the shared buffer', () => {
+  test('written and read', async () => {
+    const wire = await connect();
+    await call(wire, 'hivemind_post', { body: 'Hello @Human and @Nobody' });
+    await call(wire, 'hivemind_read');
+    await call(wire, 'hivemind_sessions');
+    await call(wire, 'hivemind_has_unprocessed_mentions');
+    await call(wire, 'hivemind_get_unprocessed_mentions');
+    await call(wire, 'hivemind_process_mentions', { all: true });
+  });
+});
+
+test('reaching the human from the background, and stopping another', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const args = ['--role', 'coordinator', '--source', 'bg'];
+  const wire = { store, hive, agent: await connectMcp({ store, args }) };
+  await call(wire, 'hivemind_ping_user', { message: 'The build is green.' });
+  await call(wire, 'hivemind_send_card', { title: 'Build', description: 'All green.', color: 'green' });
+  await call(wire, 'hivemind_report_updates', { message: 'Built and tested.' });
+  await call(wire, 'hivemind_interrupt', { session: 'nobody', wait_ms: 0 });
+});
+
+test('every tool has a golden call', async () => {
+  const { agent } = await connect('coordinator');
+  const { tools } = await agent.client.listTools();
+  const golden = goldenNames('mcp');
+  const missing = tools.filter(({ name }) => !golden.includes(name.replaceAll('_', '-')));
+  expect(
+    missing.map(({ name }) => name),
+    'tools without a golden call',
+  ).toEqual([]);
+});

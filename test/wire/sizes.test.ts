@@ -1,0 +1,138 @@
+/** Frames to Emacs stay under 256 KB, whatever is in the store. */
+import { expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { type RpcClient, serveInProcess } from '../support/sidecar.ts';
+import { timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const LIMIT = 256 * 1024;
+const MANY = 10_000;
+
+async function connect(): Promise<{ hive: Hive; sidecar: RpcClient }> {
+  const hive = await openTestHive();
+  return { hive, sidecar: await serveInProcess(hive) };
+}
+
+function idOf(n: number): string {
+  return `ask-${String(n).padStart(16, '0')}`;
+}
+
+/** Many prompts in a few transactions; asked one by one they would take a while. */
+async function fill(hive: Hive, count: number): Promise<void> {
+  const { session_id, handle: agent, source, project, project_dir } = await introduce(hive);
+  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  const request = { question: 'q'.repeat(2_000), context: 'ü'.repeat(2_000), urgency: 'low' as const };
+  for (let begun = 0; begun < count; begun += 1_000) {
+    await hive.store.write(async (tx) => {
+      for (let n = begun; n < Math.min(count, begun + 1_000); n += 1)
+        await tx.prompts.insert(createPrompt(request, asker, idOf(n), tx.now));
+    });
+  }
+}
+
+test(`${MANY} pending prompts of long texts come page by page, each in time and in a frame`, async () => {
+  const { hive, sidecar } = await connect();
+  await fill(hive, MANY);
+  const seen = new Set<string>();
+  let pages = 0;
+  const walk = await timed(async () => {
+    let cursor: string | null = null;
+    for (; pages < 40; pages += 1) {
+      const page: { prompts: Prompt[]; next_cursor: string | null; total: number } = await sidecar.request(
+        'prompt/list',
+        { status: 'pending', limit: 500, cursor },
+      );
+      expect(page.total).toBe(MANY);
+      for (const { ask_id } of page.prompts) seen.add(ask_id);
+      expect(page.prompts.length).toBeGreaterThan(10);
+      cursor = page.next_cursor;
+    }
+  });
+  expect(walk.ms / pages).toBeLessThan(150);
+  expect(sidecar.largest()).toBeLessThan(LIMIT);
+  // Oldest first, none twice, none left out.
+  expect([...seen]).toEqual(Array.from({ length: seen.size }, (_, n) => idOf(n)));
+}, 30_000);
+
+test('a walk to the end meets everything once', async () => {
+  const { hive, sidecar } = await connect();
+  await fill(hive, 150);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { prompts: Prompt[]; next_cursor: string | null } = await sidecar.request('prompt/list', {
+      status: 'pending',
+      limit: 40,
+      cursor,
+    });
+    expect(page.prompts.length).toBeLessThanOrEqual(40);
+    seen.push(...page.prompts.map(({ ask_id }) => ask_id));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  expect(seen).toEqual(Array.from({ length: 150 }, (_, n) => idOf(n)));
+});
+
+test('a long context is cut in a list and whole in prompt/get', async () => {
+  const { hive, sidecar } = await connect();
+  const context = 'ü'.repeat(32_000);
+  const { ask_id } = await ask(hive, { context, urgency: 'low' });
+  const { params } = await sidecar.seen((frame) => frame.method === 'hivemind-ask');
+  expect(params).toMatchObject({ context_truncated: true });
+  expect(params.context.length).toBeLessThanOrEqual(2_000);
+  const { prompt } = await sidecar.request('prompt/get', { ask_id });
+  expect(prompt.context).toBe(context);
+  expect(prompt).not.toHaveProperty('context_truncated');
+});
+
+test.each([
+  ['quotes', '"'],
+  ['control characters', 'x\u0001\u0002'],
+  ['emoji', '🐝'],
+])('texts of %s that swell on the wire lose their end, not the frame', async (_what, character) => {
+  const { hive, sidecar } = await connect();
+  const bytes = Buffer.byteLength(character);
+  const { ask_id } = await ask(hive, {
+    question: character.repeat(Math.floor(8_000 / character.length)),
+    context: character.repeat(Math.floor((64 * 1024) / bytes)),
+    options: Array.from({ length: 20 }, (_, n) => ({
+      label: `${n}${character.repeat(150)}`,
+      description: character.repeat(600),
+    })),
+    idempotency_key: 'key',
+    urgency: 'low',
+  });
+  await sidecar.seen((frame) => frame.method === 'hivemind-ask');
+  const long = character.repeat(Math.floor((64 * 1024) / character.length));
+  for (let n = 0; n < 5; n += 1) {
+    const command = { ask_id, decision: `${n}${long.slice(0, -8)}`, comment: long, actor: HUMAN };
+    await (n === 0 ? hive.prompts.respond(command) : hive.prompts.amend(command));
+  }
+  const { prompt, events } = await sidecar.request('prompt/get', { ask_id });
+  expect(prompt).toMatchObject({ ask_id, status: 'responded', by: 'ada' });
+  expect(events.length).toBeGreaterThanOrEqual(6);
+  await sidecar.request('prompt/list', { status: 'responded' });
+  expect(sidecar.largest()).toBeLessThan(LIMIT);
+});
+
+test('what only the store needs does not travel', async () => {
+  const { hive, sidecar } = await connect();
+  await ask(hive, { idempotency_key: 'key', urgency: 'low' });
+  const { params } = await sidecar.seen((frame) => frame.method === 'hivemind-ask');
+  expect(params).not.toHaveProperty('fingerprint');
+  expect(params).not.toHaveProperty('carrier');
+});
+
+test('every string is well-formed and free of NUL', async () => {
+  const { hive, sidecar } = await connect();
+  await ask(hive, { question: 'a\0b\ud800c', header: '\udfff', options: ['x\0'], urgency: 'low' });
+  const { params } = await sidecar.seen((frame) => frame.method === 'hivemind-ask');
+  expect([params.question, params.header, params.options[0].label]).toEqual([
+    'a\ufffdb\ufffdc',
+    '\ufffd',
+    'x\ufffd',
+  ]);
+});
