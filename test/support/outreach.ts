@@ -1,10 +1,14 @@
 /** What tests of outreach ask of a hive again and again. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
+import { ROOT } from './children.ts';
 import { introduction } from './hive.ts';
+import { post } from './messages.ts';
 
 /** A session of a source, in the project of all the others. */
 export function agent(
@@ -41,4 +45,33 @@ export async function noticesOf(hive: Hive): Promise<string[]> {
 /** The tokens that are left; null while nobody has taken any. */
 export async function tokensOf(hive: Hive, name = '*'): Promise<number | null> {
   return (await hive.store.read((tx) => tx.outreach.bucket(name)))?.tokens ?? null;
+}
+
+/** Claude Code with nobody at it, as its hooks' environment says. */
+export const HEADLESS = { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', CLAUDE_CODE_SESSION_ATTENDED: '0' };
+/** The sessions of the recorded events. */
+export const CLAUDE = '5e551000-0000-4000-8000-000000000001';
+export const CODEX = '00000000-0000-7000-8000-000000000001';
+
+/** The stdin of one recorded event. */
+export function recorded(client: 'claude-code' | 'codex', name: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures', client, `${name}.json`), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+}
+
+export async function ping(hive: Hive, session_id: string, message = 'Look'): Promise<void> {
+  const session = await hive.sessions.find(session_id);
+  await hive.outreach.ping({ message }, session);
+}
+
+/** The human mentions somebody; the id of the mention. */
+export async function mention(hive: Hive, body: string, priority: 'normal' | 'urgent'): Promise<string> {
+  const { mentions } = await post(hive, 'human', body, { priority });
+  return mentions[0]?.mention_id ?? '';
+}
+
+export async function report(hive: Hive, session_id: string): Promise<void> {
+  await hive.outreach.report({ message: 'All done.' }, await hive.sessions.find(session_id));
 }

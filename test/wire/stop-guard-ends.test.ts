@@ -1,0 +1,122 @@
+/** Where the Stop guard does not wait for a Stop, or must not hold one; and what counts as a turn. */
+import { describe, expect, test } from 'vitest';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { type Client, fire, said } from '../support/hooks.ts';
+import {
+  CLAUDE,
+  eventsOf,
+  HEADLESS,
+  noticesOf,
+  ping,
+  recorded,
+  refusalOf,
+  report,
+} from '../support/outreach.ts';
+import { claude } from '../support/turns.ts';
+import { eventually } from '../support/wait.ts';
+
+describe('without a Stop', () => {
+  test('SessionEnd gives the same notice, once', async () => {
+    const hive = await openTestHive();
+    const as: Client = { env: HEADLESS };
+    await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), as);
+    await ping(hive, CLAUDE);
+    await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), as);
+    await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), as);
+    const { handle } = await hive.sessions.find(CLAUDE);
+    expect(await noticesOf(hive)).toEqual([
+      `[bg] ${handle} (demo) ended with unreported output: ping "Look".`,
+    ]);
+  });
+
+  test('the sweep finds one whose process is gone, its subagents too', async () => {
+    const hive = await openTestHive();
+    // A process id that no machine of ours gives out.
+    const as: Client = { env: { ...HEADLESS, CLAUDE_PID: '2147483646' } };
+    await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), as);
+    await ping(hive, CLAUDE);
+    expect(await hive.sessions.sweep('test')).toHaveLength(1);
+    expect(await noticesOf(hive)).toHaveLength(1);
+    expect(await hive.sessions.sweep('test')).toEqual([]);
+  });
+
+  test('freely: nobody asked for a report, so nobody is told', async () => {
+    const hive = await openTestHive();
+    await hive.outreach.setSettings({ report_policy: 'freely' });
+    await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), { env: HEADLESS });
+    await ping(hive, CLAUDE);
+    await fire(hive, recorded('claude-code', 'SessionEnd-other-headless'), { env: HEADLESS });
+    expect(await noticesOf(hive)).toEqual([]);
+  });
+});
+
+describe('an interrupt', () => {
+  test('is not held up by anything that is owed', async () => {
+    const hive = await openTestHive();
+    const agent = claude(hive, { env: { HIVE_SOURCE: 'bg' } });
+    await agent.start();
+    await agent.prompt('p1');
+    await ping(hive, 'session-1');
+    const interrupting = hive.interrupts.interrupt({
+      session: 'session-1',
+      actor: HUMAN,
+      timeout_ms: 10_000,
+    });
+    await eventually(async () => (await eventsOf(hive, 'turn/interrupt_asked')).length > 0);
+    expect(await agent.stop('p1')).not.toContain('hivemind_report_updates');
+    expect(await interrupting).toMatchObject({ session_id: 'session-1' });
+  });
+});
+
+describe('remind', () => {
+  test('a PostToolUse reminds once of what was shown; a Stop is not held', async () => {
+    const hive = await openTestHive();
+    const agent = claude(hive, { env: HEADLESS });
+    await agent.start();
+    await agent.prompt('p1');
+    await hive.sessions.configure('session-1', { report_policy: 'remind' });
+    await ping(hive, 'session-1');
+    const reminded = said(await agent.post('p1', 't1'))?.hookSpecificOutput?.['additionalContext'];
+    expect(reminded).toContain('You showed your human ping "Look".');
+    expect(await agent.post('p1', 't2')).toBe('');
+    expect(await agent.stop('p1')).toBe('');
+  });
+});
+
+describe('a turn', () => {
+  test('one visible output each, as the client tells turns; the next prompt begins another', async () => {
+    const hive = await openTestHive();
+    const agent = claude(hive, { env: HEADLESS });
+    await agent.start();
+    await agent.prompt('p1');
+    await ping(hive, 'session-1');
+    const session = await hive.sessions.find('session-1');
+    const refusal = await refusalOf(hive.outreach.ping({ message: 'again' }, session));
+    expect(refusal.message).toContain('It passes with your next turn.');
+    await report(hive, 'session-1');
+    expect((await refusalOf(hive.outreach.ping({ message: 'again' }, session))).details['rule']).toBe(
+      'one_a_turn',
+    );
+    await agent.stop('p1');
+    await agent.prompt('p2');
+    await ping(hive, 'session-1', 'again');
+  });
+
+  test('the count of blocks begins anew with the next', async () => {
+    const hive = await openTestHive();
+    const agent = claude(hive, { env: HEADLESS });
+    await agent.start();
+    for (const turn of ['p1', 'p2']) {
+      await agent.prompt(turn);
+      await ping(hive, 'session-1', turn);
+      const held = [
+        await agent.stop(turn),
+        await agent.stop(turn, true),
+        await agent.stop(turn, true),
+        await agent.stop(turn, true),
+      ];
+      expect(held.map((text) => text !== '')).toEqual([true, true, true, false]);
+    }
+    expect(await noticesOf(hive)).toHaveLength(2);
+  });
+});

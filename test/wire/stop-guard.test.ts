@@ -1,0 +1,188 @@
+/** The Stop guard, over the recorded Stops of both clients: exactly what is printed, and that it ends. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { type Client, fire, said } from '../support/hooks.ts';
+import {
+  CLAUDE,
+  CODEX,
+  eventsOf,
+  HEADLESS,
+  mention,
+  noticesOf,
+  ping,
+  recorded,
+  report,
+} from '../support/outreach.ts';
+
+/** The two clients, as they run in the background, with what they send at the end of a turn. */
+const CLIENTS = [
+  {
+    name: 'Claude Code',
+    client: 'claude-code',
+    session: CLAUDE,
+    env: HEADLESS,
+    stop: 'Stop',
+    again: 'Stop-active',
+  },
+  {
+    name: 'Codex',
+    client: 'codex',
+    session: CODEX,
+    env: { HIVE_SOURCE: 'bg' },
+    stop: 'Stop-first',
+    again: 'Stop-active',
+  },
+] as const;
+
+const REASON =
+  'You showed your human ping \\"Look\\" and have not reported it: the session behind you knows nothing of it. Before you stop call hivemind_report_updates {\\"message\\": \\"what you found, did and leave open, for the session behind you\\"}. Then stop.';
+
+describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
+  const as: Client = { client, env };
+  const start = async (): Promise<Hive> => {
+    const hive = await openTestHive();
+    await fire(
+      hive,
+      recorded(client, client === 'codex' ? 'SessionStart-startup' : 'SessionStart-startup-headless'),
+      as,
+    );
+    return hive;
+  };
+  const stops = (hive: Hive, name: string = stop): Promise<string> => fire(hive, recorded(client, name), as);
+
+  test('a silent one stops, and nothing at all is printed', async () => {
+    expect(await stops(await start())).toBe('');
+  });
+
+  test('unreported output holds it, with exactly these bytes', async () => {
+    const hive = await start();
+    await ping(hive, session);
+    expect(await stops(hive)).toBe(`{"decision":"block","reason":"${REASON}"}`);
+  });
+
+  test('a report clears it; a later ping needs another', async () => {
+    const hive = await start();
+    await ping(hive, session);
+    expect(await stops(hive)).not.toBe('');
+    await report(hive, session);
+    expect(await stops(hive, again)).toBe('');
+    await hive.sessions.configure(session, { outputs_per_turn: 0 });
+    await ping(hive, session);
+    expect(await stops(hive, again)).toContain('"decision":"block"');
+  });
+
+  test('a model that ignores it fifty times is let go after three, and the human is told what it was', async () => {
+    const hive = await start();
+    await ping(hive, session);
+    const printed = [await stops(hive)];
+    for (let n = 1; n < 50; n += 1) printed.push(await stops(hive, again));
+    expect(printed.filter((text) => text !== '')).toHaveLength(3);
+    expect(printed.slice(3).every((text) => text === '')).toBe(true);
+    const { handle } = await hive.sessions.find(session);
+    expect(await noticesOf(hive)).toEqual([
+      `[bg] ${handle} (demo) stopped with unreported output although it was held 3 times: ping "Look".`,
+    ]);
+    expect(await eventsOf(hive, 'stop/held')).toHaveLength(3);
+    expect(await hive.store.read((tx) => tx.outreach.guard(session))).toMatchObject({
+      blocks: 3,
+      blocks_total: 3,
+      stop_hook_active: true,
+    });
+  });
+
+  test('stop_hook_active of somebody else changes nothing', async () => {
+    const hive = await start();
+    await ping(hive, session);
+    expect(await stops(hive, again)).toContain('"decision":"block"');
+  });
+
+  test.each([
+    ['freely', false],
+    ['remind', false],
+    ['blocked', false],
+    ['always', true],
+    ['on_ping', true],
+  ] as const)('report_policy %s holds unreported output: %s', async (report_policy, held) => {
+    const hive = await start();
+    await hive.sessions.configure(session, { report_policy });
+    await ping(hive, session);
+    expect((await stops(hive)) !== '').toBe(held);
+  });
+
+  test('always: a silent one owes a report too, and is let go after three', async () => {
+    const hive = await start();
+    await hive.sessions.configure(session, { report_policy: 'always' });
+    const printed: string[] = [];
+    for (let n = 0; n < 50; n += 1) printed.push(await stops(hive, again));
+    expect(printed.filter((text) => text !== '')).toHaveLength(3);
+    expect(printed[0]).toContain('asks for a report each turn');
+    expect(await noticesOf(hive)).toHaveLength(1);
+  });
+
+  test('main sessions and forks are never held for reports', async () => {
+    const hive = await start();
+    for (const source of ['main', 'fork'] as const) {
+      await hive.sessions.configure(session, { source, report_policy: 'always' });
+      await hive.outreach.card({ title: 'Build' }, await hive.sessions.find(session));
+      expect(await stops(hive)).toBe('');
+    }
+  });
+
+  test('HIVE_STOP_GUARD=off holds nothing', async () => {
+    const hive = await start();
+    await ping(hive, session);
+    const off = { client, env: { ...env, HIVE_STOP_GUARD: 'off' } };
+    expect(await fire(hive, recorded(client, stop), off)).toBe('');
+  });
+
+  test('an answer that was not collected holds it and comes with the reason; the next event proves it read', async () => {
+    const hive = await start();
+    const asker = await hive.sessions.find(session);
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+    const printed = said(await stops(hive));
+    expect(printed).toMatchObject({ decision: 'block' });
+    expect(printed?.['reason']).toContain(`Answer to ${prompt.ask_id}`);
+    expect(printed?.['reason']).toContain('8080. By ada via emacs');
+    expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ collected_at: null });
+    expect(await stops(hive, again)).toBe('');
+    expect((await hive.prompts.get(prompt.ask_id)).collected_at).not.toBeNull();
+  });
+
+  test('each hold has its own switch', async () => {
+    const hive = await start();
+    const asker = await hive.sessions.find(session);
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+    await mention(hive, `@${asker.handle} stop that`, 'urgent');
+    await hive.sessions.configure(session, { hold_for_answers: false, hold_for_mentions: false });
+    expect(await stops(hive)).toBe('');
+    await hive.sessions.configure(session, { hold_for_mentions: null });
+    expect(await stops(hive)).toContain('urgent mentions');
+  });
+
+  test('an urgent mention holds it and names the call; a normal one does not', async () => {
+    const hive = await start();
+    const { handle } = await hive.sessions.find(session);
+    await mention(hive, `@${handle} by the way`, 'normal');
+    expect(await stops(hive)).toBe('');
+    const mention_id = await mention(hive, `@${handle} wrong branch!`, 'urgent');
+    const printed = said(await stops(hive))?.['reason'];
+    expect(printed).toContain('wrong branch!');
+    expect(printed).toContain(`hivemind_process_mentions {"mention_ids": ["${mention_id}"]}`);
+  });
+
+  test('everything that is owed is said at once', async () => {
+    const hive = await start();
+    const asker = await hive.sessions.find(session);
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+    await mention(hive, `@${asker.handle} wrong branch!`, 'urgent');
+    await ping(hive, session);
+    const reason = String(said(await stops(hive))?.['reason']);
+    const parts = ['8080', 'wrong branch!', 'hivemind_report_updates'].map((part) => reason.indexOf(part));
+    expect(parts.every((at) => at > 0)).toBe(true);
+    expect(parts).toEqual(parts.toSorted((a, b) => a - b));
+  });
+});

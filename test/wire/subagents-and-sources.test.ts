@@ -1,0 +1,119 @@
+/** Where the recorded sessions and subagents of both clients run, and what that means for their Stops. */
+import { describe, expect, test } from 'vitest';
+import { openTestHive } from '../support/hive.ts';
+import { type Client, fire, recordedSequence } from '../support/hooks.ts';
+import {
+  CLAUDE,
+  CODEX,
+  HEADLESS,
+  noticesOf,
+  ping,
+  recorded,
+  refusalOf,
+  report,
+} from '../support/outreach.ts';
+
+/** Held for unreported output. */
+const HELD = /^{"decision":"block","reason":"You showed your human ping \\"Look\\" and have not reported it/;
+
+describe('subagents', () => {
+  test('of Claude Code in the background: told by PostToolUse of Agent, held at SubagentStop', async () => {
+    const hive = await openTestHive();
+    const agent = `${CLAUDE}:a0000000000000001`;
+    await fire(hive, recorded('claude-code', 'SessionStart-startup-tui'));
+    await fire(hive, recorded('claude-code', 'PostToolUse-Agent-async_launched'));
+    expect(await hive.sessions.find(agent)).toMatchObject({ source: 'bg', parent_session_id: CLAUDE });
+    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'main' });
+    await ping(hive, agent);
+    const held = await fire(hive, recorded('claude-code', 'SubagentStop-background'));
+    expect(held).toMatch(HELD);
+    expect(await hive.sessions.find(agent)).toMatchObject({ state: 'active' });
+    await report(hive, agent);
+    expect(await fire(hive, recorded('claude-code', 'SubagentStop-background'))).toBe('');
+    expect(await hive.sessions.find(agent)).toMatchObject({ state: 'ended' });
+  });
+
+  test('of Codex in the background', async () => {
+    const hive = await openTestHive();
+    const as: Client = { client: 'codex', env: { HIVE_SOURCE: 'bg' } };
+    const agent = `${CODEX}:00000000-0000-7000-8000-000000000003`;
+    await fire(hive, recorded('codex', 'SessionStart-startup'), as);
+    await fire(hive, recorded('codex', 'SubagentStart'), as);
+    await ping(hive, agent);
+    const printed: string[] = [];
+    for (let n = 0; n < 5; n += 1) printed.push(await fire(hive, recorded('codex', 'SubagentStop'), as));
+    expect(printed[0]).toMatch(HELD);
+    expect(printed.map((text) => text !== '')).toEqual([true, true, true, false, false]);
+    expect(await noticesOf(hive)).toHaveLength(1);
+  });
+
+  test('in the foreground of a main session are main: no pings, and nothing is held for reports', async () => {
+    const hive = await openTestHive();
+    const agent = `${CLAUDE}:a0000000000000001`;
+    for (const event of recordedSequence('claude-code/subagent-foreground.jsonl').slice(0, 4))
+      await fire(hive, event);
+    const session = await hive.sessions.find(agent);
+    expect(session.source).toBe('main');
+    expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).code).toBe('outreach_refused');
+    expect(await fire(hive, recorded('claude-code', 'SubagentStop-foreground'))).toBe('');
+  });
+
+  test('/compact fires a SubagentStop for nobody: the session itself is not held by it', async () => {
+    const hive = await openTestHive();
+    const as: Client = { env: HEADLESS };
+    await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), as);
+    await ping(hive, CLAUDE);
+    expect(await fire(hive, recorded('claude-code', 'SubagentStop-compact'), as)).toBe('');
+    expect(await fire(hive, recorded('claude-code', 'Stop'), as)).toContain('"decision":"block"');
+  });
+});
+
+describe('sources, as the recorded environments tell them', () => {
+  test.each([
+    ['env-hook-headless', 'bg'],
+    ['env-hook-sdk', 'bg'],
+    ['env-hook-tui-SessionStart', 'main'],
+  ])('%s is %s', async (file, source) => {
+    const hive = await openTestHive();
+    const env = recorded('claude-code', file) as Record<string, string>;
+    await fire(hive, recorded('claude-code', 'SessionStart-startup-headless'), { env });
+    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source });
+  });
+
+  test.each(['claude-code', 'codex'] as const)('a fork of %s is fork, and stays it', async (client) => {
+    const hive = await openTestHive();
+    const fork = recorded(client, client === 'codex' ? 'SessionStart-fork' : 'SessionStart-fork-headless');
+    await fire(hive, fork, { client });
+    const session_id = String(fork['session_id']);
+    expect(await hive.sessions.find(session_id)).toMatchObject({ source: 'fork' });
+    await fire(
+      hive,
+      { ...fork, hook_event_name: 'UserPromptSubmit', prompt: 'go', prompt_id: 'p' },
+      { client },
+    );
+    await fire(hive, { ...fork, source: 'compact' }, { client });
+    expect(await hive.sessions.find(session_id)).toMatchObject({ source: 'fork' });
+  });
+
+  test('a fork that nobody watches is bg', async () => {
+    const hive = await openTestHive();
+    const fork = recorded('claude-code', 'SessionStart-fork-headless');
+    await fire(hive, fork, { env: HEADLESS });
+    expect(await hive.sessions.find(String(fork['session_id']))).toMatchObject({ source: 'bg' });
+  });
+
+  test('a headless session resumed in the terminal is main again; what the human has set stays', async () => {
+    const hive = await openTestHive();
+    const start = recorded('claude-code', 'SessionStart-startup-headless');
+    await fire(hive, start, { env: HEADLESS });
+    const attended = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
+    await fire(hive, { ...start, source: 'resume' }, { env: attended });
+    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'main' });
+    await hive.sessions.configure(CLAUDE, { source: 'fork' });
+    await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
+    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'fork', source_fixed: true });
+    await hive.sessions.configure(CLAUDE, { source: null });
+    await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
+    expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'bg', source_fixed: false });
+  });
+});
