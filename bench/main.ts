@@ -25,11 +25,11 @@ const { values } = parseArgs({
   },
 });
 
-const chosen = FAMILIES.filter(({ name, rows }) => {
-  const wanted = values.only?.map((part) => part.toLowerCase());
-  return (
-    wanted?.some((part) => name === part || rows.some((row) => row.toLowerCase().includes(part))) ?? true
-  );
+const chosen = (values.only ?? ['']).flatMap((part) => {
+  const named = FAMILIES.filter(({ name }) => name === part);
+  return named.length > 0
+    ? named
+    : FAMILIES.filter(({ rows }) => rows.some((row) => row.toLowerCase().includes(part.toLowerCase())));
 });
 if (chosen.length === 0) {
   process.stderr.write(`There is no such row; choose of: ${FAMILIES.map(({ name }) => name).join(', ')}\n`);

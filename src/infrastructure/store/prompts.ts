@@ -56,14 +56,65 @@ const prompts = table<Prompt>('prompts', {
   carrier: 'plain',
 });
 
-const width = prompts.columns.length;
+/**
+ * What may change once a prompt is asked, beside its status. An UPDATE names only these: SQLite rewrites every
+ * index that has a named column in it, whether or not its value changed.
+ */
+const life = table<Omit<Prompt, FixedField | 'status' | 'settled_at'>>('prompts', {
+  ask_id: 'plain',
+  decision: 'plain',
+  selected: 'json',
+  comment: 'plain',
+  by: 'plain',
+  via: 'plain',
+  response_id: 'plain',
+  cancel_reason: 'plain',
+  late_response: 'json',
+  amended: 'boolean',
+  orphaned: 'boolean',
+  snoozed_until: 'plain',
+  claimed_by: 'plain',
+  claimed_at: 'plain',
+  offered_at: 'plain',
+  seen_at: 'plain',
+  responded_at: 'plain',
+  handed_at: 'plain',
+  collected_at: 'plain',
+  carrier: 'plain',
+});
+type FixedField =
+  | 'session_id'
+  | 'agent'
+  | 'source'
+  | 'project'
+  | 'project_dir'
+  | 'turn_id'
+  | 'kind'
+  | 'header'
+  | 'question'
+  | 'context'
+  | 'options'
+  | 'multi_select'
+  | 'allow_free_text'
+  | 'urgency'
+  | 'label'
+  | 'group_id'
+  | 'bind'
+  | 'survives_turn'
+  | 'idempotency_key'
+  | 'fingerprint'
+  | 'created_at'
+  | 'expires_at';
+
+const width = life.columns.length;
 const INSERT = statement(prompts.insert(['urgency_rank', 'search_text']));
 const UPDATE = statement(
-  `UPDATE prompts SET ${prompts.assignments}, search_text = $${width + 1} WHERE ask_id = $1`,
+  `UPDATE prompts SET ${life.assignments}, search_text = $${width + 1} WHERE ask_id = $1`,
 );
 const SETTLE = statement(
-  `UPDATE prompts SET ${prompts.assignments}, search_text = $${width + 1} WHERE ask_id = $1 AND prompts.status = 'pending'
-   AND (CAST($${width + 2} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 3})`,
+  `UPDATE prompts SET ${life.assignments}, search_text = $${width + 1}, status = $${width + 2}, settled_at = $${width + 3}
+   WHERE ask_id = $1 AND prompts.status = 'pending'
+   AND (CAST($${width + 2} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 4})`,
 );
 const GET = statement(`SELECT ${prompts.list} FROM prompts WHERE ask_id = $1`);
 const BY_KEY = statement(
@@ -210,13 +261,13 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async settle(prompt, at) {
-      return (
-        (await sql.run(SETTLE, [...prompts.encode(prompt), searchable(prompt), prompt.status, at])) === 1
-      );
+      const { status, settled_at } = prompt;
+      const params = [...life.encode(prompt), searchable(prompt), status, settled_at, at];
+      return (await sql.run(SETTLE, params)) === 1;
     },
 
     async update(prompt) {
-      await sql.run(UPDATE, [...prompts.encode(prompt), searchable(prompt)]);
+      await sql.run(UPDATE, [...life.encode(prompt), searchable(prompt)]);
     },
 
     async addResponse(given) {
