@@ -2,10 +2,10 @@
 
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
-import type { Role } from '../adapters/mcp/server.ts';
 import { serveStdio } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
+import type { Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';

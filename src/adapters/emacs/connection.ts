@@ -11,7 +11,6 @@ import {
   ResponseError,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import type { OpenDesk } from '../../application/desks.ts';
 import type { Hive } from '../../application/hive.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
@@ -26,26 +25,10 @@ import { messageMethods } from './messages.ts';
 import { outreachMethods } from './outreach.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
+import type { Methods, Seat, Tell } from './seat.ts';
 import { sessionMethods } from './sessions.ts';
 import { createTraffic, type Traffic, within } from './traffic.ts';
 import { turnMethods } from './turns.ts';
-
-/** What every method gets besides its parameters. */
-export interface Seat {
-  hive: Hive;
-  /** Machine and user. */
-  seat: string;
-  pid: number;
-  /** Null until `initialize`. */
-  desk: OpenDesk | null;
-  /** `initialize` has begun. */
-  opening: boolean;
-  /** Where the feed begins: what was there before, Emacs takes as a snapshot. */
-  head_seq: number;
-}
-
-export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
-export type Methods = Readonly<Record<string, Method>>;
 
 export const METHODS: Methods = {
   ...promptMethods,
@@ -57,9 +40,6 @@ export const METHODS: Methods = {
   ...deskMethods,
   ...doctorMethods,
 };
-
-/** Sends a notification whose params are the thing itself. Resolves when it is written. */
-export type Tell = (method: string, params: object) => Promise<void>;
 
 export interface EmacsOptions {
   seat: string;

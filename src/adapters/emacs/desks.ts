@@ -2,7 +2,7 @@
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
-import type { Methods, Seat } from './connection.ts';
+import type { Methods, Seat } from './seat.ts';
 
 /** Opens the desk: from here on agents see that a human is near. */
 export async function initializeDesk(params: unknown, seat: Seat): Promise<object> {

@@ -1,5 +1,5 @@
+import type { Methods } from './seat.ts';
 /** The doctor, asked from Emacs. */
-import type { Methods } from './connection.ts';
 
 export const doctorMethods: Methods = {
   async 'doctor/run'(_params, { hive }) {

@@ -2,18 +2,14 @@
  * What the sidecar tells Emacs unasked: each thing that changed, as it now stands, once a batch of events.
  * Each capability tells its own; the order within a batch is prompts first, notices last.
  */
-import type { HiveEvent } from '../../domain/events.ts';
-import type { Seat, Tell } from './connection.ts';
 import { tellMentions } from './mentions.ts';
 import { tellMessages } from './messages.ts';
 import { tellNotices } from './notices.ts';
 import { tellOutreach } from './outreach.ts';
 import { tellPrompts } from './prompts.ts';
+import type { Seat, Tell, Teller } from './seat.ts';
 import { tellSessions } from './sessions.ts';
 import { tellTurns } from './turns.ts';
-
-/** Tells what it knows of among these events. */
-export type Teller = (events: readonly HiveEvent[], seat: Seat, tell: Tell) => Promise<void>;
 
 const TELLERS: readonly Teller[] = [
   tellPrompts,
@@ -35,13 +31,4 @@ export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {
     // Emacs lost its place: it takes a fresh snapshot.
     onResync: (head) => tell('desk/resync', { head_seq: head }),
   });
-}
-
-/** The subjects of the events of some types, each once, in the order of their first event. */
-export function subjectsOf(
-  events: readonly HiveEvent[],
-  wanted: (type: HiveEvent['type']) => boolean,
-): string[] {
-  const subjects = events.filter((event) => wanted(event.type)).flatMap((event) => event.subject ?? []);
-  return [...new Set(subjects)];
 }

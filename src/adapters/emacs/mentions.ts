@@ -4,9 +4,8 @@ import { HUMAN_ADDRESSEE, type MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
-import type { Methods } from './connection.ts';
-import { subjectsOf, type Teller } from './events.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 /** How much of what was said to an agent travels unasked; mention/list has the whole. */

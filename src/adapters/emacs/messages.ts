@@ -3,9 +3,8 @@ import type { Hive } from '../../application/hive.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
-import type { Methods } from './connection.ts';
-import { subjectsOf, type Teller } from './events.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 

@@ -1,5 +1,5 @@
+import type { Teller } from './seat.ts';
 /** Notices as they reach Emacs: what the human should know though nobody asked anything. */
-import type { Teller } from './events.ts';
 
 export const tellNotices: Teller = async (events, _seat, tell) => {
   for (const { type, seq, at, session_id, data } of events) {

@@ -1,9 +1,8 @@
 /** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
 import { outreachListParams } from '../../schemas/outreach.ts';
 import { fittingCount } from '../fitting.ts';
-import type { Methods } from './connection.ts';
-import { subjectsOf, type Teller } from './events.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 

@@ -1,5 +1,5 @@
+import type { Seat, Tell } from './seat.ts';
 /** A desk's popups: a click on one brings its prompt up in this Emacs. */
-import type { Seat, Tell } from './connection.ts';
 
 /** Null before the handshake: there is no desk yet to show anything for. */
 export function startDeskPopups(

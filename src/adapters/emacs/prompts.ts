@@ -9,9 +9,8 @@ import {
   responseParams,
   snoozeParams,
 } from '../../schemas/prompts.ts';
-import type { Methods } from './connection.ts';
-import { subjectsOf, type Teller } from './events.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
+import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;

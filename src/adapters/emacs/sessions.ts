@@ -5,9 +5,8 @@ import type { Session } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
-import type { Methods } from './connection.ts';
-import { subjectsOf, type Teller } from './events.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_LIMIT = 200;
 

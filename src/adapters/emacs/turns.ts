@@ -7,8 +7,7 @@ import type { InterruptOutcome } from '../../domain/interrupts.ts';
 import { outcomeSentence } from '../../domain/turn-sentences.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
-import type { Methods, Seat } from './connection.ts';
-import { subjectsOf, type Teller } from './events.ts';
+import { type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 function human({ seat }: Seat, by: string | null | undefined): HumanActor {
   return { kind: 'human', by: by ?? userOfSeat(seat), via: 'emacs', confirmed: true };

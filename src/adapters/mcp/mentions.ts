@@ -4,7 +4,7 @@ import { processShape } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
 import { agentActor } from './agent.ts';
 import { RESULT_BYTES, sentences } from './result.ts';
-import { type Tool, tool } from './server.ts';
+import { type Tool, tool } from './tool.ts';
 
 const MOST_SHOWN = 100;
 
@@ -80,10 +80,10 @@ const process = tool({
       processed: processed.length,
       mention_ids: processed.map((mention) => mention.mention_id),
       ...(already.length === 0 ? {} : { already }),
-      ...(all === true && unread.length > 0 ? { unread: unread.map(view) } : {}),
+      ...(unread.length === 0 ? {} : { unread: unread.map(view) }),
       remaining,
       next: sentences(
-        all === true && unread.length > 0 ? 'You had not read those in unread: read them now.' : null,
+        unread.length === 0 ? null : 'Those in unread you had not read in full: read them now.',
         remaining === 0
           ? 'Nothing is left: go on with your work.'
           : `${remaining} are left: read them with hivemind_get_unprocessed_mentions.`,

@@ -5,7 +5,7 @@ import { agentAuthor, type Message } from '../../domain/messages.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
 import { RESULT_BYTES, sentences } from './result.ts';
-import { type Tool, tool } from './server.ts';
+import { type Tool, tool } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
 /** Names that reached nobody are listed up to here. */

@@ -5,7 +5,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { askId, askShape, pollShape, respondShape } from '../../schemas/prompts.ts';
 import { agentActor } from './agent.ts';
 import { promptView } from './prompt-view.ts';
-import { type Tool, type ToolCall, tool } from './server.ts';
+import { type Tool, type ToolCall, tool } from './tool.ts';
 
 /** A blocking ask lives this long unless told otherwise, as the tool it replaces did. */
 const BLOCKING_DEFAULT_MS = 300_000;

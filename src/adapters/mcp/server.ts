@@ -4,20 +4,18 @@
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { ZodRawShape, z } from 'zod';
 import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import { HiveError } from '../../domain/errors.ts';
-import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
+import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { inTurn } from './interrupted.ts';
+import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
 import { createCallsUnderWay } from './under-way.ts';
-
-export type Role = 'agent' | 'coordinator';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
@@ -25,42 +23,6 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process is to end: calls that wait return what they have. */
   stopping: AbortSignal;
-}
-
-/** What a tool's handler gets besides its arguments. */
-export interface ToolCall {
-  hive: Hive;
-  session: Session;
-  /** How the caller can have an identity; null when it has one. */
-  advice: string | null;
-  /** What this call's results are handed over by (invariant 6). */
-  carrier: string;
-  /** The turn in which it is made; undefined where none is known. */
-  turn_id: string | undefined;
-  /** Aborted when the client cancels the call or goes away, and when its turn is to stop. */
-  signal: AbortSignal;
-  /** Tells a client that asked for it that the call is alive. */
-  progress(message: string): Promise<void>;
-}
-
-export interface Tool {
-  name: string;
-  title: string;
-  description: string;
-  input: ZodRawShape;
-  /** Changes nothing that anyone would mind. */
-  readOnly: boolean;
-  handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
-}
-
-/** Declares a tool so that its handler's arguments have the type of its input. */
-export function tool<Input extends ZodRawShape>(
-  definition: Omit<Tool, 'input' | 'handle'> & {
-    input: Input;
-    handle(args: z.infer<z.ZodObject<Input>>, call: ToolCall): Promise<Record<string, unknown>>;
-  },
-): Tool {
-  return definition as unknown as Tool;
 }
 
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
@@ -93,7 +55,11 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           const meta = extra._meta ?? {};
           const client = server.server.getClientVersion()?.name ?? '';
           const told = connection.trusts_meta ? meta : {};
-          const { session, advice } = await hive.sessions.resolveCaller({ ...connection, meta: told, client });
+          const { session, advice } = await hive.sessions.resolveCaller({
+            ...connection,
+            meta: told,
+            client,
+          });
           const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.
           await hive.delivery.collect(carrier, underWayCall.proves_until);

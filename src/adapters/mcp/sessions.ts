@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences } from './result.ts';
-import { type Tool, tool } from './server.ts';
+import { type Tool, tool } from './tool.ts';
 
 const SHOWN = 100;
 

@@ -1,6 +1,6 @@
 /** What an agent may know of the whole: who waits, who is here, which desks are open. */
 import { excerpt } from '../../domain/text.ts';
-import { type Tool, tool } from './server.ts';
+import { type Tool, tool } from './tool.ts';
 
 const SHOWN = 50;
 

@@ -2,7 +2,8 @@
 import type { Readable, Writable } from 'node:stream';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Hive } from '../../application/hive.ts';
-import { type Connection, createMcpServer, type Role } from './server.ts';
+import type { Role } from '../../domain/tokens.ts';
+import { type Connection, createMcpServer } from './server.ts';
 
 /** A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
 const LONGEST_MESSAGE = 64 * 1024 * 1024;

@@ -1,11 +1,13 @@
 /** Every tool on one screen, with the role that sees it. */
+
+import type { Role } from '../../domain/tokens.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
 import { coordinatorPromptTools, promptTools } from './prompts.ts';
-import type { Role, Tool } from './server.ts';
 import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
+import type { Tool } from './tool.ts';
 import { coordinatorTurnTools } from './turns.ts';
 
 const FOR_EVERY_AGENT: readonly Tool[] = [

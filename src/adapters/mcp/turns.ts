@@ -2,7 +2,7 @@
 import type { InterruptOutcome } from '../../domain/interrupts.ts';
 import { outcomeSentence } from '../../domain/turn-sentences.ts';
 import { interruptShape } from '../../schemas/turns.ts';
-import { type Tool, tool } from './server.ts';
+import { type Tool, tool } from './tool.ts';
 
 const LONGEST_WAIT_MS = 25_000;
 

@@ -1,0 +1,36 @@
+/** What the methods and notifications of one desk share: where they work, and their shapes. */
+import type { OpenDesk } from '../../application/desks.ts';
+import type { Hive } from '../../application/hive.ts';
+import type { HiveEvent } from '../../domain/events.ts';
+
+/** What every method gets besides its parameters. */
+export interface Seat {
+  hive: Hive;
+  /** Machine and user. */
+  seat: string;
+  pid: number;
+  /** Null until `initialize`. */
+  desk: OpenDesk | null;
+  /** `initialize` has begun. */
+  opening: boolean;
+  /** Where the feed begins: what was there before, Emacs takes as a snapshot. */
+  head_seq: number;
+}
+
+export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
+export type Methods = Readonly<Record<string, Method>>;
+
+/** Sends a notification whose params are the thing itself. Resolves when it is written. */
+export type Tell = (method: string, params: object) => Promise<void>;
+
+/** Tells what it knows of among these events. */
+export type Teller = (events: readonly HiveEvent[], seat: Seat, tell: Tell) => Promise<void>;
+
+/** The subjects of the events of some types, each once, in the order of their first event. */
+export function subjectsOf(
+  events: readonly HiveEvent[],
+  wanted: (type: HiveEvent['type']) => boolean,
+): string[] {
+  const subjects = events.filter((event) => wanted(event.type)).flatMap((event) => event.subject ?? []);
+  return [...new Set(subjects)];
+}
