@@ -1,31 +1,37 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
 import { type Callbacks, createCallbacks } from './callbacks.ts';
-import { createDelivery, type DeliveryService, deliverAnswers } from './delivery.ts';
+import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
 import { createDoctor, type DoctorService, type Examination } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
-import { type Place, settleSession } from './hook-sessions.ts';
-import { createHooks, type HookService, type Station } from './hooks.ts';
-import { deliverInterrupts, tellAborted } from './interrupt-stations.ts';
+import type { Place } from './hook-sessions.ts';
+import { createHooks, type HookService } from './hooks.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
-import { gateMentions } from './mention-gate.ts';
 import { startMentionPopups } from './mention-popups.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import { startOutreachPopups } from './outreach-popups.ts';
 import { type PopupParty, startPopups } from './popups.ts';
-import type { CodexControl, Files, Ids, Logger, Notifier, Processes, ReadTx, Secrets, Store } from './ports.ts';
+import type {
+  CodexControl,
+  Files,
+  Ids,
+  Logger,
+  Notifier,
+  Processes,
+  ReadTx,
+  Secrets,
+  Store,
+} from './ports.ts';
 import { createPrompts, type PromptService } from './prompts.ts';
-import { deliverReports } from './reports.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
-import { createTokens, type TokenService } from './tokens.ts';
-import { guardStop } from './stop-guard.ts';
+import { STATIONS } from './stations.ts';
 import { startSweep } from './sweep.ts';
-import { beginTurns, endTurns } from './turn-stations.ts';
+import { createTokens, type TokenService } from './tokens.ts';
 import { createTurns, type TurnService } from './turns.ts';
 
 export interface Hive {
@@ -60,19 +66,6 @@ export interface Hive {
   startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
 }
-
-/** Who has a say when a hook fires, in this order (hooks.ts). */
-const STATIONS: readonly Station[] = [
-  beginTurns,
-  deliverInterrupts,
-  tellAborted,
-  gateMentions,
-  guardStop,
-  deliverAnswers,
-  deliverReports,
-  endTurns,
-  settleSession,
-];
 
 export interface HiveParts {
   store: Store;

@@ -9,7 +9,7 @@ import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { files } from '../infrastructure/platform/files.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
-import { openHive } from '../open-hive.ts';
+import { openHooks } from '../open-hive.ts';
 
 /** The client waits for us: a store that is locked or gone must not hold it longer. */
 const LIMIT_MS = 2_000;
@@ -24,8 +24,8 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
   try {
     const event = readHook(readFileSync(0, 'utf8'), env, clientOf(args));
     name = event.name;
-    const hive = await openHive({ env, busy_ms: BUSY_MS });
-    const verdict = await hive.hooks.handle(event, {
+    const hooks = await openHooks({ env, busy_ms: BUSY_MS });
+    const verdict = await hooks.handle(event, {
       env,
       machine: hostname(),
       pid: process.pid,
@@ -43,6 +43,8 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
     });
     // Durable before told: what this says was handed over is on disk by now.
     await say(sayVerdict(event, verdict));
+    // What is not known to be printed is handed again: better twice than never.
+    await hooks.printed(verdict).catch(() => undefined);
     // Not closed: whoever closes a store last copies its whole log into place and waits twice for the disk.
     process.exit(0);
   } catch (error) {
