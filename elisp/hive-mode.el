@@ -106,8 +106,7 @@
 
 (defun hive-mode--connected ()
   "Bring both sides up to date after a handshake."
-  (hive-outbox-open)
-  (hive-outbox-flush)
+  (hive-outbox-connected)
   (hive-model-refresh))
 
 (defun hive-mode--enable ()

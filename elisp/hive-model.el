@@ -41,6 +41,8 @@ Prompts of a snapshot that were known before are not new.")
 (defvar hive-model--settled nil "Ids of remembered settled prompts, newest first.")
 (defvar hive-model--waiting nil "The prompts that wait, in order.")
 (defvar hive-model--fresh nil "Prompts that wait and are not yet put in order.")
+(defvar hive-model--answered (make-hash-table :test #'equal)
+  "Ids of prompts that were answered here; the answers are on their way.")
 (defvar hive-model--told-meanwhile nil
   "While a snapshot is fetched, a cons whose cdr is what was told meanwhile.")
 (defvar hive-model--timer nil "The timer that will run `hive-changed-hook'.")
@@ -82,6 +84,7 @@ Prompts of a snapshot that were known before are not new.")
         hive-model--waiting nil
         hive-model--fresh nil
         hive-model--told-meanwhile nil) ; a snapshot on its way is unwanted
+  (clrhash hive-model--answered)
   (hive-changed))
 
 ;;;; Prompts
@@ -89,6 +92,28 @@ Prompts of a snapshot that were known before are not new.")
 (defun hive-prompt-pending-p (prompt)
   "Return non-nil while PROMPT waits for an answer."
   (equal (plist-get prompt :status) "pending"))
+
+(defun hive-prompt-waiting-p (prompt)
+  "Return non-nil while PROMPT waits for the human.
+It no longer does when the answer is only on its way."
+  (and (hive-prompt-pending-p prompt)
+       (not (gethash (plist-get prompt :ask_id) hive-model--answered))))
+
+(defun hive-model-set-answered (ask-id answered)
+  "Note that the prompt ASK-ID was ANSWERED here, or after all not."
+  (let ((prompt (hive-model-get 'prompt ask-id)))
+    (hive-model--withdraw prompt)
+    (if answered
+        (puthash ask-id t hive-model--answered)
+      (remhash ask-id hive-model--answered)
+      (when (and prompt (hive-prompt-pending-p prompt))
+        (push prompt hive-model--fresh)))
+    (hive-changed)))
+
+(defun hive-model--withdraw (prompt)
+  "Take PROMPT out of what waits."
+  (setq hive-model--waiting (delq prompt hive-model--waiting)
+        hive-model--fresh (delq prompt hive-model--fresh)))
 
 (defun hive-prompt-flag (prompt key)
   "Return KEY of PROMPT as Lisp has it: nil for false."
@@ -127,13 +152,12 @@ prompt that was overtaken by its settlement is dropped."
          (pending (hive-prompt-pending-p prompt)))
     (unless (and pending known (not (hive-prompt-pending-p known)))
       (hive-model-put 'prompt prompt)
-      (when (and known (hive-prompt-pending-p known))
-        (setq hive-model--waiting (delq known hive-model--waiting)
-              hive-model--fresh (delq known hive-model--fresh)))
-      (when pending (push prompt hive-model--fresh))
+      (when known (hive-model--withdraw known))
+      (unless pending (remhash id hive-model--answered))
+      (when (hive-prompt-waiting-p prompt) (push prompt hive-model--fresh))
       (unless (or pending (and known (not (hive-prompt-pending-p known))))
         (hive-model--remember-settled id))
-      (and pending (not known)))))
+      (and (not known) (hive-prompt-waiting-p prompt)))))
 
 (defun hive-model--remember-settled (id)
   "Keep the settled prompt ID for a while, and forget the oldest such."

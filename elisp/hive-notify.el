@@ -36,7 +36,8 @@ The mode line counts them in any case."
   "Seconds between two looks whether a busy human is free.")
 
 (defconst hive-notify--breath 1
-  "Seconds between two lines, each of which is read; arrivals join meanwhile.")
+  "Seconds for which a line is left alone by news of arrivals.
+Those that come meanwhile are told of together.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -61,26 +62,30 @@ Lines that nobody asked for go through here, all of them."
   (hive-notify--soon 0))
 
 (defun hive-notify--soon (delay)
-  "Look again whether the human is free, in DELAY seconds."
-  (unless hive-notify--timer
-    (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
-      (setq hive-notify--timer
-            (run-at-time (max delay breath) nil #'hive-notify--speak)))))
+  "Look in DELAY seconds whether the human is free."
+  (when hive-notify--timer (cancel-timer hive-notify--timer))
+  (setq hive-notify--timer (run-at-time delay nil #'hive-notify--speak)))
 
 (defun hive-notify--speak ()
-  "Say one of the lines that wait, or look again when the human is busy."
+  "Say what waits, or look again later when the human is busy."
   (setq hive-notify--timer nil)
-  (cond ((not (or hive-notify--arrived hive-notify--lines)))
-        ((hive-notify-busy-p) (hive-notify--soon hive-notify--patience))
-        (t (let ((line (if hive-notify--lines
-                           (pop hive-notify--lines)
-                         (prog1 (hive-notify--arrival)
-                           (setq hive-notify--arrived nil)))))
-             (when line
-               (setq hive-notify--spoke (float-time))
-               (message "%s" line))
-             (when (or hive-notify--arrived hive-notify--lines)
-               (hive-notify--soon 0))))))
+  (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
+    (cond ((not (or hive-notify--arrived hive-notify--lines)))
+          ((hive-notify-busy-p) (hive-notify--soon hive-notify--patience))
+          (hive-notify--lines
+           (while hive-notify--lines
+             (hive-notify--utter (pop hive-notify--lines)))
+           (when hive-notify--arrived
+             (hive-notify--soon hive-notify--breath)))
+          ((> breath 0) (hive-notify--soon breath))
+          (t (let ((line (hive-notify--arrival)))
+               (setq hive-notify--arrived nil)
+               (when line (hive-notify--utter line)))))))
+
+(defun hive-notify--utter (line)
+  "Say LINE now."
+  (setq hive-notify--spoke (float-time))
+  (message "%s" line))
 
 ;;;; What is said
 
@@ -88,15 +93,15 @@ Lines that nobody asked for go through here, all of them."
   "Tell of PROMPT, which newly waits."
   (when hive-notify-echo
     (push prompt hive-notify--arrived)
-    (hive-notify--soon 0)))
+    (unless hive-notify--timer (hive-notify--soon 0))))
 
 (defun hive-notify--arrival ()
   "Return a line about the questions that arrived, or nil.
-Those that were settled in the meantime are not worth a word."
+Those that were settled or answered meanwhile are not worth a word."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
                    (let ((now (hive-model-get 'prompt (plist-get prompt :ask_id))))
-                     (and now (hive-prompt-pending-p now))))
+                     (and now (hive-prompt-waiting-p now))))
                  (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))

@@ -133,7 +133,7 @@ the kill ring and an error says that nothing was sent."
         "Hive could not save your answer, so nothing was sent; it is in the kill ring (%s)"
         (error-message-string oops))))
     (setq hive-outbox--entries (nconc hive-outbox--entries (list entry)))
-    (hive-changed)
+    (hive-model-set-answered ask-id t)
     (hive-outbox-flush)
     entry))
 
@@ -147,6 +147,9 @@ the kill ring and an error says that nothing was sent."
     (dolist (file files)
       (let ((entries (hive-rpc-guarded #'hive-outbox--load file)))
         (setq hive-outbox--entries (append hive-outbox--entries entries))
+        (dolist (entry entries)
+          (when (eq 'pending (hive-outbox-entry-state entry))
+            (hive-model-set-answered (hive-outbox-entry-ask-id entry) t)))
         (hive-rpc-guarded #'hive-outbox--compact file)))
     (when files (hive-changed))))
 
@@ -166,6 +169,15 @@ the kill ring and an error says that nothing was sent."
   (and (eq 'pending (hive-outbox-entry-state entry))
        (member (hive-outbox-entry-store-id entry)
                (list nil (plist-get hive-sidecar-info :store_id)))))
+
+(defun hive-outbox-connected ()
+  "Adopt what dead Emacsen left and send everything that is pending, now.
+A new connection makes good what the last one failed at."
+  (hive-outbox-open)
+  (setq hive-outbox--not-before 0)
+  (dolist (entry hive-outbox--entries)
+    (setf (hive-outbox-entry-not-before entry) 0))
+  (hive-outbox-flush))
 
 (defun hive-outbox-flush ()
   "Send the first entry whose time has come, unless one is on its way.
@@ -214,6 +226,10 @@ Its settlement calls this again."
   (setf (hive-outbox-entry-state entry) 'acked)
   (setq hive-outbox--entries (delq entry hive-outbox--entries)
         hive-outbox--delay 1)
+  ;; Where the news that it is settled comes later, it is not to wait again.
+  (let ((prompt (hive-model-get 'prompt (hive-outbox-entry-ask-id entry))))
+    (unless (and prompt (hive-prompt-pending-p prompt))
+      (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)))
   (hive-outbox--note entry (list :entry "acked" :response_id
                                  (hive-outbox-entry-response-id entry)))
   (run-hook-with-args 'hive-outbox-acked-functions entry result))
@@ -224,8 +240,8 @@ Its settlement calls this again."
         (later (lambda () (+ (float-time)
                              (min 60 (expt 2 (min 6 (hive-outbox-entry-attempts entry))))))))
     (pcase (plist-get err :name)
-      ('disconnected)                   ; the next connection flushes
-      ('timeout (setf (hive-outbox-entry-not-before entry) (funcall later)))
+      ((or 'disconnected 'timeout)
+       (setf (hive-outbox-entry-not-before entry) (funcall later)))
       ((guard (eql code -32001))        ; the store is busy for all alike
        (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
              hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
@@ -240,6 +256,7 @@ Its settlement calls this again."
   (setf (hive-outbox-entry-state entry) 'rejected
         (hive-outbox-entry-code entry) code
         (hive-outbox-entry-text entry) (hive-text-sendable (or text "")))
+  (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
   (hive-outbox--note entry (hive-outbox--rejected-record entry))
   (run-hook-with-args 'hive-outbox-rejected-functions entry))
 

@@ -279,13 +279,13 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
              (lambda ()
                (hive-rpc--timed-out conn method)
                (funcall fail '(:code -1 :name timeout :text "No answer")))))
-        (error
+        ((wrong-type-argument json-error) ; no JSON can be made of it
+         (funcall fail (list :code -32602 :name nil
+                             :text (error-message-string oops))))
+        (error                          ; it died, or was stopped, just now
          (hive-rpc-log "cannot send %s: %S" method oops)
-         (funcall fail (if (hive-rpc-live-p conn)
-                           (list :code -32602 :name nil
-                                 :text (error-message-string oops))
-                         '(:code -1 :name disconnected
-                                 :text "The sidecar ended")))))))
+         (funcall fail (list :code -1 :name 'disconnected
+                             :text (error-message-string oops)))))))
   nil)
 
 (defun hive-rpc--timed-out (conn method)

@@ -52,7 +52,7 @@
                  (lambda (&rest args) (push (apply #'format-message args) said))))
         (hive-test-call 'fake/burst '(:count 50))
         (hive-test-wait 5 (= 50 (length (hive-prompts))))
-        (accept-process-output nil 0.7))
+        (accept-process-output nil 1.2))
       (should (<= 1 (length said) 3))
       (should (string-match-p "Claude-abc12 asks: Question 0 x*.*M-x hive-respond" (car (last said)))))))
 

@@ -12,7 +12,8 @@
   "Run BODY with an empty model."
   (declare (indent 0))
   `(let ((hive-model--tables nil) (hive-model--settled nil)
-         (hive-model--waiting nil) (hive-model--fresh nil) (hive-model--told-meanwhile nil)
+         (hive-model--waiting nil) (hive-model--fresh nil)
+         (hive-model--answered (make-hash-table :test #'equal)) (hive-model--told-meanwhile nil)
          (hive-arrived-functions nil) (hive-changed-hook nil))
      ,@body))
 
@@ -40,6 +41,22 @@
     (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "expired"))
     (should-not (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
     (should-not (hive-prompts))))
+
+(ert-deftest hive-model-what-was-answered-here-waits-no-longer ()
+  (hive-model-test
+    (hive-model-put-prompt (hive-test-prompt :ask_id "a"))
+    (hive-model-put-prompt (hive-test-prompt :ask_id "b" :urgency "low"))
+    (hive-model-set-answered "a" t)
+    (should (equal (hive-model-test-ids) '("b")))
+    ;; News of it that still say pending were overtaken.
+    (hive-model-put-prompt (hive-test-prompt :ask_id "a" :seen_at "2026"))
+    (should (equal (hive-model-test-ids) '("b")))
+    ;; The answer was rejected: it waits again.
+    (hive-model-set-answered "a" nil)
+    (should (equal (hive-model-test-ids) '("a" "b")))
+    (hive-model-set-answered "a" t)
+    (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "responded"))
+    (should (= 0 (hash-table-count hive-model--answered)))))
 
 (ert-deftest hive-model-settled-prompts-are-forgotten-after-a-while ()
   (hive-model-test

@@ -154,6 +154,21 @@
       (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
       (should (= 1 (length (hive-test-answers)))))))
 
+(ert-deftest hive-outbox-a-sidecar-that-is-stopped-for-a-while-loses-nothing ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id))
+          (sidecar (car (hive-test-sidecars))))
+      (signal-process sidecar 'STOP)
+      (hive-test-wait 5 (eq 'stop (process-status sidecar)))
+      (hive-outbox-test-add id)
+      (accept-process-output nil 0.1)
+      (should (hive-outbox-entries 'pending))
+      (signal-process sidecar 'CONT)
+      (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+      (should-not (hive-outbox-entries 'rejected))
+      (should (= 1 (length (hive-test-answers)))))))
+
 (ert-deftest hive-outbox-a-definite-error-rejects-keeps-and-tells ()
   (hive-test-with-desk nil
     (hive-test-connect)

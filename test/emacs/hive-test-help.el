@@ -46,6 +46,7 @@
           (hive-outbox-directory (expand-file-name "outbox/" hive-test-temp))
           (hive-sidecar-command (list "node" hive-test-fake))
           (hive-user-name "Ada")
+          (hive-notify--spoke 0)
           (hive-store nil)
           (hive-node-program nil)
           (process-environment

@@ -20,8 +20,9 @@ let emacs: Terminal;
 beforeAll(async () => {
   home = await openHome();
   const file = join(home.folder, 'notes.txt');
+  // Whether Emacs echoes a prefix depends on what any process writes in that moment (measured): without.
   writeFileSync(file, TEXT);
-  emacs = await home.emacs(`(progn (setq echo-keystrokes 0.05) (find-file ${lisp(file)}))`);
+  emacs = await home.emacs(`(progn (setq echo-keystrokes 0) (find-file ${lisp(file)}))`);
 });
 afterAll(async () => home.close());
 
@@ -95,10 +96,7 @@ describe('while ten prompts arrive', () => {
   });
 
   test('a prefix key and a command that reads keys of its own go on', async () => {
-    // Emacs does not echo a prefix when output of any process comes first (measured): let it be quiet.
-    await sleep(300);
     await emacs.keys('C-x');
-    await emacs.until(/^C-x-/m);
     await expectUntouched(tenArrive);
     await emacs.keys('h');
     expect(await lispValue('mark-active')).toBe('t');
@@ -123,8 +121,7 @@ describe('while ten prompts arrive', () => {
     await emacs.keys('C-l');
     const cursor = await emacs.cursor();
     await tenArrive();
-    const fresh = Array.from({ length: 10 }, (_, i) => asked - i).join('|');
-    await emacs.until(new RegExp(`Agent-Deplo asks: Question (${fresh})\\?.*M-x hive-respond`));
+    await emacs.until(/Agent-Deplo asks: Question \d+\? \(and \d+ more\) {2}M-x hive-respond/);
     expect(await emacs.cursor()).toBe(cursor);
     expect(await lispValue(where)).toBe(before);
     await emacs.type('XYZ');

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type HiveLibrary, openHive } from '../../src/index.ts';
-import { childEnvironment, HIVE, ROOT } from './children.ts';
+import { childEnvironment, HIVE, ROOT, remainingProcesses } from './children.ts';
 import { openTerminal, type Terminal } from './tmux.ts';
 import { eventually } from './wait.ts';
 
@@ -29,7 +29,6 @@ export async function openHome(): Promise<Home> {
   const outbox = join(folder, 'outbox');
   const agent = await openHive({ agent: 'Deployer', store, env: {} });
   const terminals: Terminal[] = [];
-  const pids = new Set<number>();
 
   const env = childEnvironment(store, { HOME: folder, TMPDIR: folder, TERM: 'xterm-256color' });
 
@@ -39,37 +38,39 @@ export async function openHome(): Promise<Home> {
     agent,
     async emacs(setup = 'nil') {
       const place = mkdtempSync(join(folder, 't'));
+      const connected = join(place, 'connected');
       const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
       const lines = [
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
-        '(setq native-comp-deferred-compilation nil)',
         `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-user-name "Ada")`,
-        '(add-hook \'hive-connected-hook (lambda () (message "Connected to the hive")))',
+        // Compiling what is loaded would be a child of its own, and slow.
+        '(setq native-comp-deferred-compilation nil)',
+        `(add-hook 'hive-connected-hook (lambda () (write-region "" nil ${lisp(connected)} nil 0)))`,
         setup,
+        "(require 'hive-mode)",
         '(hive-mode 1)',
       ];
       const terminal = await openTerminal(place, env, [
-        ...['emacs', '-Q', '-nw', '-L', join(ROOT, 'elisp'), '-l', 'hive-mode'],
+        ...['emacs', '-Q', '-nw', '-L', join(ROOT, 'elisp')],
         ...lines.flatMap((line) => ['--eval', line]),
       ]);
       terminals.push(terminal);
-      await terminal.until(/Connected to the hive/);
-      pids.add(await terminal.pid());
-      pids.add(await home.sidecarPid());
+      await eventually(() => existsSync(connected), 10_000, 'the connection of Emacs');
       return terminal;
     },
     outboxFiles: () => (existsSync(outbox) ? readdirSync(outbox) : []),
     async sidecarPid() {
       const emacs = await terminals.at(-1)?.pid();
-      const child = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && parentOf(pid) === emacs);
+      const child = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && isSidecarOf(pid, emacs));
       if (child === undefined) throw new Error('Emacs has no sidecar');
       return Number(child);
     },
     async close() {
       await Promise.all(terminals.map((terminal) => terminal.close()));
       await agent.close();
-      const ended = () => ![...pids].some(isAlive);
-      await eventually(ended).catch(() => {});
+      await eventually(() => remainingProcesses().length === 0, 2_000).catch(() => {});
+      // What a failed test has stopped would stay for ever.
+      for (const left of remainingProcesses()) process.kill(Number.parseInt(left, 10), 'SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -81,20 +82,14 @@ export function lisp(text: string): string {
   return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
 }
 
-function stat(pid: string | number): { parent: number; state: string } | null {
+function isSidecarOf(pid: string, emacs: number | undefined): boolean {
   try {
-    const [state = '', parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [state, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
-    return { state, parent: Number(parent) };
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    return state !== 'Z' && Number(parent) === emacs && command.includes('sidecar');
   } catch {
-    return null;
+    return false; // It ended meanwhile.
   }
-}
-
-const parentOf = (pid: string) => stat(pid)?.parent;
-
-function isAlive(pid: number): boolean {
-  const found = stat(pid);
-  return found !== null && found.state !== 'Z';
 }

@@ -1,0 +1,210 @@
+/** Answers given with real keys in a real terminal, and what becomes of them when something dies. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AskRequest } from '../../src/index.ts';
+import { remainingProcesses } from '../support/children.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import type { Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let home: Home;
+let emacs: Terminal;
+
+beforeAll(async () => {
+  home = await openHome();
+  emacs = await home.emacs();
+});
+afterAll(async () => home.close());
+
+/** Asks, and waits until Emacs shows that so many wait. */
+async function ask(request: AskRequest, waiting = 1): Promise<string> {
+  // What was answered before is gone from the mode line: the count that comes is of this question.
+  await emacs.until(waiting === 1 ? /^(?![\s\S]*hive \d+!)/ : new RegExp(`hive ${waiting - 1}!`));
+  const { prompt } = await home.agent.prompts.ask(request);
+  await emacs.until(new RegExp(`hive ${waiting}!`));
+  return prompt.ask_id;
+}
+
+/** What the agent gets when it polls. */
+async function answerTo(ask_id: string) {
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+  return answer?.prompt;
+}
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+const OPTIONS = [
+  { label: 'Yes, at once', description: 'Takes a minute' },
+  { label: 'No' },
+  { label: 'Later' },
+];
+
+describe('hive-respond', () => {
+  test('free text, with spaces and any character', async () => {
+    const ask_id = await ask({ question: 'How shall I name it?' });
+    await command('hive-respond');
+    await emacs.until(/asks: How shall I name it\?/);
+    await emacs.type('the bee, 100% %s "ä 漢字" \\ ?');
+    await emacs.keys('Enter');
+    const answer = await answerTo(ask_id);
+    expect(answer).toMatchObject({
+      status: 'responded',
+      decision: 'the bee, 100% %s "ä 漢字" \\ ?',
+      selected: [],
+    });
+    expect(answer).toMatchObject({ by: 'Ada', via: 'emacs' });
+    await emacs.until(/Answered Agent-Deplo: the bee.*\(stored\)/);
+    expect(home.outboxFiles()).toEqual([]);
+    expect((await emacs.screen()).join('\n')).not.toMatch(/hive \d!/);
+  });
+
+  test('an option, completed', async () => {
+    const ask_id = await ask({ question: 'Deploy?', options: OPTIONS });
+    await command('hive-respond');
+    await emacs.until(/Deploy\? \(Yes, at once \/ No \/ Later \/ your own words\)/);
+    await emacs.keys('Tab');
+    await emacs.until(/Yes, at once +Takes a minute/);
+    await emacs.type('Y');
+    await emacs.keys('Tab', 'Enter');
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'Yes, at once', selected: ['Yes, at once'] });
+  });
+
+  test('words instead of an option', async () => {
+    const ask_id = await ask({ question: 'Deploy?', options: OPTIONS });
+    await command('hive-respond');
+    await emacs.until(/your own words/);
+    await emacs.type('Why not wait?');
+    await emacs.keys('Enter');
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'Why not wait?', selected: [] });
+  });
+
+  test('several options', async () => {
+    const ask_id = await ask({
+      question: 'Which?',
+      options: OPTIONS,
+      multi_select: true,
+      allow_free_text: false,
+    });
+    await command('hive-respond');
+    await emacs.until(/choose several, then RET/);
+    await emacs.type('Later');
+    await emacs.keys('Enter');
+    await emacs.until(/chosen: Later; RET sends/);
+    await emacs.type('Yes, at once');
+    await emacs.keys('Enter');
+    await emacs.until(/chosen: Later, Yes, at once; RET sends/);
+    await emacs.keys('Enter');
+    expect(await answerTo(ask_id)).toMatchObject({
+      decision: 'Yes, at once, Later',
+      selected: ['Yes, at once', 'Later'],
+    });
+  });
+
+  test('one of several questions; C-g leaves it as it was', async () => {
+    const low = await ask({ question: 'No hurry?', urgency: 'low' });
+    const critical = await ask({ question: 'The house burns?', urgency: 'critical' }, 2);
+    await command('hive-respond');
+    await emacs.until(/Answer which of 2/);
+    await emacs.keys('Enter');
+    await emacs.until(/asks: The house burns\?/);
+    await emacs.keys('C-g');
+    await emacs.until(/Quit/);
+    expect((await home.agent.prompts.get(critical)).status).toBe('pending');
+    await command('hive-respond');
+    await emacs.until(/Answer which of 2/);
+    await emacs.type('Agent-Deplo: No');
+    await emacs.keys('Tab', 'Enter');
+    await emacs.until(/asks: No hurry\?/);
+    await emacs.type('none');
+    await emacs.keys('Enter');
+    expect(await answerTo(low)).toMatchObject({ decision: 'none' });
+    await command('hive-respond');
+    await emacs.until(/asks: The house burns\?/);
+    await emacs.type('water');
+    await emacs.keys('Enter');
+    expect(await answerTo(critical)).toMatchObject({ decision: 'water' });
+  });
+
+  test('a long question with its context is shown beside the minibuffer', async () => {
+    const context = ['# What I found', ...Array.from({ length: 5 }, (_, i) => `line ${i}`)].join('\n');
+    const ask_id = await ask({ question: 'First line\nsecond line \u001b[31m', context });
+    await command('hive-respond');
+    await emacs.until(/second line \^\[\[31m[\s\S]*# What I found[\s\S]*asks: First line second line/);
+    await emacs.type('seen');
+    await emacs.keys('Enter');
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'seen' });
+    await emacs.until(/\(stored\)/);
+    expect((await emacs.screen()).join('\n')).not.toMatch(/What I found/);
+  });
+});
+
+test('hive-list: RET answers, c cancels', async () => {
+  const first = await ask({ question: 'First thing?' });
+  const second = await ask({ question: 'Second thing?' }, 2);
+  await command('hive-list');
+  await emacs.until(/Agent-Deplo .*First thing\?\n.*Agent-Deplo .*Second thing\?/);
+  await emacs.keys('C-n', 'Enter');
+  await emacs.until(/asks: Second thing\?/);
+  await emacs.type('done');
+  await emacs.keys('Enter');
+  expect(await answerTo(second)).toMatchObject({ decision: 'done' });
+  await eventually(async () => !(await emacs.screen()).join('\n').includes('Second thing?'));
+  await emacs.keys('M-<', 'c');
+  await emacs.until(/Cancel the question of Agent-Deplo\?/);
+  await emacs.keys('y');
+  expect(await answerTo(first)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
+  await emacs.until(/Cancelled the question of Agent-Deplo/);
+  await emacs.keys('q');
+});
+
+test('hive-doctor says how everything is', async () => {
+  await command('hive-doctor');
+  await emacs.until(/ok {2}Sidecar +hive-sidecar .*\n.*ok {2}Store[\s\S]*ok {2}Outbox +0 unsent, 0 rejected/);
+  await emacs.keys('q');
+});
+
+describe('when something dies', () => {
+  test('an answer typed while the sidecar is dead is queued, and stored when it is back', async () => {
+    const ask_id = await ask({ question: 'Still there?' });
+    await command('hive-respond');
+    await emacs.until(/asks: Still there\?/);
+    await emacs.type('I am, ');
+    process.kill(await home.sidecarPid(), 'SIGKILL');
+    await emacs.type('always');
+    await emacs.keys('Enter');
+    await emacs.until(/Hive: answer queued|\(stored\)/);
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'I am, always' });
+    await emacs.until(/Answered Agent-Deplo: I am, always \(stored\)/);
+    await eventually(() => home.outboxFiles().length === 0);
+  });
+
+  test('an answer that was queued survives the death of sidecar and Emacs', async () => {
+    const ask_id = await ask({ question: 'Anybody?' });
+    const sidecar = await home.sidecarPid();
+    process.kill(sidecar, 'SIGSTOP');
+    await command('hive-respond');
+    await emacs.until(/asks: Anybody\?/);
+    await emacs.type('me');
+    await emacs.keys('Enter');
+    await emacs.until(/Hive: answer queued/);
+    process.kill(await emacs.pid(), 'SIGKILL');
+    process.kill(sidecar, 'SIGKILL');
+    expect((await home.agent.prompts.get(ask_id)).status).toBe('pending');
+    expect(home.outboxFiles()).toHaveLength(1);
+    emacs = await home.emacs();
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'me', by: 'Ada' });
+    await eventually(() => home.outboxFiles().length === 0);
+  });
+
+  test('Emacs ends at once, and its sidecar with it', async () => {
+    const sidecar = await home.sidecarPid();
+    await emacs.keys('C-x', 'C-c');
+    await eventually(() => !remainingProcesses().some((left) => left.startsWith(`${sidecar} `)), 1_000);
+  });
+});
