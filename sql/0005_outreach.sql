@@ -62,6 +62,14 @@ CREATE TABLE stop_guards (
   stop_hook_active INTEGER NOT NULL
 );
 
+-- A hook that is about to print what it has handed over: one that was killed before has handed nothing.
+CREATE TABLE prints (
+  print_id   TEXT PRIMARY KEY,
+  session_id TEXT NOT NULL,
+  at         TEXT NOT NULL
+);
+CREATE INDEX prints_of_session ON prints (session_id);
+
 -- What the human set for one session: its source, and what of the outreach settings differs from everywhere.
 ALTER TABLE sessions ADD COLUMN source_fixed INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sessions ADD COLUMN outreach TEXT NOT NULL DEFAULT '{}';

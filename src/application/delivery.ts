@@ -130,16 +130,18 @@ export function mcpCarrier(connection_id: string): string {
 
 /** The station of answers: what this event proves to have been read, and what can be carried in with it. */
 export const deliverAnswers: Station = async (visit) => {
-  const { tx, event, session, verdict } = visit;
+  const { tx, event, session, verdict, proves } = visit;
   const carrier = hookCarrier(session.session_id);
   // A session that begins anew from its transcript may have lost what was printed last.
   const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
-  if (proven !== null) await collectFrom(tx, carrier, proven);
+  if (proven !== null && proves) await collectFrom(tx, carrier, proven);
   if (event.name === 'PostToolUse' && event.tool?.own === 'hivemind_poll') await collectPolled(visit);
   if (!takesContext(event) || verdict.block !== null) return null;
   if (event.name === 'SessionStart') await releaseCarried(tx, carrier);
   const delivered = await handUncollected(visit);
-  return { context: delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated)) };
+  if (delivered.length === 0) return null;
+  const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
+  return { context, carries: true };
 };
 
 /** A poll whose result has come back to the client was read: the hook that fires after it is the proof. */
@@ -150,7 +152,7 @@ async function collectPolled({ tx, session }: Visit): Promise<void> {
 }
 
 /** What this session's hooks had printed and nothing proved read is to be handed again. */
-async function releaseCarried(tx: WriteTx, carrier: string): Promise<void> {
+export async function releaseCarried(tx: WriteTx, carrier: string): Promise<void> {
   for (const prompt of await tx.prompts.carriedBy(carrier, tx.now))
     await tx.prompts.update({ ...prompt, carrier: null });
 }

@@ -6,6 +6,7 @@ import { type HookEvent, mergeVerdicts, NO_OPINION, type Verdict } from '../doma
 import type { Session } from '../domain/sessions.ts';
 import { type Place, sessionOfHook } from './hook-sessions.ts';
 import type { Ids, Logger, Processes, Store, WriteTx } from './ports.ts';
+import { announcePrint, settlePrints } from './printing.ts';
 import type { PromptService } from './prompts.ts';
 
 /** What the person configured for all hooks, by environment (docs/mentions.md, docs/operations.md). */
@@ -34,13 +35,22 @@ export interface Visit {
   verdict: Verdict;
   /** This event was here before and has waited since: it is not to wait again. */
   waited: boolean;
+  /** Whether this event proves that what was printed before has been read. */
+  proves: boolean;
 }
 
 export type Station = (visit: Visit) => Promise<Partial<Verdict> | null>;
 
+/** What to print, and what to say when it is printed; null when nothing depends on it. */
+export interface Handled extends Verdict {
+  print_id: string | null;
+}
+
 export interface HookService {
   /** @throws HiveError when the store cannot be used; whether that fails open is the caller's to decide. */
-  handle(event: HookEvent, settings: HookSettings): Promise<Verdict>;
+  handle(event: HookEvent, settings: HookSettings): Promise<Handled>;
+  /** The verdict has been printed: what it carries is on its way. */
+  printed(handled: Handled): Promise<void>;
 }
 
 export interface HookParts {
@@ -54,16 +64,18 @@ export interface HookParts {
 
 export function createHooks({ store, prompts, stations, ...parts }: HookParts): HookService {
   /** One round past the stations. The one that wants to wait ends it: those after it have their say when it has waited. */
-  function visitAll(event: HookEvent, settings: HookSettings, waited: boolean): Promise<Verdict> {
+  function visitAll(event: HookEvent, settings: HookSettings, waited: boolean): Promise<Handled> {
     return store.write(async (tx) => {
       const session = await sessionOfHook(tx, event, { ...settings, processes: parts.processes });
+      const proves = await settlePrints(tx, session.session_id);
       let verdict = NO_OPINION;
       for (const station of stations) {
-        const visit = { tx, event, session, settings, verdict, waited, ...parts };
+        const visit = { tx, event, session, settings, verdict, waited, proves, ...parts };
         verdict = mergeVerdicts(verdict, await station(visit));
         if (verdict.wait !== null) break;
       }
-      return verdict;
+      const prints = verdict.carries && verdict.wait === null;
+      return { ...verdict, print_id: prints ? await announcePrint(tx, session.session_id, parts.ids) : null };
     });
   }
 
@@ -77,6 +89,10 @@ export function createHooks({ store, prompts, stations, ...parts }: HookParts): 
       await unhurried(() => prompts.wait(wait.ask_ids, { wait_ms: wait.wait_ms }));
       await prompts.expireDue();
       return visitAll(event, settings, true);
+    },
+
+    async printed({ print_id }) {
+      if (print_id !== null) await store.write((tx) => tx.prints.remove(print_id));
     },
   };
 }

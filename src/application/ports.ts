@@ -14,8 +14,8 @@ import type { Outreach, OutreachKind } from '../domain/outreach.ts';
 import type { Popup } from '../domain/popups.ts';
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
-import type { Token } from '../domain/tokens.ts';
 import type { StopGuardRecord } from '../domain/stop-guard.ts';
+import type { Token } from '../domain/tokens.ts';
 import type { Turn } from '../domain/turns.ts';
 
 /** The one door to what is stored. */
@@ -47,6 +47,7 @@ export interface ReadTx {
   readonly gates: GateReads;
   readonly tokens: TokenReads;
   readonly outreach: OutreachReads;
+  readonly prints: PrintReads;
   readonly desks: DeskReads;
   readonly events: EventReads;
 }
@@ -61,6 +62,7 @@ export interface WriteTx extends ReadTx {
   readonly gates: GateRecords;
   readonly tokens: TokenRecords;
   readonly outreach: OutreachRecords;
+  readonly prints: PrintRecords;
   readonly desks: DeskRecords;
   readonly events: EventRecords;
 }
@@ -373,6 +375,22 @@ export interface OutreachRecords extends OutreachReads, Prunable {
   moveReader(from: string, to: string): Promise<void>;
   putBucket(bucket: Bucket): Promise<void>;
   putGuard(record: StopGuardRecord): Promise<void>;
+}
+
+/** A hook of a session that has handed something over and is about to print it. */
+export interface Print {
+  print_id: string;
+  session_id: string;
+  at: string;
+}
+
+export interface PrintReads {
+  of(session_id: string): Promise<Print[]>;
+}
+
+export interface PrintRecords extends PrintReads {
+  insert(print: Print): Promise<void>;
+  remove(print_id: string): Promise<void>;
 }
 
 export interface DeskReads extends PrunableReads {

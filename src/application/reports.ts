@@ -12,13 +12,13 @@ import type { ReportReader, WriteTx } from './ports.ts';
 
 /** The station of reports. After that of answers: what the human said goes first where there is not room for all. */
 export const deliverReports: Station = async (visit) => {
-  const { tx, event, session, verdict } = visit;
+  const { tx, event, session, verdict, proves } = visit;
   const carrier = hookCarrier(session.session_id);
   // A session that begins anew from its transcript may have lost what was printed last.
   const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
-  if (proven !== null) await collect(tx, carrier, proven);
+  if (proven !== null && proves) await collect(tx, carrier, proven);
   if (!takesContext(event) || verdict.block !== null) return null;
-  if (event.name === 'SessionStart') await release(tx, carrier);
+  if (event.name === 'SessionStart') await releaseReports(tx, carrier);
   const reader = readerOf(visit, carrier);
   const { items, total } = await tx.outreach.reportsFor(reader, REPORTS_AT_ONCE);
   if (items.length === 0) return null;
@@ -33,7 +33,9 @@ export const deliverReports: Station = async (visit) => {
     });
   }
   const more = total - fitting;
-  return { context: [...texts.slice(0, fitting), ...(more > 0 && fitting > 0 ? [moreReports(more)] : [])] };
+  if (fitting === 0) return null;
+  const rest = more > 0 ? [moreReports(more)] : [];
+  return { context: [...texts.slice(0, fitting), ...rest], carries: true };
 };
 
 /** A main session inherits what has no other reader; a subagent's conversation is not where anybody would look for it. */
@@ -54,7 +56,7 @@ async function collect(tx: WriteTx, carrier: string, handed_before: string): Pro
 }
 
 /** What this session's hooks had printed and nothing proved read is to be handed again. */
-async function release(tx: WriteTx, carrier: string): Promise<void> {
+export async function releaseReports(tx: WriteTx, carrier: string): Promise<void> {
   for (const item of await tx.outreach.carriedBy(carrier, tx.now))
     await tx.outreach.update({ ...item, carrier: null });
 }

@@ -5,7 +5,7 @@
  */
 import { describeSettlement } from '../domain/answers.ts';
 import { describeMentions } from '../domain/gate.ts';
-import type { HookWait } from '../domain/hooks.ts';
+import type { HookWait, Verdict } from '../domain/hooks.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { OutreachSettings } from '../domain/outreach-rules.ts';
 import {
@@ -39,7 +39,7 @@ export const guardStop: Station = async (visit) => {
   return judge(visit);
 };
 
-async function judge(visit: Visit): Promise<{ block?: string; wait?: HookWait } | null> {
+async function judge(visit: Visit): Promise<Partial<Verdict> | null> {
   const {
     tx,
     event,
@@ -68,7 +68,7 @@ async function judge(visit: Visit): Promise<{ block?: string; wait?: HookWait } 
       const holds = owed.map(({ hold }) => hold);
       const data = { holds, blocks: decision.record.blocks, stop_hook_active: event.stop_hook_active };
       await tx.events.append({ type: 'stop/held', session_id, subject: session_id, data });
-      return { block: decision.reason };
+      return { block: decision.reason, carries: holds.includes('answers') };
     }
     case 'let_go':
       await letGo(tx, session, unreported, 'stopped');

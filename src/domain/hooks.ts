@@ -63,6 +63,8 @@ export interface Verdict {
   block: string | null;
   /** Stop, SubagentStop: an interrupt waits for this very end, so no guard may hold the agent. */
   let_go: boolean;
+  /** With this something is handed over: it counts as said only once it has been printed. */
+  carries: boolean;
   /** Stop, SubagentStop: nothing is said before one of these prompts has settled, or the time is up (hooks.ts). */
   wait: HookWait | null;
   /** Shown to the person at the client's terminal. */
@@ -77,6 +79,7 @@ export const NO_OPINION: Verdict = {
   end_turn: null,
   block: null,
   let_go: false,
+  carries: false,
   wait: null,
   notice: null,
   decision: null,
@@ -92,6 +95,7 @@ export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): 
     end_turn: first.end_turn ?? second.end_turn ?? null,
     block: let_go ? null : (first.block ?? second.block ?? null),
     let_go,
+    carries: first.carries || second.carries === true,
     wait: let_go ? null : (first.wait ?? second.wait ?? null),
     notice: first.notice ?? second.notice ?? null,
     decision: first.decision ?? second.decision ?? null,

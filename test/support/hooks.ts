@@ -42,7 +42,9 @@ export async function fire(
     readTail: () => null,
     ...settings,
   });
-  return sayVerdict(event, verdict);
+  const printed = sayVerdict(event, verdict);
+  await hive.hooks.printed(verdict);
+  return printed;
 }
 
 /** What was printed, as JSON; null when nothing was. */

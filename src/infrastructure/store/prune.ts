@@ -54,6 +54,7 @@ const SESSIONS: Kind = {
   with: [
     ['tool_callers', 'session_id'],
     ['stop_guards', 'session_id'],
+    ['prints', 'session_id'],
     ['events', 'subject'],
   ],
 };

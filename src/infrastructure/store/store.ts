@@ -12,6 +12,7 @@ import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
 import { migrate, SCHEMA_VERSION, schemaVersion, tooNew } from './migrations.ts';
 import { outreachStatements } from './outreach.ts';
+import { printStatements } from './prints.ts';
 import { promptStatements } from './prompts.ts';
 import { sessionStatements } from './sessions.ts';
 import { type Driver, type Sql, statement } from './sql.ts';
@@ -66,6 +67,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     gates: gateStatements(sql),
     tokens: tokenStatements(sql),
     outreach: outreachStatements(sql),
+    prints: printStatements(sql),
     events: eventStatements(sql, now, onAppend),
   };
 }

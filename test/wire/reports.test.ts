@@ -1,0 +1,205 @@
+/** Reports on their way into the session that stands behind: exactly once undisturbed, at least once whatever is killed. */
+import { describe, expect, test } from 'vitest';
+import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
+import type { Hive } from '../../src/application/hive.ts';
+import { openTestHive } from '../support/hive.ts';
+import { said } from '../support/hooks.ts';
+import { agent, eventsOf, HEADLESS } from '../support/outreach.ts';
+import { claude } from '../support/turns.ts';
+import { sleep } from '../support/wait.ts';
+
+/** The main session, as its hooks drive it. */
+async function mainOf(hive: Hive, session_id = 'main-1') {
+  const main = claude(hive, { session_id, env: {} });
+  await main.start();
+  return main;
+}
+
+async function send(
+  hive: Hive,
+  message: string,
+  session_id = 'bg-1',
+  parent: string | null = null,
+): Promise<string> {
+  const { item } = await hive.outreach.report({ message }, await agent(hive, session_id, 'bg', parent));
+  return item.outreach_id;
+}
+
+const context = (printed: string): string => said(printed)?.hookSpecificOutput?.['additionalContext'] ?? '';
+const statusOf = async (hive: Hive, id: string): Promise<string | undefined> =>
+  (await hive.outreach.get(id))?.status;
+
+/** An event whose hook is killed after it has committed, and never prints. */
+async function killedHook(hive: Hive, raw: Record<string, unknown>): Promise<string> {
+  const env = { CLAUDE_PID: '4242' };
+  const event = readHook(JSON.stringify({ session_id: 'main-1', cwd: '/demo', ...raw }), env, 'claude-code');
+  const verdict = await hive.hooks.handle(event, {
+    env,
+    machine: 'test',
+    pid: process.pid,
+    place: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
+    readTail: () => null,
+  });
+  return sayVerdict(event, verdict);
+}
+
+describe('undisturbed', () => {
+  test('carried in once, with the next event that takes context; the one after proves it read', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    const id = await send(hive, 'All tests pass.');
+    const printed = context(await main.prompt('p1'));
+    expect(printed).toContain(`[${id}]:\nAll tests pass.`);
+    expect(printed).toMatch(/^Report from Claude-bg1 \(bg\) at /);
+    expect(await statusOf(hive, id)).toBe('sent');
+    for (let n = 0; n < 3; n += 1) expect(context(await main.post('p1', `t${n}`))).toBe('');
+    await main.stop('p1');
+    expect(await statusOf(hive, id)).toBe('delivered');
+    expect(context(await main.prompt('p2'))).toBe('');
+    expect((await eventsOf(hive, 'outreach/handed', 'outreach/delivered')).map(({ type }) => type)).toEqual([
+      'outreach/handed',
+      'outreach/delivered',
+    ]);
+  });
+
+  test.each([
+    ['SessionStart', (main: Awaited<ReturnType<typeof mainOf>>) => main.start('resume')],
+    ['UserPromptSubmit', (main: Awaited<ReturnType<typeof mainOf>>) => main.prompt('p1')],
+    ['PostToolUse', (main: Awaited<ReturnType<typeof mainOf>>) => main.post('p1', 't1')],
+  ])('%s carries it', async (_name, event) => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    await send(hive, 'Hello.');
+    expect(context(await event(main))).toContain('Hello.');
+  });
+
+  test('ten at once and a count of the rest; none is dropped', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    for (let n = 1; n <= 23; n += 1) await send(hive, `report number ${n}.`);
+    const texts: string[] = [];
+    for (let n = 0; n < 4; n += 1) texts.push(context(await main.prompt(`p${n}`)));
+    const found = texts.map((text) =>
+      [...text.matchAll(/report number (\d+)\./g)].map((match) => Number(match[1])),
+    );
+    expect(found.map((numbers) => numbers.length)).toEqual([10, 10, 3, 0]);
+    expect(found.flat()).toEqual(Array.from({ length: 23 }, (_, n) => n + 1));
+    expect(texts[0]).toContain('13 more reports wait');
+    expect(texts[1]).toContain('3 more reports wait');
+    expect(texts[2]).not.toContain('more report');
+  });
+
+  test('what does not fit into a context follows', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    for (const letter of ['a', 'b', 'c']) await send(hive, letter.repeat(8_000));
+    for (const letter of ['a', 'b', 'c']) {
+      const text = context(await main.prompt(`p-${letter}`));
+      expect(text).toContain(letter.repeat(8_000));
+      expect(text.length).toBeLessThan(10_000);
+    }
+  });
+});
+
+describe('who reads it', () => {
+  test('the parent while it lives, and nobody else', async () => {
+    const hive = await openTestHive();
+    const parent = await mainOf(hive, 'main-1');
+    const other = await mainOf(hive, 'main-2');
+    await send(hive, 'For my parent.', 'bg-1', 'main-1');
+    expect(context(await other.prompt('p1'))).toBe('');
+    expect(context(await parent.prompt('p1'))).toContain('For my parent.');
+  });
+
+  test("the project's main session when the parent is gone", async () => {
+    const hive = await openTestHive();
+    const parent = await mainOf(hive, 'main-1');
+    const other = await mainOf(hive, 'main-2');
+    await send(hive, 'For whoever is left.', 'bg-1', 'main-1');
+    await parent.end('p1');
+    expect(context(await other.prompt('p1'))).toContain('For whoever is left.');
+  });
+
+  test('never another session in the background, nor a fork, nor the reporter', async () => {
+    const hive = await openTestHive();
+    await send(hive, 'Hello.', 'bg-1');
+    const background = claude(hive, { session_id: 'bg-2', env: HEADLESS });
+    await background.start();
+    expect(context(await background.prompt('p1'))).toBe('');
+    const fork = claude(hive, { session_id: 'fork-1' });
+    await fork.start('fork');
+    expect(context(await fork.prompt('p1'))).toBe('');
+    await hive.sessions.configure('bg-1', { source: 'main' });
+    expect(context(await claude(hive, { session_id: 'bg-1' }).prompt('p1'))).toBe('');
+  });
+
+  test('the session that goes on from the parent after /clear', async () => {
+    const hive = await openTestHive();
+    const parent = await mainOf(hive, 'main-1');
+    await send(hive, 'Before the clear.', 'bg-1', 'main-1');
+    await parent.end('p1', 'clear');
+    const next = claude(hive, { session_id: 'main-2' });
+    expect(context(await next.start('clear'))).toContain('Before the clear.');
+  });
+});
+
+describe('whatever is killed', () => {
+  test('the reporter after its report: it is on disk', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    await send(hive, 'My last words.');
+    await hive.store.write(async (tx) => {
+      const session = await tx.sessions.get('bg-1');
+      if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
+    });
+    expect(context(await main.prompt('p1'))).toContain('My last words.');
+  });
+
+  test('the hook before it commits: nothing was handed', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    await send(hive, 'Hello.');
+    // A hook that is killed inside its transaction leaves nothing; the next finds what the first found.
+    expect(context(await main.prompt('p1'))).not.toContain('repeated');
+  });
+
+  test('the hook between commit and print: the next events prove nothing, and then it is handed again', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    const id = await send(hive, 'Hello.');
+    const unprinted = await killedHook(hive, {
+      hook_event_name: 'UserPromptSubmit',
+      prompt_id: 'p1',
+      prompt: 'go',
+    });
+    expect(unprinted).toContain('Hello.');
+    expect(context(await main.post('p1', 't1'))).toBe('');
+    expect(await main.stop('p1')).toBe('');
+    expect(await statusOf(hive, id)).toBe('sent');
+    await sleep(2_600);
+    const again = context(await main.prompt('p2'));
+    expect(again).toContain('Hello.');
+    expect(again).toContain('(repeated: this may have reached you before)');
+    await main.stop('p2');
+    expect(await statusOf(hive, id)).toBe('delivered');
+  });
+
+  test('the client after the print: a resume hands it again, marked', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    await send(hive, 'Hello.');
+    expect(context(await main.prompt('p1'))).toContain('Hello.');
+    const again = context(await main.start('resume'));
+    expect(again).toContain('Hello.');
+    expect(again).toContain('(repeated: this may have reached you before)');
+  });
+
+  test('the client for good: the next main session of the project has it', async () => {
+    const hive = await openTestHive();
+    const main = await mainOf(hive);
+    await send(hive, 'Hello.');
+    await main.prompt('p1');
+    await main.end('p1');
+    expect(context(await claude(hive, { session_id: 'main-2' }).start())).toContain('(repeated');
+  });
+});
