@@ -22,7 +22,11 @@ export interface PushParts {
 /** Pushes until the returned function is called. */
 export type Push = (interrupt: Interrupt, turn: Turn, session: Session) => () => void;
 
-export function createPush({ store, processes, codex, machine, escalate_ms, log }: PushParts): Push {
+/** `closing`: what comes back after it finds no store any more, and is left to the hooks. */
+export function createPush(
+  { store, processes, codex, machine, escalate_ms, log }: PushParts,
+  closing: AbortSignal,
+): Push {
   /** The first who does it says so beforehand: what ends the turn from here on is this interrupt, not the terminal. */
   async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
     return store.write(async (tx) => {
@@ -51,7 +55,9 @@ export function createPush({ store, processes, codex, machine, escalate_ms, log 
   ): Promise<void> {
     if (client_turn_id === null || !(await claim(interrupt, 'codex'))) return;
     const thread_id = threadOf(session);
-    if (!(await codex.interrupt({ thread_id, client_turn_id }))) return release(interrupt);
+    const stopped = await codex.interrupt({ thread_id, client_turn_id });
+    if (closing.aborted) return;
+    if (!stopped) return release(interrupt);
     // Its Interrupt hook may have said so before us: then there is nothing left to end.
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);

@@ -59,8 +59,8 @@ const STRETCH_MS = 24 * 60 * 60 * 1000;
 export function createInterrupts(parts: InterruptParts): InterruptService {
   const { store, feed, ids } = parts;
   const truth = createTruth(parts);
-  const push = createPush(parts);
   const closing = new AbortController();
+  const push = createPush(parts, closing.signal);
 
   /** A turn that has ended unheard is no current one. */
   async function lookAtCurrent(handle_or_id: string): Promise<void> {

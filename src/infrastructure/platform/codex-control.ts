@@ -83,6 +83,7 @@ async function upgrade(path: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const asking = request({
       socketPath: path,
+      agent: false,
       path: '/',
       timeout: LIMIT_MS,
       headers: {

@@ -1,0 +1,207 @@
+/** What an asker does beyond waiting: Codex's control socket, and the signal that a person has to turn on. */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { createInterrupts } from '../../src/application/interrupts.ts';
+import { createCodexControl } from '../../src/infrastructure/platform/codex-control.ts';
+import { files } from '../../src/infrastructure/platform/files.ts';
+import { randomIds } from '../../src/infrastructure/platform/ids.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { startAppServer } from '../support/codex-app-server.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { fire } from '../support/hooks.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { recordedTail } from '../support/turns.ts';
+import { eventually, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const TURN = { thread_id: 'thread-1', client_turn_id: 'turn-7' };
+
+async function hiveWith(env: Record<string, string>): Promise<Hive> {
+  const hive = await openHive({ store: tempStore(), env });
+  onTestFinished(() => hive.close());
+  return hive;
+}
+
+async function codexTurn(hive: Hive): Promise<void> {
+  const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', prompt: 'go' };
+  await fire(
+    hive,
+    { ...event, hook_event_name: 'UserPromptSubmit' },
+    { client: 'codex', settings: { machine: hostname() } },
+  );
+}
+
+describe('the control socket of Codex', () => {
+  test('turn/interrupt with the thread and the turn, after the handshake', async () => {
+    const server = await startAppServer(tempFolder(), () => ({ result: {} }));
+    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).toBe(true);
+    expect(server.messages.map(({ method }) => method)).toEqual([
+      'initialize',
+      'initialized',
+      'turn/interrupt',
+    ]);
+    expect(server.messages.at(-1)?.params).toEqual({ threadId: 'thread-1', turnId: 'turn-7' });
+  });
+
+  test('a long id is sent whole', async () => {
+    const server = await startAppServer(tempFolder(), () => ({ result: {} }));
+    const client_turn_id = 'x'.repeat(1_000);
+    await createCodexControl({ CODEX_HOME: server.home }).interrupt({ ...TURN, client_turn_id });
+    expect(server.messages.at(-1)?.params?.['turnId']).toBe(client_turn_id);
+  });
+
+  test.each([
+    ['refuses', { error: { code: -32600, message: 'no such turn' } }],
+    ['never answers', undefined],
+  ])('one that %s is no success, and does not hold anybody', async (_name, reply) => {
+    const server = await startAppServer(tempFolder(), ({ method }) =>
+      method === 'initialize' ? { result: {} } : reply,
+    );
+    const { result, ms } = await timed(() => createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN));
+    expect(result).toBe(false);
+    expect(ms).toBeLessThan(4_000);
+  });
+
+  test('without a socket, with one that speaks no WebSocket: no success', async () => {
+    expect(await createCodexControl({ CODEX_HOME: tempFolder() }).interrupt(TURN)).toBe(false);
+    expect(await createCodexControl({}).interrupt(TURN)).toBe(false);
+    const home = tempFolder();
+    mkdirSync(join(home, 'app-server-control'));
+    const mute = createServer((socket) =>
+      socket.resume().end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'),
+    );
+    await new Promise<void>((resolve) =>
+      mute.listen(join(home, 'app-server-control/app-server-control.sock'), resolve),
+    );
+    onTestFinished(() => new Promise<void>((resolve) => mute.close(() => resolve())));
+    expect(await createCodexControl({ CODEX_HOME: home }).interrupt(TURN)).toBe(false);
+  });
+});
+
+describe('an interrupt of a turn of Codex', () => {
+  test('ends it through the socket, in the name of whoever asked', async () => {
+    const server = await startAppServer(tempFolder(), () => ({ result: {} }));
+    const hive = await hiveWith({ CODEX_HOME: server.home });
+    await codexTurn(hive);
+    const outcome = await hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
+    expect(outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
+    expect(server.messages.at(-1)?.params).toEqual({ threadId: 'thread-1', turnId: 'turn-7' });
+  });
+
+  test('its Interrupt hook that comes first is the same interrupt, not the terminal’s', async () => {
+    const server = await startAppServer(tempFolder(), ({ method }) =>
+      method === 'initialize' ? { result: {} } : undefined,
+    );
+    const hive = await hiveWith({ CODEX_HOME: server.home });
+    await codexTurn(hive);
+    const reply = hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
+    await eventually(() => server.messages.some(({ method }) => method === 'turn/interrupt'));
+    const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', hook_event_name: 'Interrupt' };
+    await fire(hive, event, { client: 'codex' });
+    expect(await reply).toMatchObject({ outcome: 'aborted', by: 'ada' });
+  });
+
+  test('20 askers knock once', async () => {
+    const server = await startAppServer(tempFolder(), () => ({ result: {} }));
+    const hive = await hiveWith({ CODEX_HOME: server.home });
+    await codexTurn(hive);
+    const ask = (): Promise<unknown> => hive.interrupts.interrupt({ session: 'thread-1', actor: HUMAN });
+    await Promise.all(Array.from({ length: 20 }, () => ask().catch(() => undefined)));
+    expect(server.messages.filter(({ method }) => method === 'turn/interrupt')).toHaveLength(1);
+  });
+});
+
+describe('HIVE_ESCALATE=signal', () => {
+  /** A run that nobody attends: it ends at SIGINT, and says so. */
+  function startRun(): { pid: number; ended: Promise<NodeJS.Signals | null> } {
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    return {
+      pid: child.pid ?? 0,
+      ended: new Promise((resolve) => child.once('exit', (_, signal) => resolve(signal))),
+    };
+  }
+
+  /** A hive, and interrupts over it that escalate after so long. */
+  async function escalating(escalate_ms: number | null, startedAt = processes.startedAt) {
+    const hive = await openTestHive();
+    const { store, feed, log } = hive;
+    const interrupts = createInterrupts({
+      ...{ store, feed, log, ids: randomIds, files, machine: hostname(), escalate_ms },
+      processes: { ...processes, startedAt },
+      codex: { interrupt: async () => false },
+    });
+    onTestFinished(() => interrupts.close());
+    return { hive, interrupts };
+  }
+
+  async function begin(hive: Hive, pid: number, attended: '0' | '1', prompt_id = 'p1'): Promise<void> {
+    const env = { CLAUDE_PID: String(pid), CLAUDE_CODE_SESSION_ATTENDED: attended };
+    const transcript_path = '/transcript.jsonl';
+    const event = {
+      session_id: 's',
+      prompt_id,
+      prompt: 'go',
+      transcript_path,
+      hook_event_name: 'UserPromptSubmit',
+    };
+    await fire(hive, event, { env, settings: { machine: hostname() } });
+  }
+
+  test('a headless run that no hook has stopped within the grace gets SIGINT', async () => {
+    const run = startRun();
+    const { hive, interrupts } = await escalating(50);
+    await begin(hive, run.pid, '0');
+    const reply = interrupts.interrupt({ session: 's', actor: HUMAN });
+    expect(await run.ended).toBe('SIGINT');
+    // It left neither a hook nor a transcript: all that is known is that it is gone.
+    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'ended' });
+  });
+
+  test('what its transcript says then is that interrupt, not the terminal’s', async () => {
+    const run = startRun();
+    const { hive, interrupts } = await escalating(50);
+    const prompt_id = '9a0e9700-0000-4000-8000-000000000001';
+    await begin(hive, run.pid, '0', prompt_id);
+    const reply = interrupts.interrupt({ session: 's', actor: HUMAN });
+    await run.ended;
+    const settings = { machine: hostname(), readTail: recordedTail('sigint-headless') };
+    await fire(hive, { session_id: 's', hook_event_name: 'SessionEnd', reason: 'other' }, { settings });
+    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
+  });
+
+  test.each([
+    ['it is off', null, '0'],
+    ['somebody attends the run', 20, '1'],
+  ] as const)('nothing is signalled when %s', async (_name, grace, attended) => {
+    const run = startRun();
+    const { hive, interrupts } = await escalating(grace);
+    await begin(hive, run.pid, attended);
+    const outcome = await interrupts.interrupt({ session: 's', actor: HUMAN, timeout_ms: 200 });
+    expect(outcome.outcome).toBe('unconfirmed');
+    expect(processes.alive(run.pid)).toBe(true);
+  });
+
+  test('a pid that has a new owner by now is left alone', async () => {
+    const run = startRun();
+    const { hive, interrupts } = await escalating(20, () => 'somebody else');
+    await begin(hive, run.pid, '0');
+    await interrupts.interrupt({ session: 's', actor: HUMAN, timeout_ms: 200 });
+    expect(processes.alive(run.pid)).toBe(true);
+  });
+});
+
+test('a process is known by when it began: the same each time, another for another', async () => {
+  const own = processes.startedAt(process.pid);
+  expect(own).toBe(processes.startedAt(process.pid));
+  expect(own).not.toBe(processes.startedAt(process.ppid));
+  expect(processes.startedAt(2 ** 22 - 7)).toBeNull();
+});
