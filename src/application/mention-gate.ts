@@ -11,6 +11,7 @@ import {
   newGate,
   noteProgress,
   reminder,
+  toldInFull,
 } from '../domain/gate.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
@@ -107,7 +108,7 @@ async function remind(
 }
 
 async function deliver({ tx, session }: Visit, mentions: readonly MentionInFull[]): Promise<void> {
-  await deliverMentions(tx, mentions, hookCarrier(session.session_id));
+  await deliverMentions(tx, toldInFull(mentions), hookCarrier(session.session_id));
 }
 
 /** What the session has to deal with; what has expired a moment ago no longer counts. */
@@ -116,7 +117,7 @@ async function waiting({ tx, session }: Visit): Promise<MentionInFull[]> {
   return mentions.filter((mention) => mention.expires_at === null || mention.expires_at > tx.now);
 }
 
-/** Reminders are said once; a prompt repeats them all. */
+/** A reminder is said once, of each mention in full; a prompt repeats them all. */
 async function fresh(visit: Visit): Promise<MentionInFull[]> {
   return (await waiting(visit)).filter((mention) => mention.delivered_at === null);
 }

@@ -22,7 +22,7 @@ export interface ProcessCommand {
 
 export interface Processed {
   processed: MentionInFull[];
-  /** Those of the processed that had never been carried to their addressee: whoever gets this result reads them now. */
+  /** Those of the processed that had never been carried to their addressee in full: who gets this result reads them now. */
   unread: MentionInFull[];
   /** Ids that were processed or expired before. */
   already: string[];
@@ -59,7 +59,7 @@ export function mentionTtl(env: Readonly<Record<string, string | undefined>>, lo
 }
 
 const DUE_BATCH = 200;
-/** "All" of an agent ends where what it has not read would no longer fit one result. */
+/** Processing ends where what was not read would no longer fit one result. */
 const UNREAD_BYTES = 48 * 1024;
 
 export function createMentions(store: Store): MentionService {
@@ -81,12 +81,14 @@ export function createMentions(store: Store): MentionService {
       const note = cleanOptional(command.note);
       if (note !== null && characterCount(note) > NOTE_LIMIT)
         throw invalidInput(`The note is too long: at most ${NOTE_LIMIT} characters.`, { field: 'note' });
+      const carrier = command.carrier ?? null;
       await service.expireDue();
       return store.write(async (tx) => {
-        const chosen = command.all === true ? await allOf(tx, command) : await named(tx, command);
-        const open = chosen.filter((mention) => mention.status === 'unprocessed');
+        const chosen =
+          command.all === true ? await tx.mentions.unprocessedOf(session_id) : await named(tx, command);
+        const waiting = chosen.filter((mention) => mention.status === 'unprocessed');
+        const open = carrier === null ? waiting : fitting(waiting);
         const unread = open.filter((mention) => mention.delivered_at === null);
-        const carrier = command.carrier ?? null;
         const read = carrier === null ? open : await deliverMentions(tx, open, carrier);
         const processed: MentionInFull[] = [];
         for (const mention of read) {
@@ -124,12 +126,10 @@ export function createMentions(store: Store): MentionService {
   return service;
 }
 
-/** An agent that clears all gets what it has not read with the result; what does not fit stays unprocessed. */
-async function allOf(tx: WriteTx, { session_id, carrier }: ProcessCommand): Promise<MentionInFull[]> {
-  const open = await tx.mentions.unprocessedOf(session_id);
-  if (carrier === undefined || carrier === null) return open;
+/** What an addressee has not read yet comes back with the result; what would not fit it stays unprocessed. */
+function fitting(mentions: readonly MentionInFull[]): MentionInFull[] {
   let room = UNREAD_BYTES;
-  return open.filter((mention) => {
+  return mentions.filter((mention) => {
     if (mention.delivered_at !== null) return true;
     room -= Buffer.byteLength(mention.body);
     return room >= 0;

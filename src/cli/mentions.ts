@@ -143,7 +143,7 @@ async function processThem(
 ): Promise<ExitCode> {
   const command = { session_id, actor, mention_ids, all, note, carrier };
   const { processed, unread, already, remaining } = await hive.mentions.process(command);
-  const shown = all === true ? unread : [];
+  const shown = carrier === null ? [] : unread;
   if (json === true) {
     const ids = processed.map((mention) => mention.mention_id);
     printJson({ processed: ids, unread: shown, already, remaining, handle });

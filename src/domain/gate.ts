@@ -81,6 +81,7 @@ export function noteProgress(record: GateRecord): GateRecord {
 /** How many further mentions a reason shows in short. */
 const IN_SHORT = 3;
 const FIRST_BODY = 20_000;
+const EXCERPT = 120;
 
 /** The mentions as the model reads them: the first in full, three in short, a count of the rest. */
 export function describeMentions(mentions: readonly MentionInFull[]): string {
@@ -93,9 +94,16 @@ export function describeMentions(mentions: readonly MentionInFull[]): string {
       : first.body;
   const lines = [`${first.from_handle} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
   for (const mention of rest.slice(0, IN_SHORT))
-    lines.push(`Also ${mention.from_handle} [${mention.mention_id}]: ${excerpt(mention.body, 120)}`);
+    lines.push(`Also ${mention.from_handle} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
   if (rest.length > IN_SHORT) lines.push(`+${rest.length - IN_SHORT} more`);
   return lines.join('\n');
+}
+
+/** Those that are told in full by this: what was only named or cut short is still to be read. */
+export function toldInFull(mentions: readonly MentionInFull[]): MentionInFull[] {
+  const [first, ...rest] = mentions;
+  const short = rest.slice(0, IN_SHORT).filter(({ body }) => excerpt(body, EXCERPT) === body);
+  return first === undefined ? [] : [first, ...short];
 }
 
 /** Why a call was held, and the exact call that lets the next one pass. */

@@ -175,6 +175,16 @@ export function mentionsContract(engine: StoreEngine): void {
       expect(await hive.mentions.process(command)).toMatchObject({ processed: [], remaining: 0 });
     });
 
+    test('by ids that were only named somewhere brings what they say, once', async () => {
+      const hive = await open();
+      const [ada, bob] = await three(hive);
+      const { mentions } = await post(hive, ada, '@Claude-def34 unread');
+      const mention_ids = mentions.map((mention) => mention.mention_id);
+      const command = { session_id: bob.session_id, actor: actorOf(bob), mention_ids, carrier: 'mcp:1' };
+      expect((await hive.mentions.process(command)).unread).toMatchObject([{ body: '@Claude-def34 unread' }]);
+      expect(await hive.mentions.process(command)).toMatchObject({ unread: [], already: mention_ids });
+    });
+
     test('all leaves what would not fit one result', async () => {
       const hive = await open();
       const [ada, bob] = await three(hive);

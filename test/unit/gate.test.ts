@@ -10,6 +10,7 @@ import {
   isExempt,
   newGate,
   noteProgress,
+  toldInFull,
 } from '../../src/domain/gate.ts';
 import type { MentionInFull } from '../../src/domain/mentions.ts';
 
@@ -155,4 +156,12 @@ describe('never held', () => {
     ['a second line', 'Bash', { command: 'hive mentions\nrm x' }],
     ['an input that is no object', 'Bash', null],
   ])('held: %s', (_what, name, input) => expect(tool(name, input)).toBe(false));
+});
+
+test('only what a reason says in full counts as told', () => {
+  const long = mention({ body: 'x'.repeat(200) });
+  const lines = mention({ body: 'two\nlines' });
+  const short = mention({ body: 'short' });
+  expect(toldInFull([long, short, long, lines, short])).toEqual([long, short]);
+  expect(toldInFull([])).toEqual([]);
 });

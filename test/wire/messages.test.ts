@@ -270,7 +270,7 @@ describe('an agent', () => {
     await caller.call('hivemind_process_mentions', { mention_ids });
     const all = await caller.call('hivemind_process_mentions', { all: true });
     expect(all).toMatchObject({ processed: 1, remaining: 0, unread: [{ author: 'human', from: 'Human' }] });
-    expect(all['next']).toContain('had not read');
+    expect(all['next']).toContain('had not read in full');
   });
 
   test('reads a long buffer page by page', async () => {
