@@ -1,0 +1,245 @@
+/** Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token. */
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { agent, eventsOf, tokensOf } from '../support/outreach.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+/** No desktop: what is shown is shown in Emacs. */
+const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };
+const background = (store: string, name = 'agent-1') =>
+  connectMcp({ store, env: { HIVE_AGENT: name, HIVE_SOURCE: 'bg', ...NO_DESKTOP } });
+
+describe('the last token', () => {
+  test('of sixteen processes that race for it one gets it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    for (let n = 1; n <= 4; n += 1)
+      await hive.outreach.ping({ message: 'x' }, await agent(hive, `early-${n}`));
+    const go = join(dirname(store), 'go');
+    const racers = Array.from({ length: 16 }, (_, n) =>
+      spawnScript('test/process/children/ping.ts', [`racer-${n}`, go], childEnvironment(store)),
+    );
+    const outputs = racers.map(outputOf);
+    await eventually(
+      async () => (await hive.sessions.list({ state: 'alive' })).length === 20,
+      30_000,
+      'sixteen racers',
+    );
+    writeFileSync(go, '');
+    const said = (await Promise.all(outputs)).map((text) => text.replace('ready\n', '').trim());
+    expect(said.toSorted()).toEqual([...Array.from({ length: 15 }, () => 'budget'), 'sent']);
+    expect(await tokensOf(hive)).toBe(0);
+    expect(await eventsOf(hive, 'outreach/suppressed')).toHaveLength(15);
+  }, 60_000);
+});
+
+describe('an agent over MCP', () => {
+  test('pings from the background, and is told what it owes', async () => {
+    const store = tempStore();
+    const caller = await background(store);
+    const result = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    expect(result).toMatchObject({ status: 'sent', source: 'bg', critical: false });
+    expect(result['next']).toContain('hivemind_report_updates');
+    await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow(
+      /^outreach_refused: The ping was not shown \(rule one_a_turn\).*A report is always possible/,
+    );
+    const report = await caller.call('hivemind_report_updates', { message: 'All is up.' });
+    expect(report).toMatchObject({ status: 'sent', reported: 1, reader: null });
+    expect(report['next']).toContain('the main session of this project');
+  });
+
+  test.each([
+    ['main', 'the main session'],
+    ['fork', 'an interactive fork'],
+  ])('a ping from %s is refused, and says where it belongs', async (source, where) => {
+    const caller = await connectMcp({ store: tempStore(), args: ['--source', source] });
+    await expect(caller.call('hivemind_ping_user', { message: 'x' })).rejects.toThrow(
+      `only available in background sessions, and this is ${where}`,
+    );
+  });
+
+  test.each([
+    ['main', null],
+    ['bg', 'bg'],
+    ['fork', 'fork'],
+  ])('a card from %s has the footer %s', async (source, footer) => {
+    const caller = await connectMcp({
+      store: tempStore(),
+      args: ['--source', source],
+      env: { HIVE_AGENT: 'a', ...NO_DESKTOP },
+    });
+    expect(await caller.call('hivemind_send_card', { title: 'Tasks' })).toMatchObject({
+      source,
+      footer,
+      ask_id: null,
+    });
+  });
+
+  test('bad input is refused with the field and its bound', async () => {
+    const caller = await background(tempStore());
+    const fields = Array.from({ length: 26 }, (_, n) => ({ name: `${n}`, value: 'v' }));
+    await expect(caller.call('hivemind_send_card', { title: 'x', fields })).rejects.toThrow(
+      '26 fields: at most 25',
+    );
+    await expect(caller.call('hivemind_send_card', { title: '' })).rejects.toThrow('title is empty');
+    await expect(caller.call('hivemind_send_card', { title: 'x', color: 'mauve' })).rejects.toThrow(/color/);
+    await expect(caller.call('hivemind_ping_user', { message: 'x'.repeat(501) })).rejects.toThrow(
+      'at most 500',
+    );
+    await expect(caller.call('hivemind_report_updates', { message: 'x'.repeat(8_193) })).rejects.toThrow(
+      '8 KB',
+    );
+  });
+});
+
+describe('Emacs', () => {
+  test('is told what was sent, which shows it; then how it stands, and what a rule suppressed', async () => {
+    const store = tempStore();
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const caller = await background(store);
+    const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    const { params } = await desk.seen((frame) => frame.method === 'outreach/received');
+    expect(params).toMatchObject({
+      outreach_id,
+      kind: 'ping',
+      source: 'bg',
+      message: 'Deployed.',
+      status: 'sent',
+    });
+    const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
+    expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
+    await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow();
+    await desk.seen(
+      ({ method, params: item }) => method === 'outreach/changed' && item.status === 'suppressed',
+    );
+    const { outreach } = await desk.request('outreach/list', {});
+    expect(outreach.map(({ status }: { status: string }) => status)).toEqual(['suppressed', 'shown']);
+    expect((await desk.request('outreach/list', { kind: 'card' })).outreach).toEqual([]);
+  });
+
+  test("answers a card's button as it answers any prompt, and the agent polls it", async () => {
+    const store = tempStore();
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const caller = await background(store);
+    const { ask_id } = await caller.call('hivemind_send_card', {
+      title: 'Deploy?',
+      actions: [{ label: 'Now', ask: 'Deploy it.' }, { label: 'Later' }],
+    });
+    const card = await desk.seen((frame) => frame.method === 'outreach/received');
+    expect(card.params).toMatchObject({
+      kind: 'card',
+      ask_id,
+      actions: [
+        { label: 'Now', ask: 'Deploy it.' },
+        { label: 'Later', ask: null },
+      ],
+    });
+    await desk.seen((frame) => frame.method === 'hivemind-ask' && frame.params.ask_id === ask_id);
+    const answer = { ask_id, selected: ['Now'], by: 'ada', response_id: 'r1' };
+    expect(await desk.request('hivemind-response', answer)).toMatchObject({ accepted: true });
+    expect(await caller.call('hivemind_poll', { ask_id })).toMatchObject({
+      status: 'responded',
+      decision: 'Now',
+    });
+  });
+
+  test('configures a session, and is told how it stands; agents feel it at once', async () => {
+    const store = tempStore();
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const caller = await background(store);
+    await caller.call('hivemind_status');
+    const { sessions } = await desk.request('session/list', {});
+    expect(sessions).toMatchObject([
+      { session_id: 'agent-1', source: 'bg', source_fixed: false, unprocessed_mentions: 0 },
+    ]);
+    const changes = {
+      source: 'main',
+      gate: 'off',
+      roles: ['reviewer'],
+      shared: false,
+      allow_ping: false,
+      report_policy: 'always',
+    };
+    const { session } = await desk.request('session/configure', {
+      session_id: sessions[0].handle,
+      ...changes,
+    });
+    expect(session).toMatchObject({
+      source: 'main',
+      source_fixed: true,
+      gate: 'off',
+      roles: ['reviewer'],
+      shared: false,
+      outreach: { allow_ping: false, report_policy: 'always' },
+    });
+    await desk.seen(({ method, params }) => method === 'session/changed' && params.source === 'main');
+    await expect(caller.call('hivemind_ping_user', { message: 'x' })).rejects.toThrow(
+      'only available in background',
+    );
+    await desk.request('session/configure', { session_id: 'agent-1', source: null, allow_ping: null });
+    await expect(
+      desk.request('session/configure', { session_id: 'agent-1', report_policy: 'never' }),
+    ).rejects.toThrow('invalid_input');
+    await expect(desk.request('session/configure', { session_id: 'nobody' })).rejects.toThrow(
+      'session_not_found',
+    );
+    await expect(
+      desk.request('session/configure', { session_id: 'agent-1', roles: ['two words'] }),
+    ).rejects.toThrow('A role is one word');
+  });
+
+  test('sets what holds for every session with its preferences', async () => {
+    const store = tempStore();
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const { preferences } = await desk.request('desk/preferences', { outreach: { allow_ping: false } });
+    expect(preferences.outreach).toMatchObject({ allow_ping: false, budget_capacity: 5 });
+    const caller = await background(store);
+    await expect(caller.call('hivemind_ping_user', { message: 'x', critical: true })).rejects.toThrow(
+      'allow_ping',
+    );
+    await desk.request('desk/preferences', { outreach: { allow_ping: null } });
+    await caller.call('hivemind_ping_user', { message: 'x' });
+    await expect(desk.request('desk/preferences', { outreach: { budget: 3 } })).rejects.toThrow(
+      'There is no outreach setting "budget"',
+    );
+  });
+
+  test('hears of an agent whose process has died with unreported output', async () => {
+    const store = tempStore();
+    const caller = await background(store);
+    await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    const hive = await openTestHive(store);
+    await hive.store.write(async (tx) => {
+      const session = await tx.sessions.get('agent-1');
+      if (session !== undefined) await tx.sessions.upsert({ ...session, pid: 2_147_483_646 });
+    });
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const found = async (): Promise<boolean> => (await eventsOf(hive, 'stop/let_go')).length === 1;
+    await eventually(found, 5_000, 'the sweep at the start');
+    await desk.end();
+    const [notice] = await eventsOf(hive, 'desk/notice');
+    expect(notice?.data['text']).toContain('ended with unreported output: ping "Deployed."');
+  });
+});
+
+describe('with nobody there', () => {
+  test('a ping that no screen could show has failed, and its token is back', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const caller = await background(store);
+    const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    expect(await tokensOf(hive)).toBe(4);
+    await eventually(async () => (await tokensOf(hive)) === 5, 6_000, 'the token');
+    expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ status: 'failed' });
+    expect((await eventsOf(hive, 'outreach/failed'))[0]?.data['reason']).toContain('no D-Bus session bus');
+  });
+});
