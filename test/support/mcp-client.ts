@@ -45,13 +45,19 @@ export async function connectMcp({
     args: words,
     env: childEnvironment(store, env ?? { HIVE_AGENT: 'agent-1' }),
     cwd: childEnvironment(store)['HOME'] ?? '/',
-    stderr: 'ignore',
+    stderr: 'pipe',
+  });
+  let said = '';
+  transport.stderr?.on('data', (text: Buffer) => {
+    said += text.toString();
   });
   const client = new Client({ name, version: '1.0.0' });
   const closed = new Promise<void>((resolve) => {
     client.onclose = resolve;
   });
-  await client.connect(transport);
+  await client.connect(transport).catch((error: unknown) => {
+    throw new Error(`hive mcp did not start (${String(error)}): ${said}`);
+  });
   const pid = transport.pid ?? 0;
   const crash = async (): Promise<void> => {
     if (transport.pid === null) return;

@@ -6,7 +6,7 @@ import type { Role } from '../../domain/tokens.ts';
 import { type Connection, createMcpServer } from './server.ts';
 
 /** A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
-const LONGEST_MESSAGE = 64 * 1024 * 1024;
+const LONGEST_MESSAGE = 16 * 1024 * 1024;
 
 /** Resolves when the connection has ended. Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
 export async function serveStdio(

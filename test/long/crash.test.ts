@@ -1,0 +1,9 @@
+import { test } from 'vitest';
+import { crashRounds } from '../support/crash.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+
+expectNothingLeft();
+
+test('200 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and double none', async () => {
+  await crashRounds(200);
+}, 1_200_000);

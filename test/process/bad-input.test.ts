@@ -1,0 +1,127 @@
+/** Bad input from an agent: each with a clear error, and nothing lost. */
+import { describe, expect, test } from 'vitest';
+import { createPrompt } from '../../src/domain/prompts.ts';
+import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+describe('an agent', () => {
+  test('hears what was wrong with each, goes on over the same connection, and its good question is there', async () => {
+    const store = tempStore();
+    const agent = await connectMcp({ store });
+    const good = await agent.call('hivemind_ask_async', { question: 'Good?', urgency: 'low' });
+    const cases: [object, RegExp][] = [
+      [{ question: '' }, /question is empty/],
+      [{ question: '\u200b\u00ad' }, /question is empty/],
+      [{ question: 'x'.repeat(10 * 1024 * 1024) }, /question is too long: at most 8,000 characters/],
+      [{ question: 'Q', context: 'x'.repeat(70_000) }, /context is too long: at most 64 KB/],
+      [{ question: 'Q', options: ['a', 'b', 'a'] }, /"a" stands twice/],
+      [{ question: 'Q', options: ['a\0', 'a\ufffd'] }, /stands twice/],
+      [{ question: 'Q', options: Array.from({ length: 21 }, String) }, /options/],
+      [{ question: 'Q', timeout_ms: -5 }, /timeout_ms/],
+      [{ question: 'Q', timeout_ms: 1e18 }, /timeout_ms/],
+      [{ question: 'Q', allow_free_text: false }, /nobody could answer/],
+      [{ question: 7 }, /question/],
+    ];
+    for (const [args, sentence] of cases)
+      await expect(agent.call('hivemind_ask_async', { ...args })).rejects.toThrow(sentence);
+    await expect(agent.call('hivemind_poll', { ask_id: 'ask-0000000000000000' })).rejects.toThrow(
+      /There is no prompt/,
+    );
+    await expect(agent.call('hivemind_poll', { wait_ms: 26_000 })).rejects.toThrow(/wait_ms/);
+    const { prompts } = await agent.call('hivemind_poll');
+    expect(prompts).toMatchObject([{ ask_id: good['ask_id'], status: 'pending' }]);
+  });
+
+  test('gets odd text back as it was sent, made storable', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = await connectMcp({ store });
+    const question = 'NUL \0, lone \ud800, \u202eright to left\u202c, zero\u200bwidth, 🐝?';
+    const { ask_id } = await agent.call('hivemind_ask_async', {
+      question,
+      options: ['כן', 'לא'],
+      urgency: 'low',
+    });
+    const clean = 'NUL \ufffd, lone \ufffd, \u202eright to left\u202c, zero\u200bwidth, 🐝?';
+    expect((await hive.prompts.get(String(ask_id))).question).toBe(clean);
+    await hive.prompts.respond({ ask_id: String(ask_id), decision: 'כן', comment: '\0', actor: HUMAN });
+    const answer = await agent.call('hivemind_poll', { ask_id });
+    expect(answer).toMatchObject({ question: clean, decision: 'כן', selected: ['כן'], comment: '\ufffd' });
+  });
+
+  test('that sends more than any message may be is cut off, and its process does not stay behind deaf', async () => {
+    const store = tempStore();
+    const agent = await connectMcp({ store });
+    const absurd = agent.call('hivemind_ask_async', { question: 'x'.repeat(20 * 1024 * 1024) });
+    await expect(absurd).rejects.toThrow();
+    const next = await connectMcp({ store });
+    expect(await next.call('hivemind_status')).toMatchObject({ pending_total: 0 });
+  });
+});
+
+describe('a human', () => {
+  test('hears what was wrong with an answer, and the question is still open', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const session = await introduce(hive);
+    const request = {
+      question: 'Which?',
+      options: ['red', 'blue'],
+      allow_free_text: false,
+      urgency: 'low' as const,
+    };
+    const { ask_id } = (await hive.prompts.ask(request, session)).prompt;
+    const sidecar = await startSidecar(store);
+    const answer = { ask_id, by: 'ada', response_id: 'r1' };
+    const cases: [object, RegExp][] = [
+      [
+        { decision: 'green' },
+        /^invalid_answer: .*"green" is none of the options and free text is off.*"red", "blue"/,
+      ],
+      [{ decision: '' }, /^invalid_answer: .*the answer is empty/],
+      [{ selected: ['red', 'blue'] }, /^invalid_answer: .*only one option/],
+      [
+        { decision: 'red', store_id: 'store-elsewhere' },
+        /^wrong_store: .*written for the store store-elsewhere/,
+      ],
+      [{ decision: 'red', ask_id: 'nothing' }, /^prompt_not_found: /],
+      [{ decision: 'red', response_id: '' }, /^invalid_input: .*response_id/],
+    ];
+    for (const [change, sentence] of cases)
+      await expect(sidecar.request('hivemind-response', { ...answer, ...change })).rejects.toThrow(sentence);
+    expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+    expect(await sidecar.request('hivemind-response', { ...answer, decision: 'red' })).toMatchObject({
+      accepted: true,
+    });
+  });
+});
+
+test('10,000 pending prompts: asking, looking and answering stay quick', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
+  const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+  await hive.store.write(async (tx) => {
+    for (let n = 0; n < 10_000; n += 1)
+      await tx.prompts.insert(createPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
+  });
+  const client = await connectMcp({ store });
+  const asking = await timed(() =>
+    client.call('hivemind_ask_async', { question: 'One more?', urgency: 'low' }),
+  );
+  const { ask_id } = asking.result;
+  await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
+  const looking = await timed(() => client.call('hivemind_poll', { ask_id }));
+  expect(looking.result).toMatchObject({ decision: 'yes' });
+  const status = await timed(() => client.call('hivemind_status'));
+  expect(status.result).toMatchObject({ pending_total: 10_000 });
+  const all = await timed(() => client.call('hivemind_poll'));
+  expect((all.result['prompts'] as unknown[]).length).toBeLessThanOrEqual(200);
+  for (const { ms } of [asking, looking, status, all]) expect(ms).toBeLessThan(1_000);
+});

@@ -1,0 +1,109 @@
+/** The old blocking ask: it blocks its caller alone, shows signs of life, and loses nothing when it is given up. */
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { connectInProcess } from '../support/mcp-in-process.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function pendingOf(hive: Hive): Promise<string[]> {
+  const { items } = await hive.store.read((tx) => tx.prompts.list({ status: 'pending', limit: 10 }));
+  return items.map(({ ask_id }) => ask_id);
+}
+
+test('it returns the answer when it comes', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const agent = await connectMcp({ store });
+  const asking = agent.call('hivemind_ask', { question: 'Go on?', urgency: 'low' });
+  await eventually(async () => (await pendingOf(hive)).length === 1);
+  // Others are not blocked meanwhile, nor is the same connection.
+  expect((await timed(() => agent.call('hivemind_status'))).ms).toBeLessThan(1_000);
+  const [ask_id = ''] = await pendingOf(hive);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  expect(await asking).toMatchObject({ ask_id, status: 'responded', decision: 'yes' });
+  expect(String((await asking)['deprecated'])).toMatch(/deprecated/);
+});
+
+test('on its time limit it says how to go on, and the question stays open', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const agent = await connectMcp({ store });
+  const { ask_id, status, timed_out, next } = await agent.call('hivemind_ask', {
+    question: 'Go on?',
+    timeout_ms: 1_000,
+    urgency: 'low',
+  });
+  expect([status, timed_out]).toEqual(['pending', true]);
+  expect(next).toContain(`hivemind_poll {"ask_id": "${String(ask_id)}"}`);
+  expect((await hive.prompts.get(String(ask_id))).expires_at).toBeNull();
+  await hive.prompts.respond({ ask_id: String(ask_id), decision: 'late, but in time', actor: HUMAN });
+  expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'late, but in time' });
+});
+
+test('cancelled by its client, the question stays open', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const agent = await connectMcp({ store });
+  const controller = new AbortController();
+  const asking = agent.call(
+    'hivemind_ask',
+    { question: 'Go on?', urgency: 'low' },
+    { signal: controller.signal },
+  );
+  await eventually(async () => (await pendingOf(hive)).length === 1);
+  controller.abort();
+  await expect(asking).rejects.toThrow();
+  const [ask_id = ''] = await pendingOf(hive);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({
+    status: 'responded',
+    decision: 'yes',
+  });
+});
+
+test('killed while it waits, the question stays open for the next child', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const agent = await connectMcp({ store });
+  const asking = agent.call('hivemind_ask', { question: 'Go on?', urgency: 'low' }).catch(() => 'gone');
+  await eventually(async () => (await pendingOf(hive)).length === 1);
+  await agent.crash();
+  expect(await asking).toBe('gone');
+  const [ask_id = ''] = await pendingOf(hive);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  const next = await connectMcp({ store });
+  const { prompts } = await next.call('hivemind_poll');
+  expect(prompts).toMatchObject([{ ask_id, decision: 'yes' }]);
+});
+
+test('every 15 s it tells a client that wants to know that it is alive', async () => {
+  const hive = await openTestHive();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const client = await connectInProcess(hive);
+  const progress: Progress[] = [];
+  const asking = client.callTool({ name: 'hivemind_ask', arguments: { question: 'Go on?' } }, undefined, {
+    onprogress: (told) => progress.push(told),
+  });
+  await eventually(async () => (await pendingOf(hive)).length === 1);
+  await eventually(() => vi.getTimerCount() > 0);
+  for (let n = 1; n <= 3; n += 1) {
+    vi.advanceTimersByTime(15_000);
+    await eventually(() => progress.length === n);
+  }
+  expect(progress.map((told) => told.progress)).toEqual([1, 2, 3]);
+  const [ask_id = ''] = await pendingOf(hive);
+  expect(progress[0]?.message).toContain(ask_id);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  await asking;
+  vi.advanceTimersByTime(60_000);
+  expect(progress).toHaveLength(3);
+});

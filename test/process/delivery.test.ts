@@ -1,0 +1,194 @@
+/** Into a model, delivery is at least once, undisturbed exactly once, never lost (invariant 6). */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { connectInProcess } from '../support/mcp-in-process.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+interface Scene {
+  store: string;
+  hive: Hive;
+  agent: McpCaller;
+}
+
+async function scene(): Promise<Scene> {
+  const store = tempStore();
+  return { store, hive: await openTestHive(store), agent: await connectMcp({ store }) };
+}
+
+async function asked(agent: McpCaller): Promise<string> {
+  return String((await agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' }))['ask_id']);
+}
+
+async function answered({ hive, agent }: Scene, decision = 'yes'): Promise<string> {
+  const ask_id = await asked(agent);
+  await hive.prompts.respond({ ask_id, decision, actor: HUMAN });
+  return ask_id;
+}
+
+async function open(agent: McpCaller): Promise<Record<string, unknown>[]> {
+  return (await agent.call('hivemind_poll'))['prompts'] as Record<string, unknown>[];
+}
+
+async function trail(hive: Hive, ask_id: string): Promise<string[]> {
+  const events = await hive.store.read((tx) => tx.events.of(ask_id, 100));
+  return events
+    .map(({ type }) => type)
+    .filter((type) => type === 'prompt/handed' || type === 'prompt/collected');
+}
+
+describe('undisturbed', () => {
+  test('an answer is handed once, collected with the next call, and not shown again', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    const [first] = await open(at.agent);
+    expect(first).toMatchObject({ ask_id, status: 'responded', decision: 'yes', collected_at: null });
+    expect(first?.['handed_at']).not.toBeNull();
+    expect(first).not.toHaveProperty('repeated');
+    expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed']);
+    expect(await open(at.agent)).toEqual([]);
+    expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
+  });
+
+  test('a settled prompt stays pollable by its id, with all its receipts', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    await at.agent.call('hivemind_poll', { ask_id });
+    for (let n = 0; n < 2; n += 1) {
+      const again = await at.agent.call('hivemind_poll', { ask_id });
+      expect(again).toMatchObject({ decision: 'yes', by: 'ada', via: 'emacs' });
+      expect([again['responded_at'], again['handed_at'], again['collected_at']]).not.toContain(null);
+      expect(again).not.toHaveProperty('repeated');
+    }
+    expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
+  });
+
+  test('looking at what is pending hands nothing', async () => {
+    const at = await scene();
+    const ask_id = await asked(at.agent);
+    await at.agent.call('hivemind_poll', { ask_id });
+    expect(await trail(at.hive, ask_id)).toEqual([]);
+  });
+
+  test('a late answer is handed although the expiry had been collected', async () => {
+    const at = await scene();
+    const ask_id = await asked(at.agent);
+    await at.hive.prompts.cancel(ask_id, HUMAN, 'human');
+    await open(at.agent);
+    expect(await open(at.agent)).toEqual([]);
+    await at.hive.prompts.respond({ ask_id, decision: 'late yes', actor: HUMAN });
+    const [late] = await open(at.agent);
+    expect(late).toMatchObject({
+      ask_id,
+      status: 'cancelled',
+      late_response: { decision: 'late yes', by: 'ada' },
+    });
+    expect(late?.['next']).toMatch(/answered late/);
+    expect(await open(at.agent)).toEqual([]);
+  });
+});
+
+describe('disturbed', () => {
+  test('what was handed by a child that was killed is handed again by the next, once, as repeated', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    await open(at.agent);
+    await at.agent.crash();
+    const next = await connectMcp({ store: at.store });
+    expect(await open(next)).toMatchObject([{ ask_id, decision: 'yes', repeated: true }]);
+    expect(await open(next)).toEqual([]);
+    expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/handed', 'prompt/collected']);
+  });
+
+  test('a call of the next child proves nothing of what the killed one had handed', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    await open(at.agent);
+    await at.agent.crash();
+    const next = await connectMcp({ store: at.store });
+    await next.call('hivemind_status');
+    expect(await open(next)).toMatchObject([{ ask_id, repeated: true }]);
+  });
+
+  test('a call beside the one that hands over proves nothing; the next one does', async () => {
+    const real = await openTestHive();
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    // Handed over in the store, and not yet returned to the client.
+    const hand: Hive['delivery']['hand'] = async (...args) => {
+      const delivered = await real.delivery.hand(...args);
+      await held;
+      return delivered;
+    };
+    const client = await connectInProcess({ ...real, delivery: { ...real.delivery, hand } });
+    const call = (name: string, args: Record<string, unknown> = {}): Promise<unknown> =>
+      client.callTool({ name, arguments: args });
+    await call('hivemind_ask_async', { question: 'Go on?' });
+    const [prompt] = await real.prompts.openOf('agent-1');
+    const ask_id = prompt?.ask_id ?? '';
+    await real.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const polling = call('hivemind_poll', { ask_id });
+    await eventually(async () => (await real.prompts.get(ask_id)).handed_at !== null);
+    await call('hivemind_status');
+    expect((await real.prompts.get(ask_id)).collected_at).toBeNull();
+    letGo();
+    await polling;
+    await call('hivemind_status');
+    expect((await real.prompts.get(ask_id)).collected_at).not.toBeNull();
+  });
+
+  test('an answer that nobody fetched waits for the next child', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    await at.agent.crash();
+    const [waiting] = await open(await connectMcp({ store: at.store }));
+    expect(waiting).toMatchObject({ ask_id, decision: 'yes' });
+    expect(waiting).not.toHaveProperty('repeated');
+  });
+});
+
+describe('another session', () => {
+  test('may read with the id, and takes nothing away', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    const stranger = await connectMcp({ store: at.store, env: { HIVE_AGENT: 'agent-2' } });
+    expect(await open(stranger)).toEqual([]);
+    expect(await stranger.call('hivemind_poll', { ask_id })).toMatchObject({
+      decision: 'yes',
+      handed_at: null,
+    });
+    await stranger.call('hivemind_poll', { ask_id });
+    expect(await trail(at.hive, ask_id)).toEqual([]);
+    expect(await open(at.agent)).toMatchObject([{ ask_id, decision: 'yes' }]);
+  });
+
+  test('gets what it asked over a connection without identity, by the id', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const nameless = await connectMcp({ store, env: {} });
+    const ask_id = await asked(nameless);
+    await nameless.crash();
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const next = await connectMcp({ store, env: {} });
+    expect(await next.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'yes' });
+    await next.call('hivemind_status');
+    expect(await trail(hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
+  });
+});
+
+test('an amendment is possible until the answer is handed over, and is what is handed', async () => {
+  const at = await scene();
+  const ask_id = await answered(at);
+  await at.hive.prompts.amend({ ask_id, decision: 'no', actor: HUMAN });
+  expect(await open(at.agent)).toMatchObject([{ decision: 'no', amended: true }]);
+  await expect(at.hive.prompts.amend({ ask_id, decision: 'yes', actor: HUMAN })).rejects.toMatchObject({
+    code: 'prompt_not_amendable',
+  });
+});

@@ -1,0 +1,92 @@
+/** Expiry: exact while any hive process lives, lazy when none did, and never a decision. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { ask, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const EXACT_MS = 250;
+
+/** The prompt as it is stored, without expiring it by looking. */
+async function stored(hive: Hive, ask_id: string): Promise<Prompt> {
+  const prompt = await hive.store.read((tx) => tx.prompts.get(ask_id));
+  if (prompt === undefined) throw new Error(`no prompt ${ask_id}`);
+  return prompt;
+}
+
+/** How late the prompt expired. */
+async function lateness(hive: Hive, ask_id: string): Promise<number> {
+  await eventually(async () => (await stored(hive, ask_id)).status !== 'pending', 5_000, 'the expiry');
+  const { status, decision, expires_at, settled_at, via } = await stored(hive, ask_id);
+  expect([status, decision, via]).toEqual(['expired', null, 'clock']);
+  return Date.parse(settled_at ?? '') - Date.parse(expires_at ?? '');
+}
+
+describe('with one process alive', () => {
+  test('an agent of MCP: the prompt expires on time', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await connectMcp({ store });
+    const { ask_id } = await ask(hive, { timeout_ms: 1_000 });
+    expect(await lateness(hive, ask_id)).toBeLessThanOrEqual(EXACT_MS);
+  });
+
+  test('a sidecar: the prompt expires on time, and Emacs is told', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const sidecar = await startSidecar(store);
+    // The later one first, so that a nearer time has to be noticed.
+    const later = await ask(hive, { timeout_ms: 1_600, urgency: 'low' });
+    const sooner = await ask(hive, { timeout_ms: 1_000, urgency: 'low' });
+    expect(await lateness(hive, sooner.ask_id)).toBeLessThanOrEqual(EXACT_MS);
+    expect(await lateness(hive, later.ask_id)).toBeLessThanOrEqual(EXACT_MS);
+    await sidecar.seen(
+      ({ method, params }) =>
+        method === 'prompt/changed' && params.ask_id === later.ask_id && params.status === 'expired',
+    );
+  });
+
+  test('the asker that waits for it: it is told of the end at once', async () => {
+    const agent = await connectMcp({ store: tempStore() });
+    const { ask_id, expires_at } = await agent.call('hivemind_ask_async', {
+      question: 'Soon?',
+      timeout_ms: 1_000,
+    });
+    const result = await agent.call('hivemind_poll', { ask_id, wait_ms: 5_000 });
+    expect(result).toMatchObject({ status: 'expired' });
+    expect(result).not.toHaveProperty('decision');
+    expect(Date.now() - Date.parse(String(expires_at))).toBeLessThanOrEqual(EXACT_MS + 100);
+  });
+});
+
+test('with several processes alive it expires once', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  await Promise.all([connectMcp({ store }), connectMcp({ store }), startSidecar(store)]);
+  const asked = await Promise.all(
+    Array.from({ length: 30 }, () => ask(hive, { timeout_ms: 1_000, urgency: 'low' })),
+  );
+  for (const { ask_id } of asked) {
+    expect(await lateness(hive, ask_id)).toBeLessThanOrEqual(EXACT_MS);
+    const trail = await hive.store.read((tx) => tx.events.of(ask_id, 50));
+    expect(trail.filter((event) => event.type === 'prompt/expired')).toHaveLength(1);
+  }
+});
+
+test('with none alive it expires when somebody looks, however many there are', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const asked = await Promise.all(Array.from({ length: 450 }, () => ask(hive, { timeout_ms: 1_000 })));
+  await sleep(1_100);
+  const [last] = asked.slice(-1);
+  expect((await stored(hive, last?.ask_id ?? '')).status).toBe('pending');
+  expect((await hive.prompts.get(last?.ask_id ?? '')).status).toBe('expired');
+  expect((await hive.prompts.list({ status: 'pending', limit: 500 })).items).toEqual([]);
+  expect((await hive.prompts.list({ status: 'expired', limit: 500 })).items).toHaveLength(450);
+});

@@ -1,0 +1,46 @@
+/** One winner (invariant 2) among real processes. */
+import { expect, test } from 'vitest';
+import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { introduce, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const PROMPTS = 300;
+const RACERS = ['ada', 'bob', 'cleo', 'dan'];
+
+test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: each has exactly one winner`, async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const session = await introduce(hive);
+  for (let n = 0; n < PROMPTS; n += 1) await hive.prompts.ask({ question: `Question ${n}?` }, session);
+  const racers = RACERS.map((name) =>
+    spawnScript('test/process/children/answer-all.ts', [name], childEnvironment(store)),
+  );
+  const racing = racers.map(outputOf);
+  await eventually(() => racers.every((racer) => racer.stderr().endsWith('ready')), 20_000);
+  for (const racer of racers) racer.process.stdin.write('go');
+  const outcomes = (await Promise.all(racing)).map((text) => JSON.parse(text) as Record<string, string>);
+
+  const { items } = await hive.store.read((tx) => tx.prompts.list({ status: 'responded', limit: 1_000 }));
+  expect(items).toHaveLength(PROMPTS);
+  for (const { ask_id, decision, by } of items) {
+    const told = RACERS.filter((_, racer) => outcomes[racer]?.[ask_id] === 'accepted');
+    expect([ask_id, told]).toEqual([ask_id, [by]]);
+    expect(decision).toBe(by);
+    const trail = await hive.store.read((tx) => tx.events.of(ask_id, 20));
+    const types = trail
+      .map((event) => event.type)
+      .filter((type) => type.endsWith('response') || type.endsWith('responded'));
+    expect(types).toEqual([
+      'prompt/responded',
+      ...Array.from({ length: RACERS.length - 1 }, () => 'prompt/lost_response'),
+    ]);
+  }
+  const winners = outcomes.map((of) => Object.values(of).filter((outcome) => outcome === 'accepted').length);
+  expect(winners.reduce((sum, count) => sum + count, 0)).toBe(PROMPTS);
+  // A race, not a walk-over.
+  expect(winners.filter((count) => count > 0).length).toBeGreaterThan(1);
+}, 60_000);

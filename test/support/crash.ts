@@ -1,0 +1,148 @@
+/**
+ * Rounds of kill -9: an agent asks without pause, a desk and a coordinator answer without pause, and all
+ * three are killed in the middle of it. What was acknowledged is remembered, what was not is sent again
+ * in the next round under the same key, as a client and an outbox do.
+ */
+import { expect } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { openTestHive } from './hive.ts';
+import { connectMcp, type McpCaller } from './mcp-client.ts';
+import { type Sidecar, startSidecar } from './sidecar.ts';
+import { tempStore } from './temp.ts';
+import { sleep } from './wait.ts';
+
+interface Answer {
+  ask_id: string;
+  decision: string;
+  response_id: string;
+}
+
+/** What the clients know to be stored, and what they do not know of. */
+interface Books {
+  /** question → ask_id */
+  asked: Map<string, string>;
+  unsureAsks: Set<string>;
+  /** ask_id → the answer that was accepted */
+  answered: Map<string, Answer>;
+  unsureAnswers: Map<string, Answer>;
+}
+
+export async function crashRounds(rounds: number): Promise<void> {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const books: Books = {
+    asked: new Map(),
+    unsureAsks: new Set(),
+    answered: new Map(),
+    unsureAnswers: new Map(),
+  };
+  for (let round = 0; round < rounds; round += 1) await oneRound(store, round, books);
+  // Enough happened for the rounds to mean something.
+  expect(books.asked.size).toBeGreaterThan(rounds);
+  expect(books.answered.size).toBeGreaterThan(rounds);
+  await checkBooks(hive, books);
+}
+
+async function oneRound(store: string, round: number, books: Books): Promise<void> {
+  const [asker, coordinator, desk] = await Promise.all([
+    connectMcp({ store, env: { HIVE_AGENT: 'asker' } }),
+    connectMcp({ store, args: ['--role', 'coordinator'], env: { HIVE_AGENT: 'coordinator' } }),
+    startSidecar(store),
+  ]);
+  const working = [
+    askOn(asker, round, books),
+    answerFromDesk(desk, books),
+    answerFromCoordinator(coordinator, books),
+  ];
+  await sleep(30 + Math.random() * 120);
+  const killers = [() => asker.crash(), () => coordinator.crash(), () => desk.child.kill('SIGKILL')];
+  for (const kill of killers.sort(() => Math.random() - 0.5)) {
+    void kill();
+    await sleep(Math.random() * 10);
+  }
+  await Promise.all([...working, asker.crash(), coordinator.crash(), desk.child.exited]);
+}
+
+/** Asks until it is killed, first what it does not know to have been asked. */
+async function askOn(asker: McpCaller, round: number, { asked, unsureAsks }: Books): Promise<void> {
+  const again = [...unsureAsks];
+  for (let n = 0; ; n += 1) {
+    const question = again[n] ?? `Question ${n} of round ${round}?`;
+    unsureAsks.add(question);
+    try {
+      const result = await asker.call('hivemind_ask_async', {
+        question,
+        idempotency_key: question,
+        urgency: 'low',
+      });
+      asked.set(question, String(result['ask_id']));
+      unsureAsks.delete(question);
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Answers what it is told of, as Emacs does: what was not acknowledged goes out again first. */
+async function answerFromDesk(desk: Sidecar, { answered, unsureAnswers }: Books): Promise<void> {
+  async function send(answer: Answer): Promise<void> {
+    unsureAnswers.set(answer.ask_id, answer);
+    const { accepted } = await desk.request('hivemind-response', { ...answer, by: 'ada' });
+    unsureAnswers.delete(answer.ask_id);
+    if (accepted === true) answered.set(answer.ask_id, answer);
+  }
+  const ended = desk.child.exited.then(() => Promise.reject(new Error('killed')));
+  const sending = [...unsureAnswers.values()].map(send);
+  let seen = 0;
+  try {
+    for (;;) {
+      const asks = desk.frames.slice(seen).filter((frame) => frame.method === 'hivemind-ask');
+      seen = desk.frames.length;
+      for (const { params } of asks) {
+        const { ask_id } = params as { ask_id: string };
+        sending.push(send({ ask_id, decision: `desk to ${ask_id}`, response_id: `desk-${ask_id}` }));
+      }
+      await Promise.race([sleep(1), ended]);
+    }
+  } catch {
+    await Promise.race([Promise.allSettled(sending), sleep(0)]);
+  }
+}
+
+async function answerFromCoordinator(coordinator: McpCaller, { answered }: Books): Promise<void> {
+  try {
+    for (;;) {
+      const { prompts } = await coordinator.call('hivemind_await_ask', { timeout_ms: 5_000 });
+      for (const { ask_id } of (prompts as { ask_id: string }[]).toReversed()) {
+        const decision = `coordinator to ${ask_id}`;
+        const { accepted } = await coordinator.call('hivemind_respond', { ask_id, decision });
+        if (accepted === true) answered.set(ask_id, { ask_id, decision, response_id: '' });
+      }
+    }
+  } catch {
+    return;
+  }
+}
+
+/** Every acknowledged ask and every acknowledged answer is there, exactly once; and state agrees with events. */
+async function checkBooks(hive: Hive, { asked, answered }: Books): Promise<void> {
+  const { items } = await hive.store.read((tx) => tx.prompts.list({ limit: 100_000 }));
+  const byQuestion = Map.groupBy(items, (prompt) => prompt.question);
+  for (const [question, ask_id] of asked) {
+    expect([question, byQuestion.get(question)?.map((prompt) => prompt.ask_id)]).toEqual([
+      question,
+      [ask_id],
+    ]);
+  }
+  expect([...byQuestion.values()].filter((prompts) => prompts.length > 1)).toEqual([]);
+  for (const prompt of items) {
+    const { ask_id } = prompt;
+    const trail = await hive.store.read((tx) => tx.events.of(ask_id, 100));
+    const count = (type: string): number => trail.filter((event) => event.type === type).length;
+    expect([ask_id, count('prompt/created')]).toEqual([ask_id, 1]);
+    expect([ask_id, count('prompt/responded')]).toEqual([ask_id, prompt.status === 'responded' ? 1 : 0]);
+    const acknowledged = answered.get(ask_id);
+    if (acknowledged !== undefined)
+      expect([ask_id, prompt.decision]).toEqual([ask_id, acknowledged.decision]);
+  }
+}

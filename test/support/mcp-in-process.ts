@@ -1,0 +1,26 @@
+/** An MCP client and server in one process: for what needs its clock held still or its services held up. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { onTestFinished } from 'vitest';
+import { createMcpServer, type Role } from '../../src/adapters/mcp/server.ts';
+import type { Hive } from '../../src/application/hive.ts';
+
+/** A client with a session of its own, `agent-1`. */
+export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promise<Client> {
+  const connection = {
+    env: { HIVE_AGENT: 'agent-1' },
+    connection_id: 'connection-1',
+    source: null,
+    place: { project: 'demo', project_dir: '/demo', branch: null },
+    machine: 'test',
+    parent_pid: null,
+    trusts_meta: true,
+    stopping: new AbortController().signal,
+  };
+  const client = new Client({ name: 'test', version: '1' });
+  const [here, there] = InMemoryTransport.createLinkedPair();
+  await createMcpServer(hive, connection, role).connect(there);
+  await client.connect(here);
+  onTestFinished(() => client.close());
+  return client;
+}
