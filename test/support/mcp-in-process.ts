@@ -2,8 +2,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { onTestFinished } from 'vitest';
-import { createMcpServer, type Role } from '../../src/adapters/mcp/server.ts';
+import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import type { Hive } from '../../src/application/hive.ts';
+import type { Role } from '../../src/domain/tokens.ts';
 
 /** A client with a session of its own, `agent-1`. */
 export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promise<Client> {
