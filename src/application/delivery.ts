@@ -135,7 +135,7 @@ export const deliverAnswers: Station = async (visit) => {
   // A session that begins anew from its transcript may have lost what was printed last.
   const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
   if (proven !== null && proves) await collectFrom(tx, carrier, proven);
-  if (event.name === 'PostToolUse' && event.tool?.own === 'hivemind_poll') await collectPolled(visit);
+  if (event.name === 'PostToolUse') await collectReturned(visit);
   if (!takesContext(event) || verdict.block !== null) return null;
   if (event.name === 'SessionStart') await releaseCarried(tx, carrier);
   const delivered = await handUncollected(visit);
@@ -144,11 +144,17 @@ export const deliverAnswers: Station = async (visit) => {
   return { context, carries: true };
 };
 
-/** A poll whose result has come back to the client was read: the hook that fires after it is the proof. */
-async function collectPolled({ tx, session }: Visit): Promise<void> {
-  for (const prompt of await tx.prompts.openOf(session.session_id, OPEN_LIMIT)) {
-    if (isUncollected(prompt) && prompt.carrier?.startsWith('mcp:') === true) await collectOne(tx, prompt);
-  }
+/** What a call of the session has brought back, from a poll over MCP or in its shell: the hook after it is the proof. */
+async function collectReturned({ tx, event, session }: Visit): Promise<void> {
+  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const returned = open.filter((prompt) => isUncollected(prompt) && isReturnCarrier(prompt.carrier));
+  if (returned.length === 0) return;
+  const response = JSON.stringify(event.tool?.response ?? null);
+  for (const prompt of returned) if (response.includes(prompt.ask_id)) await collectOne(tx, prompt);
+}
+
+function isReturnCarrier(carrier: string | null): boolean {
+  return carrier !== null && (carrier.startsWith('mcp:') || carrier.startsWith('cli:'));
 }
 
 /** What this session's hooks had printed and nothing proved read is to be handed again. */
