@@ -90,9 +90,8 @@ async function alreadyPosted(tx: ReadTx, command: PostCommand): Promise<Posted |
   const { message_id, heading } = command;
   if (message_id !== undefined && message_id !== null) {
     const message = await tx.messages.get(message_id);
-    if (message === undefined) return undefined;
-    if (message.body !== body) throw conflict(message_id);
-    return nothingNew(message);
+    if (message !== undefined && message.body !== body) throw conflict(message_id);
+    if (message !== undefined) return nothingNew(message);
   }
   if (heading === undefined || heading === null) return undefined;
   const block = { stamp: heading.stamp, handle: cleanText(heading.handle), body };
@@ -120,7 +119,9 @@ async function write(
     parent,
     hops: await hopsOf(tx, author, parent),
     under:
-      typedAs === null || typedAs === author.handle ? null : { handle: typedAs, stamp: heading?.stamp ?? '' },
+      typedAs === null
+        ? null
+        : { handle: typedAs === author.handle ? null : typedAs, stamp: heading?.stamp ?? '' },
   });
   await tx.messages.insert(message);
   const { message_id, session_id, project, thread, priority, via } = message;

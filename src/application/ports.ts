@@ -189,8 +189,9 @@ export interface MessageFilter {
   thread?: string | undefined;
   from_handle?: string | undefined;
   query?: string | undefined;
-  after?: string | null | undefined;
-  before?: string | null | undefined;
+  /** A cursor, or the `seq` of a message; so has `before`. */
+  after?: string | number | null | undefined;
+  before?: string | number | null | undefined;
   limit: number;
 }
 

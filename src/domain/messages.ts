@@ -22,7 +22,7 @@ export interface Message {
   from_handle: string;
   /** Only `human` counts as a human, whatever a heading in a buffer says. */
   author: AuthorKind;
-  /** The handle and the time in the heading of a block that was typed or inserted in a buffer under another name. */
+  /** The time in the heading of a block that was inserted in a buffer, and the handle where that was another's. */
   as_handle: string | null;
   as_stamp: string | null;
   project: string | null;
@@ -104,8 +104,8 @@ export interface MessageStamp {
   /** The message that it answers. */
   parent: Message | null;
   hops: number;
-  /** The heading it was written under, where that is another's. */
-  under: Pick<Block, 'handle' | 'stamp'> | null;
+  /** The heading it was written under; `handle` null where that is its author's own. */
+  under: { handle: string | null; stamp: string } | null;
 }
 
 /** A new message. @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
@@ -157,7 +157,8 @@ const FARTHEST_ZONE_MS = 26 * 60 * 60 * 1000;
  */
 export function isBlockOf(message: Message, block: Block): boolean {
   if (message.body !== block.body) return false;
-  if (message.as_handle === block.handle && message.as_stamp === block.stamp) return true;
+  const name = message.as_handle ?? message.from_handle;
+  if (name === block.handle && message.as_stamp === block.stamp) return true;
   if (message.from_handle !== block.handle && message.as_handle !== block.handle) return false;
   const shown = Date.parse(`${block.stamp.replace(' ', 'T')}Z`);
   const apart = shown - Math.floor(Date.parse(message.at) / 1000) * 1000;

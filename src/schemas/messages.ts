@@ -83,13 +83,16 @@ export const postParams = z.object({
   heading: z.object({ handle, stamp: z.string().regex(STAMP) }).nullish(),
 });
 
+/** A cursor, or the `seq` of a message that is known: an editor drops what it showed, and pages on from what is left. */
+const place = z.union([cursor, z.number().int().min(0)]).nullish();
+
 /** `message/list`: at most 500 a page. */
 export const messageListParams = z.object({
   ...placeShape,
   thread: z.string().min(1).max(limits.thread).nullish(),
   from: handle.nullish(),
   query: z.string().max(1_000).nullish(),
-  after: cursor.nullish(),
-  before: cursor.nullish(),
+  after: place,
+  before: place,
   limit: z.number().int().min(1).max(500).nullish(),
 });

@@ -200,6 +200,37 @@ export function messagesContract(engine: StoreEngine): void {
       });
       expect(message.as_handle).toBeNull();
     });
+
+    test('is known again whatever id its sender has given it meanwhile', async () => {
+      const hive = await open();
+      for (const handle of ['Human', 'Claude-abc12']) {
+        const found = {
+          body: `hello from ${handle}`,
+          author: humanAuthor('emacs', DEMO),
+          heading: { handle, stamp: '2026-01-11 18:00:00' },
+        };
+        const { message } = await hive.messages.post({ ...found, message_id: `msg-first-${handle}` });
+        const again = await hive.messages.post({ ...found, message_id: `msg-second-${handle}` });
+        expect(again).toMatchObject({ existing: true, message });
+        const later = { ...found, heading: { handle, stamp: '2026-01-11 18:00:01' } };
+        expect(await hive.messages.post(later)).toMatchObject({ existing: false });
+      }
+    });
+  });
+
+  test('are listed around a message that is known, as well as by a cursor', async () => {
+    const hive = await open();
+    const ada = await join(hive, 'abc12-session');
+    const posted = [];
+    for (const body of ['one', 'two', 'three']) posted.push((await post(hive, ada, body)).message);
+    const seq = posted[1]?.seq ?? 0;
+    const bodies = (page: { items: { body: string }[] }) => page.items.map((message) => message.body);
+    expect(bodies(await hive.messages.read({ before: seq, limit: 5 }))).toEqual(['one']);
+    expect(bodies(await hive.messages.read({ after: seq, limit: 5 }))).toEqual(['three']);
+    const nothing = await hive.messages.read({ after: posted[2]?.seq, limit: 5 });
+    const cursor = nothing.next_cursor;
+    await post(hive, ada, 'four');
+    expect(bodies(await hive.messages.read({ after: cursor, limit: 5 }))).toEqual(['four']);
   });
 
   test('the last page costs the same whatever the history', async () => {

@@ -67,8 +67,12 @@ function page(filter: MessageFilter): Conditions[] {
   );
 }
 
-function seqOf(cursor: string | null | undefined): SqlValue | undefined {
-  return decodeCursor(cursor, 1)?.[0];
+function seqOf(place: string | number | null | undefined): SqlValue | undefined {
+  return typeof place === 'number' ? place : decodeCursor(place, 1)?.[0];
+}
+
+function cursorOf(place: string | number | null | undefined): string | null {
+  return typeof place === 'number' ? encodeCursor([place]) : (place ?? null);
 }
 
 export function messageStatements(sql: Sql): MessageRecords {
@@ -96,7 +100,7 @@ export function messageStatements(sql: Sql): MessageRecords {
       const more = found.length > limit;
       return {
         items,
-        next_cursor: last === undefined ? (after ?? before ?? null) : encodeCursor([last.seq]),
+        next_cursor: last === undefined ? cursorOf(after ?? before) : encodeCursor([last.seq]),
         previous_cursor: first !== undefined && (forward || more) ? encodeCursor([first.seq]) : null,
         more,
       };
