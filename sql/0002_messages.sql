@@ -61,10 +61,11 @@ CREATE INDEX mentions_expiring ON mentions (expires_at) WHERE status = 'unproces
 CREATE INDEX mentions_by_session ON mentions (session_id, seq, mention_id);
 CREATE INDEX mentions_by_pair ON mentions (from_session_id, session_id, created_at);
 
--- When a human last had a say: in a project, to a session (its id), or to everyone ('*').
+-- When a human last had a say, in a project, to a session (its id), or to everyone ('*'): which message was the
+-- last one then. Not a time: two messages of one millisecond have an order, too.
 CREATE TABLE human_signs (
   subject TEXT PRIMARY KEY,
-  at      TEXT NOT NULL
+  seq     BIGINT NOT NULL
 );
 
 -- Pairs of agents whose mentions the loop guard has stopped from gating, or that the human has muted.
@@ -73,6 +74,7 @@ CREATE TABLE loops (
   second_session_id TEXT NOT NULL,
   state             TEXT NOT NULL,
   at                TEXT NOT NULL,
+  seq               BIGINT NOT NULL,
   reason            TEXT NOT NULL,
   PRIMARY KEY (first_session_id, second_session_id)
 );

@@ -4,13 +4,13 @@
  */
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
-  countedSince,
   hopsAfter,
   isTold,
   type Loop,
   loopReason,
   type Pair,
   pairOf,
+  windowBefore,
 } from '../domain/loop-guard.ts';
 import { type Addressee, HUMAN_ADDRESSEE } from '../domain/mentions.ts';
 import type { Author, Message } from '../domain/messages.ts';
@@ -57,7 +57,7 @@ export async function humanPrompted(tx: WriteTx, session_id: string): Promise<vo
 export async function hopsOf(tx: ReadTx, author: Author, parent: Message | null): Promise<number> {
   if (author.kind === 'human' || parent === null) return 0;
   const project_dir = author.project_dir ?? parent.project_dir;
-  return hopsAfter(parent, await humanSince(tx, [author.session_id, parent.session_id, project_dir]));
+  return hopsAfter(parent, await humanSpokeAt(tx, [author.session_id, parent.session_id, project_dir]));
 }
 
 /** Which addressees of a message are to be told without being held up. Tells the human of each loop once. */
@@ -73,13 +73,13 @@ export async function guardLoops(
   for (const addressee of addressees) {
     if (addressee.session_id === HUMAN_ADDRESSEE) continue;
     const pair = pairOf(session_id, addressee.session_id);
-    const humanAt = await humanSince(tx, [session_id, addressee.session_id, project_dir]);
-    const before = await tx.mentions.countBetween(pair, countedSince(tx.now, humanAt));
+    const spoke = await humanSpokeAt(tx, [session_id, addressee.session_id, project_dir]);
+    const before = await tx.mentions.countBetween(pair, windowBefore(tx.now), spoke);
     const reason = loopReason({ hops, before });
     if (reason === null) continue;
     trips.push({ addressee, reason });
-    if (isTold(await tx.loops.get(pair), humanAt)) continue;
-    await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, reason });
+    if (isTold(await tx.loops.get(pair), spoke)) continue;
+    await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq: message.seq, reason });
     await appendLoop(tx, 'loop/tripped', pair, { reason, message_id: message.message_id });
     news.push(addressee);
   }
@@ -88,8 +88,8 @@ export async function guardLoops(
   return trips;
 }
 
-function humanSince(tx: ReadTx, subjects: readonly (string | null)[]): Promise<string | null> {
-  return tx.loops.humanAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
+function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise<number> {
+  return tx.loops.humanSpokeAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
 }
 
 async function tellHuman(
@@ -136,7 +136,7 @@ export function createLoops(store: Store): LoopService {
     mute: (names) =>
       store.write(async (tx) => {
         const pair = await pairNamed(tx, names);
-        await tx.loops.put({ ...pair, state: 'muted', at: tx.now, reason: 'muted by the human' });
+        await tx.loops.put({ ...pair, state: 'muted', at: tx.now, seq: 0, reason: 'muted by the human' });
         await appendLoop(tx, 'loop/muted', pair, {});
       }),
 

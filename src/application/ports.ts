@@ -237,8 +237,8 @@ export interface MentionReads {
   summary(session_id: string): Promise<MentionSummary>;
   /** How many unprocessed mentions each session has that has any. */
   unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
-  /** How many mentions of each other two sessions got since then. */
-  countBetween(pair: Pair, since: string): Promise<number>;
+  /** How many mentions of each other two sessions got since then, in messages after the one of that seq. */
+  countBetween(pair: Pair, since: string, after: number): Promise<number>;
   /** Unprocessed mentions whose time is up by `now`. */
   due(now: string, limit: number): Promise<Mention[]>;
   nextExpiry(): Promise<string | null>;
@@ -289,8 +289,8 @@ export interface GateRecords extends GateReads {
 }
 
 export interface LoopReads {
-  /** When a human last had a say to any of these: session ids, project directories, `*` for everyone. */
-  humanAt(subjects: readonly string[]): Promise<string | null>;
+  /** The seq of the last message when a human last had a say to any of these: session ids, project directories, `*` for everyone. */
+  humanSpokeAt(subjects: readonly string[]): Promise<number>;
   get(pair: Pair): Promise<Loop | undefined>;
   list(): Promise<Loop[]>;
 }

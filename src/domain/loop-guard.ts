@@ -19,6 +19,8 @@ export interface Pair {
 export interface Loop extends Pair {
   state: 'tripped' | 'muted';
   at: string;
+  /** The last message then. */
+  seq: number;
   reason: string;
 }
 
@@ -28,16 +30,15 @@ export function pairOf(a: string, b: string): Pair {
     : { first_session_id: b, second_session_id: a };
 }
 
-/** The hop count of an agent's answer to `parent`: it begins anew where a human has spoken since. */
-export function hopsAfter(parent: { hops: number; at: string } | null, humanAt: string | null): number {
+/** The hop count of an agent's answer to `parent`: it begins anew where a human has spoken since, `spoke` being the last message then. */
+export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
   if (parent === null) return 0;
-  return humanAt !== null && humanAt >= parent.at ? 1 : parent.hops + 1;
+  return spoke >= parent.seq ? 1 : parent.hops + 1;
 }
 
-/** From when on mentions of a pair count: the last five minutes, or less where a human has spoken since. */
-export function countedSince(now: string, humanAt: string | null): string {
-  const window = new Date(Date.parse(now) - PAIR_WINDOW_MS).toISOString();
-  return humanAt !== null && humanAt > window ? humanAt : window;
+/** From when on mentions of a pair count. */
+export function windowBefore(now: string): string {
+  return new Date(Date.parse(now) - PAIR_WINDOW_MS).toISOString();
 }
 
 /** Why a further mention between two agents must not gate; null when it may. `before` counts those that came earlier. */
@@ -48,6 +49,6 @@ export function loopReason({ hops, before }: { hops: number; before: number }): 
 }
 
 /** Whether the human has been told of this loop already: a loop from before their last word is another one. */
-export function isTold(loop: Loop | undefined, humanAt: string | null): boolean {
-  return loop !== undefined && loop.state === 'tripped' && (humanAt === null || loop.at > humanAt);
+export function isTold(loop: Loop | undefined, spoke: number): boolean {
+  return loop !== undefined && loop.state === 'tripped' && loop.seq > spoke;
 }

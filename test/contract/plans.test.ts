@@ -22,7 +22,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the unprocessed mentions of a session': (tx) => tx.mentions.unprocessedOf('session-1'),
   'their number': (tx) => tx.mentions.countUnprocessed('session-1'),
   'the mentions of each other of a pair': (tx) =>
-    tx.mentions.countBetween({ first_session_id: 'a', second_session_id: 'b' }, '2026'),
+    tx.mentions.countBetween({ first_session_id: 'a', second_session_id: 'b' }, '2026', 0),
   'the next expiry of a mention': (tx) => tx.mentions.nextExpiry(),
   'the mentions that are due': (tx) => tx.mentions.due('2026', 100),
   'what was sent last': (tx) => tx.outreach.list({ limit: 100 }),

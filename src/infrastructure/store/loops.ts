@@ -8,6 +8,7 @@ const loops = table<Loop>('loops', {
   second_session_id: 'plain',
   state: 'plain',
   at: 'plain',
+  seq: 'plain',
   reason: 'plain',
 });
 
@@ -16,21 +17,22 @@ const GET = statement(
 );
 const LIST = statement(`SELECT ${loops.list} FROM loops ORDER BY at DESC`);
 const PUT = statement(
-  `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, reason = $5`,
+  `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, seq = $5, reason = $6`,
 );
 const REMOVE = statement('DELETE FROM loops WHERE first_session_id = $1 AND second_session_id = $2');
-const SIGN = statement('SELECT at FROM human_signs WHERE subject = $1');
+const SIGN = statement('SELECT seq FROM human_signs WHERE subject = $1');
+const LAST_MESSAGE = statement(`SELECT value FROM counters WHERE name = 'message'`);
 const SPOKE = statement(
-  'INSERT INTO human_signs (subject, at) VALUES ($1, $2) ON CONFLICT (subject) DO UPDATE SET at = $2',
+  'INSERT INTO human_signs (subject, seq) VALUES ($1, $2) ON CONFLICT (subject) DO UPDATE SET seq = $2',
 );
 
-export function loopStatements(sql: Sql, now: string): LoopRecords {
+export function loopStatements(sql: Sql): LoopRecords {
   return {
-    async humanAt(subjects) {
-      let latest: string | null = null;
+    async humanSpokeAt(subjects) {
+      let latest = 0;
       for (const subject of subjects) {
-        const at = (await sql.all(SIGN, [subject]))[0]?.['at'];
-        if (typeof at === 'string' && (latest === null || at > latest)) latest = at;
+        const [row] = await sql.all(SIGN, [subject]);
+        latest = Math.max(latest, Number(row?.['seq'] ?? 0));
       }
       return latest;
     },
@@ -40,7 +42,8 @@ export function loopStatements(sql: Sql, now: string): LoopRecords {
     },
     list: async () => (await sql.all(LIST, [])).map(loops.decode),
     async humanSpoke(subject) {
-      await sql.run(SPOKE, [subject, now]);
+      const [row] = await sql.all(LAST_MESSAGE, []);
+      await sql.run(SPOKE, [subject, Number(row?.['value'] ?? 0)]);
     },
     async put(loop) {
       await sql.run(PUT, loops.encode(loop));

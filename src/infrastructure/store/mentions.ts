@@ -69,8 +69,8 @@ const BY_SESSION = statement(
   `SELECT session_id, COUNT(*) AS n FROM mentions WHERE status = 'unprocessed' GROUP BY session_id`,
 );
 const BETWEEN = statement(
-  `SELECT (SELECT COUNT(*) FROM mentions WHERE from_session_id = $1 AND session_id = $2 AND created_at > $3)
-        + (SELECT COUNT(*) FROM mentions WHERE from_session_id = $2 AND session_id = $1 AND created_at > $3) AS n`,
+  `SELECT (SELECT COUNT(*) FROM mentions WHERE from_session_id = $1 AND session_id = $2 AND created_at > $3 AND seq > $4)
+        + (SELECT COUNT(*) FROM mentions WHERE from_session_id = $2 AND session_id = $1 AND created_at > $3 AND seq > $4) AS n`,
 );
 const DUE = statement(
   `SELECT ${mentions.list} FROM mentions
@@ -142,8 +142,8 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       return new Map(rows.map((row) => [String(row['session_id']), Number(row['n'])]));
     },
 
-    async countBetween({ first_session_id, second_session_id }, since) {
-      const [row] = await sql.all(BETWEEN, [first_session_id, second_session_id, since]);
+    async countBetween({ first_session_id, second_session_id }, since, after) {
+      const [row] = await sql.all(BETWEEN, [first_session_id, second_session_id, since, after]);
       return Number(row?.['n'] ?? 0);
     },
 

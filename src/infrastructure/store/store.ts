@@ -62,7 +62,7 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     turns: turnStatements(sql),
     messages: messageStatements(sql),
     mentions: mentionStatements(sql, now),
-    loops: loopStatements(sql, now),
+    loops: loopStatements(sql),
     desks: deskStatements(sql, now),
     gates: gateStatements(sql),
     tokens: tokenStatements(sql),
