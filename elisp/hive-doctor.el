@@ -14,9 +14,11 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-outbox)
+(require 'hive-program)
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-work)
 
 (cl-defstruct (hive-doctor-check (:constructor hive-doctor-check) (:copier nil))
   "One line: NAME was looked at, OK or not, TEXT says what, ADVICE what to do."
@@ -33,8 +35,8 @@
   "Check that the sidecar's program is there."
   (condition-case oops
       (hive-doctor-check :name "Program" :ok t
-                         :text (string-join (hive-sidecar-command-line) " "))
-    (hive-sidecar-unusable
+                         :text (string-join (hive-program-command) " "))
+    (hive-program-missing
      (hive-doctor-check :name "Program" :ok nil :text (cadr oops)
                         :advice "then M-x hive-restart"))))
 
@@ -77,9 +79,9 @@
      (mapcar (lambda (entry)
                (hive-doctor-check
                 :name "Rejected" :ok nil
-                :text (format "%s: %S" (hive-outbox-entry-ask-id entry)
-                              (plist-get (hive-outbox-entry-params entry) :decision))
-                :advice (hive-outbox-entry-text entry)))
+                :text (format "%s: %S" (hive-entry-ask-id entry)
+                              (plist-get (hive-entry-params entry) :decision))
+                :advice (hive-entry-text entry)))
              rejected))))
 
 ;;;; Showing
@@ -135,7 +137,7 @@
          :sentinel
          (lambda (process _change)
            (unless (process-live-p process)
-             (hive-rpc-later
+             (hive-work-later
               #'hive-doctor--add buffer
               (list (hive-doctor-check
                      :name "Node.js"
@@ -161,9 +163,10 @@
                 (plist-get result :checks))))
      :error
      (lambda (err)
-       (hive-doctor--add
-        buffer (list (hive-doctor-check :name "Sidecar's own" :ok nil
-                                        :text (plist-get err :text))))))))
+       (unless (eql -32601 (plist-get err :code)) ; it has no doctor
+         (hive-doctor--add
+          buffer (list (hive-doctor-check :name "Sidecar's own" :ok nil
+                                          :text (plist-get err :text)))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
   "Major mode of the buffer in which Hive tells how it is."

@@ -42,7 +42,9 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-sidecar)
+(require 'hive-work)
 
 ;;;; Options
 
@@ -102,10 +104,30 @@
       (setq hive-mode-line-text text)
       (force-mode-line-update t))))
 
+;;;; Focus
+
+(defvar hive-mode--focused 'unknown
+  "What the sidecar was told of the focus: t, nil, or `unknown'.")
+
+(defun hive-mode--focus ()
+  "Tell the sidecar when Emacs gets or loses the focus.
+The desk that has it shows desktop notifications first."
+  (let* ((states (mapcar #'frame-focus-state (frame-list)))
+         (focused (cond ((memq t states) t)
+                        ((memq nil states) nil)
+                        (t 'unknown))))  ; a terminal that does not tell
+    (unless (or (eq focused hive-mode--focused) (eq focused 'unknown))
+      (setq hive-mode--focused focused)
+      (when (hive-sidecar-connected-p)
+        (hive-rpc-request 'desk/focus
+                          (list :focused (if focused t :json-false)))))))
+
 ;;;; The mode
 
 (defun hive-mode--connected ()
   "Bring both sides up to date after a handshake."
+  (setq hive-mode--focused 'unknown)
+  (hive-mode--focus)
   (hive-outbox-connected)
   (hive-model-refresh))
 
@@ -115,12 +137,13 @@
   (add-hook 'hive-sidecar-state-hook #'hive-changed)
   (add-hook 'hive-connected-hook #'hive-mode--connected)
   (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
+  (add-function :after after-focus-change-function #'hive-mode--focus)
   (unless (member '(:eval hive-mode-line-text) (default-value 'global-mode-string))
     (setq-default global-mode-string
                   (append (or (default-value 'global-mode-string) '(""))
                           '((:eval hive-mode-line-text)))))
   (hive-notify-start)
-  (hive-rpc-guarded #'hive-outbox-open)
+  (hive-work-guarded #'hive-outbox-open)
   (hive-sidecar-start))
 
 (defun hive-mode--disable ()
@@ -132,6 +155,7 @@
   (remove-hook 'hive-sidecar-state-hook #'hive-changed)
   (remove-hook 'hive-connected-hook #'hive-mode--connected)
   (remove-hook 'kill-emacs-hook #'hive-sidecar-goodbye)
+  (remove-function after-focus-change-function #'hive-mode--focus)
   (setq-default global-mode-string
                 (delete '(:eval hive-mode-line-text) (default-value 'global-mode-string))))
 

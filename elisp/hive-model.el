@@ -17,8 +17,7 @@
 
 (require 'cl-lib)
 (require 'hive-rpc)
-(require 'hive-sidecar)
-(require 'hive-text)
+(require 'hive-work)
 
 (defvar hive-changed-hook nil
   "Run soon after anything changed that the desk shows.
@@ -75,7 +74,7 @@ Prompts of a snapshot that were known before are not new.")
   (setq hive-model--timer nil)
   (save-match-data
     (run-hook-wrapped 'hive-changed-hook
-                      (lambda (function) (hive-rpc-guarded function) nil))))
+                      (lambda (function) (hive-work-guarded function) nil))))
 
 (defun hive-model-forget ()
   "Forget everything: Hive is turned off."
@@ -215,7 +214,7 @@ newer refresh has another one, and this one then gives up."
      (when (eq meanwhile hive-model--told-meanwhile)
        (setq hive-model--told-meanwhile nil)
        (unless (eq (plist-get err :name) 'disconnected)
-         (hive-rpc-log "no snapshot: %S" err)
+         (hive-work-log "no snapshot: %S" err)
          (run-at-time 2 nil #'hive-model-refresh))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)

@@ -120,8 +120,8 @@ Those that were settled or answered meanwhile are not worth a word."
 (defun hive-notify--rejected (entry)
   "Tell that the answer in ENTRY cannot be stored."
   (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
-                   (hive-outbox-entry-ask-id entry)
-                   (hive-text-line (hive-outbox-entry-text entry) 200)))
+                   (hive-entry-ask-id entry)
+                   (hive-text-line (hive-entry-text entry) 200)))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) params)
   "Say the text of PARAMS, a notice for the human."

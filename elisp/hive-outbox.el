@@ -19,17 +19,13 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-entry)
 (require 'hive-journal)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
-
-(cl-defstruct (hive-outbox-entry (:constructor hive-outbox--entry)
-                                 (:copier nil))
-  "An answer on its way.  FILE is where its records stand."
-  file store-id response-id ask-id method params at
-  (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
+(require 'hive-work)
 
 (defvar hive-outbox-acked-functions nil
   "Called with an entry that was stored and the sidecar's result.")
@@ -44,73 +40,28 @@
 
 (defun hive-outbox-entries (state)
   "Return the entries in STATE, `pending' or `rejected', oldest first."
-  (cl-remove-if-not (lambda (entry) (eq state (hive-outbox-entry-state entry)))
+  (cl-remove-if-not (lambda (entry) (eq state (hive-entry-state entry)))
                     hive-outbox--entries))
-
-;;;; Records
-
-(defun hive-outbox--answer-record (entry)
-  "Return the record of ENTRY itself."
-  (list :entry "answer"
-        :store_id (hive-outbox-entry-store-id entry)
-        :response_id (hive-outbox-entry-response-id entry)
-        :ask_id (hive-outbox-entry-ask-id entry)
-        :method (hive-outbox-entry-method entry)
-        :params (hive-outbox-entry-params entry)
-        :at (hive-outbox-entry-at entry)))
-
-(defun hive-outbox--rejected-record (entry)
-  "Return the record of the rejection of ENTRY."
-  (list :entry "rejected"
-        :response_id (hive-outbox-entry-response-id entry)
-        :code (hive-outbox-entry-code entry)
-        :text (hive-outbox-entry-text entry)))
-
-(defun hive-outbox--load (file)
-  "Return the entries of FILE that are not acked, oldest first."
-  (let ((entries (make-hash-table :test #'equal)) order)
-    (dolist (record (hive-journal-read file))
-      (let* ((id (plist-get record :response_id))
-             (entry (gethash id entries)))
-        (pcase (plist-get record :entry)
-          ("answer"
-           (unless (or entry (null id))
-             (push id order)
-             (puthash id (hive-outbox--entry
-                          :file file :response-id id
-                          :store-id (plist-get record :store_id)
-                          :ask-id (plist-get record :ask_id)
-                          :method (plist-get record :method)
-                          :params (plist-get record :params)
-                          :at (plist-get record :at))
-                      entries)))
-          ("acked" (remhash id entries))
-          ("rejected"
-           (when entry
-             (setf (hive-outbox-entry-state entry) 'rejected
-                   (hive-outbox-entry-code entry) (plist-get record :code)
-                   (hive-outbox-entry-text entry) (plist-get record :text)))))))
-    (delq nil (mapcar (lambda (id) (gethash id entries)) (nreverse order)))))
 
 (defun hive-outbox--compact (file)
   "Rewrite FILE with what is left of it, once nothing in it is pending."
   (let ((left (cl-remove-if-not
-               (lambda (entry) (equal file (hive-outbox-entry-file entry)))
+               (lambda (entry) (equal file (hive-entry-file entry)))
                hive-outbox--entries)))
-    (unless (cl-find 'pending left :key #'hive-outbox-entry-state)
+    (unless (cl-find 'pending left :key #'hive-entry-state)
       (hive-journal-rewrite
        file (cl-mapcan (lambda (entry)
-                         (list (hive-outbox--answer-record entry)
-                               (hive-outbox--rejected-record entry)))
+                         (list (hive-entry-record entry)
+                               (hive-entry-rejection entry)))
                        left)))))
 
 (defun hive-outbox--note (entry record)
   "Append RECORD about ENTRY to its file, and compact that.
 An error is only logged: the worst is that ENTRY is sent once
 more, which is the same answer."
-  (hive-rpc-guarded (lambda ()
-                      (hive-journal-append (hive-outbox-entry-file entry) record)
-                      (hive-outbox--compact (hive-outbox-entry-file entry)))))
+  (hive-work-guarded (lambda ()
+                      (hive-journal-append (hive-entry-file entry) record)
+                      (hive-outbox--compact (hive-entry-file entry)))))
 
 ;;;; In
 
@@ -119,14 +70,14 @@ more, which is the same answer."
 PARAMS is a plist with :response_id and :store_id.  On return the
 answer is on the disk.  When it cannot be written, TEXT goes to
 the kill ring and an error says that nothing was sent."
-  (let ((entry (hive-outbox--entry
+  (let ((entry (hive-entry-make
                 :file (hive-journal-file) :ask-id ask-id :params params
                 :store-id (plist-get params :store_id)
                 :response-id (plist-get params :response_id)
                 :method method :at (hive-text-now))))
     (condition-case oops
-        (hive-journal-append (hive-outbox-entry-file entry)
-                             (hive-outbox--answer-record entry))
+        (hive-journal-append (hive-entry-file entry)
+                             (hive-entry-record entry))
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
        (user-error
@@ -139,18 +90,18 @@ the kill ring and an error says that nothing was sent."
 
 (defun hive-outbox-open ()
   "Take over what dead Emacsen left, and what this one left before."
-  (let* ((known (delete-dups (mapcar #'hive-outbox-entry-file hive-outbox--entries)))
+  (let* ((known (delete-dups (mapcar #'hive-entry-file hive-outbox--entries)))
          (own (hive-journal-file))
          (files (append (hive-journal-adopt)
                         (and (file-exists-p own) (not (member own known))
                              (list own)))))
     (dolist (file files)
-      (let ((entries (hive-rpc-guarded #'hive-outbox--load file)))
+      (let ((entries (hive-work-guarded #'hive-entry-load file)))
         (setq hive-outbox--entries (append hive-outbox--entries entries))
         (dolist (entry entries)
-          (when (eq 'pending (hive-outbox-entry-state entry))
-            (hive-model-set-answered (hive-outbox-entry-ask-id entry) t)))
-        (hive-rpc-guarded #'hive-outbox--compact file)))
+          (when (eq 'pending (hive-entry-state entry))
+            (hive-model-set-answered (hive-entry-ask-id entry) t)))
+        (hive-work-guarded #'hive-outbox--compact file)))
     (when files (hive-changed))))
 
 (defun hive-outbox-close ()
@@ -166,8 +117,8 @@ the kill ring and an error says that nothing was sent."
 
 (defun hive-outbox--sendable-p (entry)
   "Return non-nil if ENTRY is pending and meant for the connected store."
-  (and (eq 'pending (hive-outbox-entry-state entry))
-       (member (hive-outbox-entry-store-id entry)
+  (and (eq 'pending (hive-entry-state entry))
+       (member (hive-entry-store-id entry)
                (list nil (plist-get hive-sidecar-info :store_id)))))
 
 (defun hive-outbox-connected ()
@@ -176,7 +127,7 @@ A new connection makes good what the last one failed at."
   (hive-outbox-open)
   (setq hive-outbox--not-before 0)
   (dolist (entry hive-outbox--entries)
-    (setf (hive-outbox-entry-not-before entry) 0))
+    (setf (hive-entry-not-before entry) 0))
   (hive-outbox-flush))
 
 (defun hive-outbox-flush ()
@@ -186,7 +137,7 @@ Its settlement calls this again."
     (let* ((now (float-time))
            (entries (cl-remove-if-not #'hive-outbox--sendable-p hive-outbox--entries))
            (due (cl-find-if (lambda (entry)
-                              (<= (hive-outbox-entry-not-before entry) now))
+                              (<= (hive-entry-not-before entry) now))
                             entries)))
       (cond
        ((null entries))
@@ -194,7 +145,7 @@ Its settlement calls this again."
         (hive-outbox--wake hive-outbox--not-before))
        (due (hive-outbox--send due))
        (t (hive-outbox--wake
-           (apply #'min (mapcar #'hive-outbox-entry-not-before entries))))))))
+           (apply #'min (mapcar #'hive-entry-not-before entries))))))))
 
 (defun hive-outbox--wake (time)
   "Flush again at TIME, in seconds since the epoch."
@@ -203,12 +154,12 @@ Its settlement calls this again."
         (run-at-time (max 0.05 (- time (float-time))) nil
                      (lambda ()
                        (setq hive-outbox--timer nil)
-                       (hive-rpc-guarded #'hive-outbox-flush)))))
+                       (hive-work-guarded #'hive-outbox-flush)))))
 
 (defun hive-outbox--send (entry)
   "Send ENTRY to the sidecar."
   (setq hive-outbox--sending entry)
-  (cl-incf (hive-outbox-entry-attempts entry))
+  (cl-incf (hive-entry-attempts entry))
   (let ((done (lambda (function argument)
                 (when (eq hive-outbox--sending entry)
                   (setq hive-outbox--sending nil))
@@ -216,48 +167,48 @@ Its settlement calls this again."
                   (unwind-protect (funcall function entry argument)
                     (hive-changed)
                     (hive-outbox-flush))))))
-    (hive-rpc-request (intern (hive-outbox-entry-method entry))
-                      (hive-outbox-entry-params entry)
+    (hive-rpc-request (intern (hive-entry-method entry))
+                      (hive-entry-params entry)
                       :success (apply-partially done #'hive-outbox--acked)
                       :error (apply-partially done #'hive-outbox--failed))))
 
 (defun hive-outbox--acked (entry result)
   "Drop ENTRY, of which the sidecar said RESULT: it is stored."
-  (setf (hive-outbox-entry-state entry) 'acked)
+  (setf (hive-entry-state entry) 'acked)
   (setq hive-outbox--entries (delq entry hive-outbox--entries)
         hive-outbox--delay 1)
   ;; Where the news that it is settled comes later, it is not to wait again.
-  (let ((prompt (hive-model-get 'prompt (hive-outbox-entry-ask-id entry))))
+  (let ((prompt (hive-model-get 'prompt (hive-entry-ask-id entry))))
     (unless (and prompt (hive-prompt-pending-p prompt))
-      (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)))
+      (hive-model-set-answered (hive-entry-ask-id entry) nil)))
   (hive-outbox--note entry (list :entry "acked" :response_id
-                                 (hive-outbox-entry-response-id entry)))
+                                 (hive-entry-response-id entry)))
   (run-hook-with-args 'hive-outbox-acked-functions entry result))
 
 (defun hive-outbox--failed (entry err)
   "Decide what becomes of ENTRY after ERR, a plist of :code, :name, :text."
   (let ((code (plist-get err :code))
         (later (lambda () (+ (float-time)
-                             (min 60 (expt 2 (min 6 (hive-outbox-entry-attempts entry))))))))
+                             (min 60 (expt 2 (min 6 (hive-entry-attempts entry))))))))
     (pcase (plist-get err :name)
       ((or 'disconnected 'timeout)
-       (setf (hive-outbox-entry-not-before entry) (funcall later)))
+       (setf (hive-entry-not-before entry) (funcall later)))
       ((guard (eql code -32001))        ; the store is busy for all alike
        (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
              hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
-      ((guard (and (eql code -32603) (<= (cl-incf (hive-outbox-entry-faults entry)) 3)))
-       (setf (hive-outbox-entry-not-before entry) (funcall later)))
+      ((guard (and (eql code -32603) (<= (cl-incf (hive-entry-faults entry)) 3)))
+       (setf (hive-entry-not-before entry) (funcall later)))
       (name (hive-outbox--reject entry (if name (symbol-name name)
                                          (format "%s" code))
                                  (plist-get err :text))))))
 
 (defun hive-outbox--reject (entry code text)
   "Keep ENTRY as rejected, because of CODE and TEXT; nothing will mend it."
-  (setf (hive-outbox-entry-state entry) 'rejected
-        (hive-outbox-entry-code entry) code
-        (hive-outbox-entry-text entry) (hive-text-sendable (or text "")))
-  (hive-model-set-answered (hive-outbox-entry-ask-id entry) nil)
-  (hive-outbox--note entry (hive-outbox--rejected-record entry))
+  (setf (hive-entry-state entry) 'rejected
+        (hive-entry-code entry) code
+        (hive-entry-text entry) (hive-text-sendable (or text "")))
+  (hive-model-set-answered (hive-entry-ask-id entry) nil)
+  (hive-outbox--note entry (hive-entry-rejection entry))
   (run-hook-with-args 'hive-outbox-rejected-functions entry))
 
 (defun hive-outbox-forget-rejected ()
@@ -272,7 +223,7 @@ Their texts are gone then; `hive-doctor' shows them."
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)
         (hive-outbox--note entry (list :entry "acked" :response_id
-                                       (hive-outbox-entry-response-id entry))))
+                                       (hive-entry-response-id entry))))
       (hive-changed))))
 
 (provide 'hive-outbox)

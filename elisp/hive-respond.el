@@ -6,9 +6,8 @@
 
 ;;; Commentary:
 
-;; `hive-respond' picks a question that waits and answers it: with one of
-;; its options, several of them, or words of your own.  Every answer goes
-;; through the outbox, so it is on the disk before you read "queued".
+;; `hive-respond' picks a question that waits and answers it.  Every answer
+;; goes through the outbox, so it is on the disk before you read "queued".
 
 ;;; Code:
 
@@ -16,7 +15,9 @@
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
+(require 'hive-read)
 (require 'hive-rpc)
+(require 'hive-sidecar)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -26,179 +27,11 @@ Nil means your full name, or else your login name."
   :type '(choice (const :tag "Full name or login name" nil) string)
   :group 'hive)
 
-(defvar hive-respond-history nil "Answers typed before.")
-
 (defun hive-respond--name ()
   "Return the name of the human."
   (let ((name (or hive-user-name (user-full-name))))
     (hive-text-sendable
      (if (member name '(nil "" "unknown")) (user-login-name) name))))
-
-;;;; Which question
-
-(defun hive-respond--annotation (prompt)
-  "Return what is shown after PROMPT in a list of candidates."
-  (propertize (format "  %s  %s%s"
-                      (hive-text-line (plist-get prompt :project) 24)
-                      (hive-text-age (plist-get prompt :created_at))
-                      (if (equal (plist-get prompt :kind) "permission")
-                          "  permission" ""))
-              'face 'completions-annotations))
-
-(defun hive-respond--mark (prompt)
-  "Return the mark of PROMPT's urgency, two columns wide."
-  (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  ")))
-
-(defun hive-respond--candidates (waiting)
-  "Return an alist of distinct lines and what is WAITING, in order."
-  (let ((seen (make-hash-table :test #'equal)))
-    (mapcar (lambda (prompt)
-              (let* ((line (concat (hive-text-line (plist-get prompt :agent) 30) ": "
-                                   (hive-text-line (plist-get prompt :question) 100)))
-                     (count (puthash line (1+ (gethash line seen 0)) seen)))
-                (cons (if (> count 1) (format "%s <%d>" line count) line) prompt)))
-            waiting)))
-
-(defun hive-respond--choose (waiting)
-  "Let the human choose one of WAITING; the first is the default."
-  (let* ((alist (hive-respond--candidates waiting))
-         (affix (lambda (lines)
-                  (mapcar (lambda (line)
-                            (let ((prompt (cdr (assoc line alist))))
-                              (list line (hive-respond--mark prompt)
-                                    (hive-respond--annotation prompt))))
-                          lines)))
-         (line (completing-read
-                (format "Answer which of %d: " (length waiting))
-                (hive-respond--table (mapcar #'car alist) 'hive-prompt affix)
-                nil t nil nil (caar alist))))
-    (cdr (assoc line alist))))
-
-(defun hive-respond--table (candidates category affix)
-  "Return a completion table of CANDIDATES of CATEGORY, in their order.
-AFFIX is the affixation function."
-  (lambda (string predicate action)
-    (if (eq action 'metadata)
-        `(metadata (category . ,category)
-                   (affixation-function . ,affix)
-                   (display-sort-function . identity)
-                   (cycle-sort-function . identity))
-      (complete-with-action action candidates string predicate))))
-
-;;;; Which answer
-
-(defun hive-respond--prompt-line (prompt &optional what)
-  "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses."
-  (concat (hive-text-line (plist-get prompt :agent) 30) " asks: "
-          (hive-text-line (plist-get prompt :question) 240)
-          (if what (format " (%s)" what) "") " "))
-
-(defun hive-respond--read (prompt-line labels affix strict default)
-  "Read one of LABELS under PROMPT-LINE, or free text unless STRICT.
-AFFIX annotates; DEFAULT is what an empty answer means."
-  (minibuffer-with-setup-hook
-      (lambda ()
-        ;; Free text has spaces and question marks.
-        (let ((map (make-sparse-keymap)))
-          (set-keymap-parent map (current-local-map))
-          (define-key map " " #'self-insert-command)
-          (define-key map "?" #'self-insert-command)
-          (use-local-map map)))
-    (completing-read prompt-line (hive-respond--table labels 'hive-option affix)
-                     nil strict nil 'hive-respond-history default)))
-
-(defun hive-respond--labels (options)
-  "Return an alist of what is shown and the labels of OPTIONS."
-  (let (alist)
-    (dolist (option (append options nil) (nreverse alist))
-      (let* ((label (plist-get option :label))
-             (shown (hive-text-line label)))
-        (while (assoc shown alist) (setq shown (concat shown " ")))
-        (push (cons shown label) alist)))))
-
-(defun hive-respond--meant (text alist)
-  "Return the label in ALIST that TEXT names, whatever its case, or nil."
-  (cdr (or (assoc text alist)
-           (let ((same (cl-remove-if-not
-                        (lambda (cell)
-                          (string-equal (downcase (string-trim (car cell)))
-                                        (downcase (string-trim text))))
-                        alist)))
-             (and same (null (cdr same)) (car same))))))
-
-(defun hive-respond--affix (options alist &optional chosen)
-  "Return an affixation function for OPTIONS, shown as in ALIST.
-CHOSEN is a function that returns the labels chosen so far."
-  (lambda (lines)
-    (mapcar
-     (lambda (line)
-       (let* ((label (cdr (assoc line alist)))
-              (option (cl-find label (append options nil) :test #'equal
-                               :key (lambda (option) (plist-get option :label))))
-              (description (plist-get option :description)))
-         (list line
-               (cond ((not (and chosen label)) "")
-                     ((member label (funcall chosen)) "[x] ")
-                     (t "[ ] "))
-               (if description
-                   (propertize (concat "  " (hive-text-line description 120))
-                               'face 'completions-annotations)
-                 ""))))
-     lines)))
-
-(defun hive-respond--read-text (prompt)
-  "Read an answer to PROMPT in the human's own words."
-  (list :decision (read-string (hive-respond--prompt-line prompt)
-                               nil 'hive-respond-history)))
-
-(defun hive-respond--read-option (prompt)
-  "Read one option of PROMPT, or free text where that is allowed."
-  (let* ((options (plist-get prompt :options))
-         (alist (hive-respond--labels options))
-         (free (hive-prompt-flag prompt :allow_free_text))
-         (text (hive-respond--read
-                (hive-respond--prompt-line
-                 prompt (concat (string-join (mapcar #'car alist) " / ")
-                                (if free " / your own words" "")))
-                (mapcar #'car alist) (hive-respond--affix options alist)
-                (not free) nil))
-         (label (hive-respond--meant text alist)))
-    (if label
-        (list :decision label :selected (vector label))
-      (list :decision text))))
-
-(defun hive-respond--read-options (prompt)
-  "Read several options of PROMPT, one after the other.
-Each RET adds one or takes it back; an empty RET ends.  Words of
-your own become the answer, or a comment to what you chose."
-  (let* ((options (plist-get prompt :options))
-         (alist (hive-respond--labels options))
-         (free (hive-prompt-flag prompt :allow_free_text))
-         (affix (lambda (chosen)
-                  (hive-respond--affix options alist (lambda () chosen))))
-         (chosen nil) (own nil) (done nil))
-    (while (not done)
-      (let* ((finish (format "[done: %s]"
-                             (if chosen (mapconcat #'hive-text-line (reverse chosen) ", ")
-                               "nothing chosen")))
-             (text (hive-respond--read
-                    (hive-respond--prompt-line
-                     prompt
-                     (concat (string-join (mapcar #'car alist) " / ")
-                             (if chosen
-                                 (format "; chosen: %s; RET sends"
-                                         (mapconcat #'hive-text-line (reverse chosen) ", "))
-                               "; choose several, then RET")))
-                    (cons finish (mapcar #'car alist))
-                    (funcall affix chosen) (not free) finish))
-             (label (hive-respond--meant text alist)))
-        (cond ((member text (list "" finish)) (setq done t))
-              ((member label chosen) (setq chosen (delete label chosen)))
-              (label (push label chosen))
-              (t (setq own text done t)))))
-    (append (list :decision (or own ""))
-            (when chosen (list :selected (vconcat (reverse chosen))))
-            (when (and chosen own) (list :comment own)))))
 
 ;;;; Answering
 
@@ -286,46 +119,12 @@ With options: complete one, or several where the agent allows
 several; otherwise type your answer.  With COMMENT, ask for a
 comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the question as it is."
   (hive-respond--seen prompt)
-  (let ((answer
-         (hive-respond--with-details prompt
-           (lambda ()
-             (let ((answer (cond
-                            ((seq-empty-p (plist-get prompt :options))
-                             (hive-respond--read-text prompt))
-                            ((hive-prompt-flag prompt :multi_select)
-                             (hive-respond--read-options prompt))
-                            (t (hive-respond--read-option prompt)))))
-               (when (hive-respond--empty-p answer)
-                 (user-error "Nothing was said: the question still waits"))
-               (if comment
-                   (plist-put answer :comment (read-string "Comment: "))
-                 answer))))))
+  (let ((answer (hive-read-answer prompt)))
+    (when (hive-respond--empty-p answer)
+      (user-error "Nothing was said: the question still waits"))
+    (when comment
+      (setq answer (plist-put answer :comment (read-string "Comment: "))))
     (hive-respond--send prompt answer)))
-
-(defun hive-respond--with-details (prompt read)
-  "Call READ while what a minibuffer is too small for is shown of PROMPT."
-  (let ((question (plist-get prompt :question))
-        (context (plist-get prompt :context))
-        (buffer nil))
-    (unwind-protect
-        (progn
-          (when (or context (> (length question) 200) (string-search "\n" question))
-            (setq buffer (get-buffer-create "*hive question*"))
-            (with-current-buffer buffer
-              (let ((inhibit-read-only t))
-                (erase-buffer)
-                (special-mode)
-                (visual-line-mode)
-                (insert (hive-text-inert question) "\n")
-                (when context (insert "\n" (hive-text-inert context) "\n"))
-                (goto-char (point-min))))
-            (display-buffer buffer '((display-buffer-below-selected
-                                      display-buffer-pop-up-window)
-                                     (window-height . fit-window-to-buffer))))
-          (funcall read))
-      (when (buffer-live-p buffer)
-        (let ((window (get-buffer-window buffer)))
-          (if window (quit-window t window) (kill-buffer buffer)))))))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)
@@ -344,7 +143,7 @@ agent even if Emacs or the sidecar dies."
                   (if hive-sidecar-problem (concat ": " hive-sidecar-problem) " yet")))
      ((null prompts) (message "No agent waits for you"))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
-     (t (hive-answer-prompt (hive-respond--choose prompts) comment)))))
+     (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."

@@ -11,8 +11,7 @@
 ;;
 ;; - Nothing happens inside the process filter.  jsonrpc calls us from
 ;;   there, and sending from there while input arrives corrupts the
-;;   stream for good.  What arrives is queued; a timer of 0 seconds does
-;;   the work, in slices that give way to the keyboard.
+;;   stream for good.  What arrives goes to hive-work.el.
 ;; - The filter itself never nests: while it runs, or while we send (which
 ;;   reads when the pipe is full), chunks wait in line.
 ;; - No error and no quit leaves a handler: either would freeze typing.
@@ -25,6 +24,7 @@
 
 (require 'cl-lib)
 (require 'eieio)
+(require 'hive-work)
 (require 'jsonrpc)
 (require 'subr-x)
 (require 'warnings)
@@ -38,59 +38,6 @@ Set by whoever completed the handshake.")
 Capabilities add methods with an `eql' specializer.  What no
 method understands, a newer sidecar said: it is ignored."
   nil)
-
-;;;; A log for the curious
-
-(defconst hive-rpc--log-lines 500 "How many lines the log keeps.")
-
-(defun hive-rpc-log (format &rest args)
-  "Append a line made from FORMAT and ARGS to the buffer *hive log*."
-  (with-current-buffer (get-buffer-create "*hive log*")
-    (let ((inhibit-read-only t) (inhibit-modification-hooks t))
-      (unless (derived-mode-p 'special-mode)
-        (special-mode)
-        (buffer-disable-undo))
-      (save-excursion
-        (goto-char (point-max))
-        (insert (format-time-string "%T ") (apply #'format format args) "\n")
-        (forward-line (- hive-rpc--log-lines))
-        (delete-region (point-min) (point))))))
-
-;;;; Work, done outside the filter
-
-(defvar hive-rpc--inbox nil "Thunks that wait to be run, oldest first.")
-(defvar hive-rpc--inbox-tail nil "The last cons of `hive-rpc--inbox'.")
-(defvar hive-rpc--timer nil "The timer that will run the inbox, or nil.")
-(defconst hive-rpc--slice 0.02 "How many seconds to work before a pause.")
-
-(defun hive-rpc-later (function &rest args)
-  "Call FUNCTION with ARGS soon, in order, outside filters and sentinels."
-  (let ((cell (list (lambda () (apply function args)))))
-    (if hive-rpc--inbox
-        (setcdr hive-rpc--inbox-tail cell)
-      (setq hive-rpc--inbox cell))
-    (setq hive-rpc--inbox-tail cell)
-    (unless hive-rpc--timer
-      (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work)))))
-
-(defun hive-rpc-guarded (function &rest args)
-  "Call FUNCTION with ARGS; log an error or a quit instead of raising it."
-  (condition-case oops
-      (apply function args)
-    ((error quit) (hive-rpc-log "error: %S" oops) nil)))
-
-(defun hive-rpc--work ()
-  "Run what waits in the inbox, for one slice of time."
-  (setq hive-rpc--timer nil)
-  (let ((deadline (+ (float-time) hive-rpc--slice)))
-    (unwind-protect
-        (save-match-data
-          (while (and hive-rpc--inbox
-                      (progn (hive-rpc-guarded (pop hive-rpc--inbox)) t)
-                      (< (float-time) deadline)
-                      (not (input-pending-p)))))
-      (when (and hive-rpc--inbox (not hive-rpc--timer))
-        (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work))))))
 
 ;;;; The connection
 
@@ -114,7 +61,7 @@ ended.  The program must exist: see `executable-find'."
                      :on-shutdown
                      (lambda (conn)
                        (delete-process stderr)
-                       (hive-rpc-later on-exit conn))))
+                       (hive-work-later on-exit conn))))
          (conn (condition-case nil
                    (apply #'make-instance 'hive-rpc-pipe
                           :events-buffer-config '(:size 0) args)
@@ -144,7 +91,7 @@ ended.  The program must exist: see `executable-find'."
       (push line (slot-value conn 'said))
       (when (nthcdr 20 (slot-value conn 'said))
         (setcdr (nthcdr 19 (slot-value conn 'said)) nil))
-      (hive-rpc-guarded #'hive-rpc-log "sidecar: %s" line))))
+      (hive-work-guarded #'hive-work-log "sidecar: %s" line))))
 
 (defun hive-rpc--wrap-filter (conn)
   "Put a line in front of CONN's filter, so that it never nests."
@@ -169,7 +116,7 @@ ended.  The program must exist: see `executable-find'."
           (while (slot-value conn 'chunks)
             (let ((input (apply #'concat (nreverse (slot-value conn 'chunks)))))
               (setf (slot-value conn 'chunks) nil)
-              (unless (hive-rpc-guarded
+              (unless (hive-work-guarded
                        (lambda () (funcall (slot-value conn 'filter) process input) t))
                 ;; A message failed and is gone; what stands behind it would
                 ;; wait for the next input.  Nothing is parsed twice.
@@ -188,9 +135,9 @@ ended.  The program must exist: see `executable-find'."
      (lambda (process change)
        (hive-rpc--parse conn)
        (let ((inhibit-message t) (message-log-max nil))
-         (hive-rpc-guarded sentinel process change))
+         (hive-work-guarded sentinel process change))
        (unless (process-live-p process)
-         (hive-rpc-log "sidecar ended: %s" (string-trim change))
+         (hive-work-log "sidecar ended: %s" (string-trim change))
          (dolist (buffer (list (process-buffer process)
                                (process-get process 'jsonrpc-stderr)
                                (jsonrpc--events-buffer conn)))
@@ -198,7 +145,7 @@ ended.  The program must exist: see `executable-find'."
 
 (defun hive-rpc--notified (conn method params)
   "Queue the notification METHOD of CONN with PARAMS, being in a filter."
-  (hive-rpc-later (lambda ()
+  (hive-work-later (lambda ()
                     ;; A connection that was given up may still talk.
                     (when (eq conn hive-rpc-connection)
                       (hive-rpc-notify method params)))))
@@ -255,7 +202,7 @@ result, or ERROR with a plist of :code, :name and :text.  :name is
 the symbol of a domain error such as `store_busy', or `timeout',
 or `disconnected'; nil for an error of the protocol itself.
 TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
-  (let ((fail (lambda (err) (when error (hive-rpc-later error err)))))
+  (let ((fail (lambda (err) (when error (hive-work-later error err)))))
     (if (not (hive-rpc-live-p conn))
         (funcall fail '(:code -1 :name disconnected :text "Not connected"))
       (condition-case oops
@@ -266,7 +213,7 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
              :success-fn
              (lambda (result)
                (setf (slot-value conn 'silent) 0)
-               (when success (hive-rpc-later success result)))
+               (when success (hive-work-later success result)))
              :error-fn
              (lambda (err)
                (setf (slot-value conn 'silent) 0)
@@ -283,7 +230,7 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
          (funcall fail (list :code -32602 :name nil
                              :text (error-message-string oops))))
         (error                          ; it died, or was stopped, just now
-         (hive-rpc-log "cannot send %s: %S" method oops)
+         (hive-work-log "cannot send %s: %S" method oops)
          (funcall fail (list :code -1 :name 'disconnected
                              :text (error-message-string oops)))))))
   nil)
@@ -291,7 +238,7 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
 (defun hive-rpc--timed-out (conn method)
   "Note that CONN left METHOD without an answer; end it the second time.
 A stream that lost its place never finds it again by itself."
-  (hive-rpc-log "no answer to %s" method)
+  (hive-work-log "no answer to %s" method)
   (when (and (> (cl-incf (slot-value conn 'silent)) 1)
              (hive-rpc-live-p conn))
     (delete-process (jsonrpc--process conn))))
@@ -302,7 +249,7 @@ With ID it is a request whose answer is ignored."
   (when (hive-rpc-live-p conn)
     (if id
         (hive-rpc-request method params :conn conn)
-      (hive-rpc-guarded
+      (hive-work-guarded
        (lambda ()
          (hive-rpc--sending conn
            (jsonrpc-notify conn method (or params (make-hash-table)))))))))

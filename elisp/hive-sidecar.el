@@ -6,37 +6,18 @@
 
 ;;; Commentary:
 
-;; Which program is started, the handshake with it, and what happens when
-;; it ends: a restart after 1, 2, 4 … 60 seconds.  What only a person can
+;; The handshake with the sidecar, and what happens when it ends: a restart after 1, 2, 4 … 60 seconds.  What only a person can
 ;; mend (a missing program, one that is too old) stops the restarts and is
 ;; said in one sentence with what to do.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-program)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-work)
 (require 'subr-x)
-
-(defcustom hive-sidecar-command nil
-  "The command that starts the sidecar, a list of strings.
-Nil means the program `hive' found on variable `exec-path', with
-the argument \"sidecar\"; see also `hive-node-program'."
-  :type '(choice (const :tag "hive sidecar" nil) (repeat string))
-  :group 'hive)
-
-(defcustom hive-node-program nil
-  "The Node.js that runs the sidecar, or nil for the one hive finds itself.
-Set it when the first node on your PATH is too old for Hive."
-  :type '(choice (const :tag "As hive finds it" nil) file)
-  :group 'hive)
-
-(defcustom hive-store nil
-  "Where the questions are kept: a file, a postgres:// URL, or nil.
-Nil leaves it to the environment variable HIVE_STORE, or else to
-the sidecar's default."
-  :type '(choice (const :tag "Default" nil) string)
-  :group 'hive)
 
 (defvar hive-connected-hook nil
   "Run when the sidecar has answered the handshake.")
@@ -63,59 +44,13 @@ meant for the same :store_id.")
 (defvar hive-sidecar--delay 1 "Seconds until the next start.")
 (defvar hive-sidecar--born nil "When the handshake was completed.")
 
-;;;; Which program
-
-(define-error 'hive-sidecar-unusable "Hive cannot start its sidecar")
-
-(defun hive-sidecar--find (program what-to-do)
-  "Return the absolute name of PROGRAM, or fail with WHAT-TO-DO."
-  (or (executable-find program)
-      (signal 'hive-sidecar-unusable
-              (list (format "the program `%s' was not found; %s"
-                            program what-to-do)))))
-
-(defun hive-sidecar-command-line ()
-  "Return the command of the sidecar, with its programs found.
-Signal `hive-sidecar-unusable' with a sentence when one is missing."
-  (let ((install "install it with: npm install -g hive-sidecar"))
-    (cond
-     (hive-sidecar-command
-      (cons (hive-sidecar--find (car hive-sidecar-command)
-                                "correct `hive-sidecar-command'")
-            (cdr hive-sidecar-command)))
-     (hive-node-program
-      (list (hive-sidecar--find hive-node-program "correct `hive-node-program'")
-            (hive-sidecar--find "hive" install) "sidecar"))
-     (t (list (hive-sidecar--find "hive" install) "sidecar")))))
-
-(defconst hive-sidecar--agent-variables
-  (rx bos (or "CLAUDECODE" (seq "CLAUDE_CODE_" (* (not "="))) "CLAUDE_PID"
-              "HIVE_AGENT" "HIVE_PARENT" (seq "CODEX_" (* (not "="))))
-      (or "=" eos))
-  "Variables that mark the shell of an agent.")
-
-(defun hive-sidecar-environment ()
-  "Return the environment of the sidecar.
-The variables of agents are left out: an Emacs that was started
-from inside an agent's shell is still the human's desk."
-  (let ((inherited (cl-remove-if
-                    (lambda (setting)
-                      (string-match-p hive-sidecar--agent-variables setting))
-                    process-environment)))
-    (if hive-store
-        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
-                                        hive-store
-                                      (expand-file-name hive-store)))
-              inherited)
-      inherited)))
-
 ;;;; State
 
 (defun hive-sidecar--become (state &optional problem)
   "Enter STATE; PROBLEM is the sentence to show, or nil."
   (setq hive-sidecar-state state
         hive-sidecar-problem problem)
-  (when problem (hive-rpc-log "%s: %s" state problem))
+  (when problem (hive-work-log "%s: %s" state problem))
   (run-hooks 'hive-sidecar-state-hook))
 
 (defun hive-sidecar-connected-p ()
@@ -131,14 +66,14 @@ from inside an agent's shell is still the human's desk."
     (setq hive-sidecar--timer nil))
   (unless (hive-rpc-live-p hive-sidecar--process)
     (condition-case oops
-        (let ((command (hive-sidecar-command-line)))
-          (hive-rpc-log "starting %S" command)
+        (let ((command (hive-program-command)))
+          (hive-work-log "starting %S" command)
           (setq hive-sidecar--process
-                (hive-rpc-open command (hive-sidecar-environment)
+                (hive-rpc-open command (hive-program-environment)
                                #'hive-sidecar--ended))
           (hive-sidecar--become 'starting)
           (hive-sidecar--greet hive-sidecar--process))
-      (hive-sidecar-unusable
+      (hive-program-missing
        (hive-sidecar--become 'failed (hive-sidecar--sentence (cadr oops))))
       (error
        (hive-sidecar--retry (error-message-string oops))))))

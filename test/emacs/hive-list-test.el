@@ -81,8 +81,50 @@
       (accept-process-output nil 0.05)
       (should (= 0 (length (hive-list-test-lines))))
       (set-window-buffer nil buffer)
-      (hive-list--shown (selected-window)) ; batch Emacs has no redisplay
+      (hive-list--appeared (selected-window)) ; batch Emacs has no redisplay
       (should (= 1 (length (hive-list-test-lines)))))))
+
+(ert-deftest hive-list-changed-line-by-line-is-as-printed-anew ()
+  (hive-list-test
+    (let ((ids nil) (next 0))
+      (hive-list)
+      (dotimes (_ 300)
+        (pcase (random 4)
+          ((or 0 1)
+           (push (format "ask-%d" (cl-incf next)) ids)
+           (hive-model-put-prompt
+            (hive-test-prompt :ask_id (car ids) :question (format "Question %d" next)
+                              :urgency (nth (random 3) '("low" "normal" "critical"))
+                              :created_at (format "2026-01-01T00:00:00.%03dZ" (random 1000)))))
+          (2 (when ids
+               (let ((id (nth (random (length ids)) ids)))
+                 (setq ids (delete id ids))
+                 (hive-model-put-prompt (hive-test-prompt :ask_id id :status "responded")))))
+          (3 (when ids
+               (let ((prompt (copy-sequence (hive-model-get 'prompt (nth (random (length ids)) ids)))))
+                 (hive-model-put-prompt (append (list :question (format "Changed %d" (random 100))
+                                                      :urgency (nth (random 3) '("low" "normal" "critical")))
+                                                prompt))))))
+        (when (= 0 (random 3))
+          (hive-list--update)))
+      (hive-list--update)
+      (let ((updated (buffer-string)))
+        (hive-list--print)
+        (should (equal updated (buffer-string)))
+        (should (= (length ids) (length (hive-list-test-lines))))))))
+
+(ert-deftest hive-list-a-line-that-changes-under-point-keeps-it ()
+  (hive-list-test
+    (dolist (id '("a" "b" "c"))
+      (hive-model-put-prompt (hive-test-prompt :ask_id id :created_at id)))
+    (hive-list)
+    (goto-char (hive-list--position "b"))
+    (forward-char 7)
+    (hive-model-put-prompt (hive-test-prompt :ask_id "b" :created_at "b" :question "Changed?"))
+    (hive-list--update)
+    (should (string-match-p "Changed\\?" (nth 1 (hive-list-test-lines))))
+    (should (equal "b" (tabulated-list-get-id)))
+    (should (= 7 (current-column)))))
 
 (ert-deftest hive-list-shows-at-most-500-rows-and-says-so ()
   (hive-list-test

@@ -53,7 +53,7 @@
 
 (defun hive-outbox-test-ids (state)
   "Return the ids of what is answered by the entries in STATE."
-  (mapcar #'hive-outbox-entry-ask-id (hive-outbox-entries state)))
+  (mapcar #'hive-entry-ask-id (hive-outbox-entries state)))
 
 ;;;; On the disk
 
@@ -85,7 +85,7 @@
     (hive-outbox-test-add "a" nil "ä 漢字 🐝 \"quoted\" \\ %s\n\ttwo lines")
     (hive-outbox-close)
     (hive-outbox-open)
-    (should (equal (plist-get (hive-outbox-entry-params (car (hive-outbox-entries 'pending))) :decision)
+    (should (equal (plist-get (hive-entry-params (car (hive-outbox-entries 'pending))) :decision)
                    "ä 漢字 🐝 \"quoted\" \\ %s\n\ttwo lines"))))
 
 (ert-deftest hive-outbox-a-torn-last-line-is-ignored-and-harms-no-other ()
@@ -178,15 +178,15 @@
         (hive-outbox-test-add id)
         (hive-test-wait 5 (null (hive-outbox-entries 'pending))))
       (should (= 1 (length told)))
-      (should (equal (hive-outbox-entry-code (car told)) "prompt_not_found"))
-      (should (string-match-p "no prompt" (hive-outbox-entry-text (car told))))
+      (should (equal (hive-entry-code (car told)) "prompt_not_found"))
+      (should (string-match-p "no prompt" (hive-entry-text (car told))))
       (should (= 1 (length (hive-test-answers))))
       ;; It is still there after a restart, with its text, and is not sent again.
       (hive-outbox-close)
       (hive-outbox-open)
       (should (equal (hive-outbox-test-ids 'rejected) '("unknown")))
       (should-not (hive-outbox-entries 'pending))
-      (should (equal "my words" (plist-get (hive-outbox-entry-params
+      (should (equal "my words" (plist-get (hive-entry-params
                                             (car (hive-outbox-entries 'rejected)))
                                            :decision)))
       (cl-letf (((symbol-function 'yes-or-no-p) #'always)) (hive-outbox-forget-rejected))
@@ -220,8 +220,8 @@
         (hive-outbox-test-add "worse")
         (hive-test-wait 5 (= 2 (length (hive-outbox-entries 'rejected))))
         (let ((entry (cadr (hive-outbox-entries 'rejected))))
-          (should (= 4 (hive-outbox-entry-attempts entry)))
-          (should (equal (hive-outbox-entry-code entry) "-32603")))))))
+          (should (= 4 (hive-entry-attempts entry)))
+          (should (equal (hive-entry-code entry) "-32603")))))))
 
 (ert-deftest hive-outbox-what-is-meant-for-another-store-is-kept-and-not-sent ()
   (hive-test-with-desk nil

@@ -52,7 +52,7 @@
          (prompt (hive-test-prompt :options hive-respond-test-options :allow_free_text :json-false)))
     (cl-letf (((symbol-function 'completing-read)
                (lambda (_prompt _table _pred require &rest _) (setq strict require) "No")))
-      (should (equal (hive-respond--read-option prompt) '(:decision "No" :selected ["No"]))))
+      (should (equal (hive-read--option prompt) '(:decision "No" :selected ["No"]))))
     (should strict)))
 
 (ert-deftest hive-respond-several-options-in-the-order-offered-with-commas ()
@@ -112,22 +112,22 @@
                                                   (cdr (funcall table "" nil 'metadata)))
                                        lines))
                    (car lines)))))
-      (should (eq prompt (hive-respond--choose (list prompt (hive-test-prompt))))))
+      (should (eq prompt (hive-read-prompt (list prompt (hive-test-prompt))))))
     (pcase-let ((`(,line ,prefix ,suffix) (car rows)))
       (should (equal line "Claude-abc12: Which?"))
       (should (equal prefix "! "))
       (should (string-match-p "rocket +5m +permission" suffix)))))
 
 (ert-deftest hive-respond-options-show-their-descriptions ()
-  (let* ((alist (hive-respond--labels hive-respond-test-options))
-         (rows (funcall (hive-respond--affix hive-respond-test-options alist) (mapcar #'car alist))))
+  (let* ((alist (hive-read--labels hive-respond-test-options))
+         (rows (funcall (hive-read--affix hive-respond-test-options alist) (mapcar #'car alist))))
     (should (equal (nth 2 (car rows)) "  Do it now"))
     (should (equal (nth 2 (cadr rows)) ""))))
 
 (ert-deftest hive-respond-labels-that-look-alike-stay-apart ()
-  (let ((alist (hive-respond--labels [(:label "a\nb") (:label "a b") (:label "x\u200B")])))
+  (let ((alist (hive-read--labels [(:label "a\nb") (:label "a b") (:label "x\u200B")])))
     (should (= 3 (length (delete-dups (mapcar #'car alist)))))
-    (should (equal '("a\nb" "a b" "x\u200B") (mapcar (lambda (cell) (hive-respond--meant (car cell) alist)) alist)))))
+    (should (equal '("a\nb" "a b" "x\u200B") (mapcar (lambda (cell) (hive-read--meant (car cell) alist)) alist)))))
 
 (ert-deftest hive-respond-settled-while-typing-is-said-and-kept-and-sent ()
   (hive-test-with-desk nil
@@ -175,7 +175,7 @@
   (let* ((question (concat "First line\n" (make-string 8000 ?x) "\ec\u202E"))
          (prompt (hive-test-prompt :question question :context "# Title\n%s %d"))
          (windows (window-list)) (height (window-height)) (shown nil))
-    (hive-respond--with-details prompt
+    (hive-read-with-details prompt
       (lambda ()
         (with-current-buffer "*hive question*"
           (setq shown (buffer-string)))))

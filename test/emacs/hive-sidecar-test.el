@@ -65,11 +65,11 @@
            (exec-path (list directory))
            (hive (expand-file-name "hive" directory))
            (node (expand-file-name "node" directory)))
-      (should (equal (hive-sidecar-command-line) (list (executable-find "node") hive-test-fake)))
+      (should (equal (hive-program-command) (list (executable-find "node") hive-test-fake)))
       (let ((hive-sidecar-command nil))
-        (should (equal (hive-sidecar-command-line) (list hive "sidecar")))
+        (should (equal (hive-program-command) (list hive "sidecar")))
         (let ((hive-node-program node))
-          (should (equal (hive-sidecar-command-line) (list node hive "sidecar"))))))))
+          (should (equal (hive-program-command) (list node hive "sidecar"))))))))
 
 (ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
   (hive-sidecar-test-failing
@@ -144,7 +144,7 @@
         (should (equal "stays" (plist-get environment :CLAUDE_MINE)))
         (should (equal (expand-file-name "~/somewhere/hive.db") (plist-get environment :HIVE_STORE)))))
     (let ((hive-store "postgres://host/db"))
-      (should (member "HIVE_STORE=postgres://host/db" (hive-sidecar-environment))))))
+      (should (member "HIVE_STORE=postgres://host/db" (hive-program-environment))))))
 
 (ert-deftest hive-sidecar-starts-in-a-buffer-whose-directory-is-gone ()
   (hive-test-with-desk nil

@@ -57,8 +57,11 @@
          (progn ,@body)
        (hive-mode -1)
        (setq hive-sidecar-info nil
-             hive-rpc--inbox nil)
-       (hive-test-wait 5 (not (hive-test-sidecars)))
+             hive-work--waiting nil)
+       ;; Gone from the list, too: their sentinels have run.
+       (hive-test-wait 10 (not (cl-find-if (lambda (process)
+                                             (string-prefix-p "hive" (process-name process)))
+                                           (process-list))))
        (delete-directory hive-test-temp t)
        (dolist (name '("*hive*" "*hive log*" "*hive question*" "*hive doctor*"))
          (when (get-buffer name) (kill-buffer name))))))

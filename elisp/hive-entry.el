@@ -1,0 +1,67 @@
+;;; hive-entry.el --- An answer on its way, in memory and on disk  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; One entry of the outbox, the records that tell its life, and how the
+;; records of a file become entries again.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-journal)
+
+(cl-defstruct (hive-entry (:constructor hive-entry-make)
+                       (:copier nil))
+  "An answer on its way.  FILE is where its records stand."
+  file store-id response-id ask-id method params at
+  (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
+
+(defun hive-entry-record (entry)
+  "Return the record of ENTRY itself."
+  (list :entry "answer"
+        :store_id (hive-entry-store-id entry)
+        :response_id (hive-entry-response-id entry)
+        :ask_id (hive-entry-ask-id entry)
+        :method (hive-entry-method entry)
+        :params (hive-entry-params entry)
+        :at (hive-entry-at entry)))
+
+(defun hive-entry-rejection (entry)
+  "Return the record of the rejection of ENTRY."
+  (list :entry "rejected"
+        :response_id (hive-entry-response-id entry)
+        :code (hive-entry-code entry)
+        :text (hive-entry-text entry)))
+
+(defun hive-entry-load (file)
+  "Return the entries of FILE that are not acked, oldest first."
+  (let ((entries (make-hash-table :test #'equal)) order)
+    (dolist (record (hive-journal-read file))
+      (let* ((id (plist-get record :response_id))
+             (entry (gethash id entries)))
+        (pcase (plist-get record :entry)
+          ("answer"
+           (unless (or entry (null id))
+             (push id order)
+             (puthash id (hive-entry-make
+                          :file file :response-id id
+                          :store-id (plist-get record :store_id)
+                          :ask-id (plist-get record :ask_id)
+                          :method (plist-get record :method)
+                          :params (plist-get record :params)
+                          :at (plist-get record :at))
+                      entries)))
+          ("acked" (remhash id entries))
+          ("rejected"
+           (when entry
+             (setf (hive-entry-state entry) 'rejected
+                   (hive-entry-code entry) (plist-get record :code)
+                   (hive-entry-text entry) (plist-get record :text)))))))
+    (delq nil (mapcar (lambda (id) (gethash id entries)) (nreverse order)))))
+
+(provide 'hive-entry)
+;;; hive-entry.el ends here

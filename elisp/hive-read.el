@@ -1,0 +1,250 @@
+;;; hive-read.el --- Reading an answer in the minibuffer  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; How the human says which question and which answer: an option, several,
+;; or words of their own; and what is shown meanwhile of a question that is
+;; too long for a minibuffer.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-model)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'subr-x)
+
+(defvar hive-read-history nil "Answers typed before.")
+
+;;;; Which question
+
+(defun hive-read--annotation (prompt)
+  "Return what is shown after PROMPT in a list of candidates."
+  (propertize (format "  %s  %s%s"
+                      (hive-text-line (plist-get prompt :project) 24)
+                      (hive-text-age (plist-get prompt :created_at))
+                      (if (equal (plist-get prompt :kind) "permission")
+                          "  permission" ""))
+              'face 'completions-annotations))
+
+(defun hive-read--mark (prompt)
+  "Return the mark of PROMPT's urgency, two columns wide."
+  (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  ")))
+
+(defun hive-read--candidates (waiting)
+  "Return an alist of distinct lines and what is WAITING, in order."
+  (let ((seen (make-hash-table :test #'equal)))
+    (mapcar (lambda (prompt)
+              (let* ((line (concat (hive-text-line (plist-get prompt :agent) 30) ": "
+                                   (hive-text-line (plist-get prompt :question) 100)))
+                     (count (puthash line (1+ (gethash line seen 0)) seen)))
+                (cons (if (> count 1) (format "%s <%d>" line count) line) prompt)))
+            waiting)))
+
+(defun hive-read-prompt (waiting)
+  "Let the human choose one of WAITING; the first is the default."
+  (let* ((alist (hive-read--candidates waiting))
+         (affix (lambda (lines)
+                  (mapcar (lambda (line)
+                            (let ((prompt (cdr (assoc line alist))))
+                              (list line (hive-read--mark prompt)
+                                    (hive-read--annotation prompt))))
+                          lines)))
+         (line (completing-read
+                (format "Answer which of %d: " (length waiting))
+                (hive-read--table (mapcar #'car alist) 'hive-prompt affix)
+                nil t nil nil (caar alist))))
+    (cdr (assoc line alist))))
+
+(defun hive-read--table (candidates category affix)
+  "Return a completion table of CANDIDATES of CATEGORY, in their order.
+AFFIX is the affixation function."
+  (lambda (string predicate action)
+    (if (eq action 'metadata)
+        `(metadata (category . ,category)
+                   (affixation-function . ,affix)
+                   (display-sort-function . identity)
+                   (cycle-sort-function . identity))
+      (complete-with-action action candidates string predicate))))
+
+;;;; Which answer
+
+(defun hive-read--prompt-line (prompt &optional what)
+  "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses."
+  (concat (hive-text-line (plist-get prompt :agent) 30) " asks: "
+          (hive-text-line (plist-get prompt :question) 240)
+          (if what (format " (%s)" what) "") " "))
+
+(defun hive-read--one (prompt-line labels affix strict default)
+  "Read one of LABELS under PROMPT-LINE, or free text unless STRICT.
+AFFIX annotates; DEFAULT is what an empty answer means."
+  (minibuffer-with-setup-hook
+      (lambda ()
+        ;; Free text has spaces and question marks.
+        (let ((map (make-sparse-keymap)))
+          (set-keymap-parent map (current-local-map))
+          (define-key map " " #'self-insert-command)
+          (define-key map "?" #'self-insert-command)
+          (use-local-map map)))
+    (completing-read prompt-line (hive-read--table labels 'hive-option affix)
+                     nil strict nil 'hive-read-history default)))
+
+(defun hive-read--labels (options)
+  "Return an alist of what is shown and the labels of OPTIONS."
+  (let (alist)
+    (dolist (option (append options nil) (nreverse alist))
+      (let* ((label (plist-get option :label))
+             (shown (hive-text-line label)))
+        (while (assoc shown alist) (setq shown (concat shown " ")))
+        (push (cons shown label) alist)))))
+
+(defun hive-read--meant (text alist)
+  "Return the label in ALIST that TEXT names, whatever its case, or nil."
+  (cdr (or (assoc text alist)
+           (let ((same (cl-remove-if-not
+                        (lambda (cell)
+                          (string-equal (downcase (string-trim (car cell)))
+                                        (downcase (string-trim text))))
+                        alist)))
+             (and same (null (cdr same)) (car same))))))
+
+(defun hive-read--affix (options alist &optional chosen)
+  "Return an affixation function for OPTIONS, shown as in ALIST.
+CHOSEN is a function that returns the labels chosen so far."
+  (lambda (lines)
+    (mapcar
+     (lambda (line)
+       (let* ((label (cdr (assoc line alist)))
+              (option (cl-find label (append options nil) :test #'equal
+                               :key (lambda (option) (plist-get option :label))))
+              (description (plist-get option :description)))
+         (list line
+               (cond ((not (and chosen label)) "")
+                     ((member label (funcall chosen)) "[x] ")
+                     (t "[ ] "))
+               (if description
+                   (propertize (concat "  " (hive-text-line description 120))
+                               'face 'completions-annotations)
+                 ""))))
+     lines)))
+
+(defun hive-read--text (prompt)
+  "Read an answer to PROMPT in the human's own words."
+  (list :decision (read-string (hive-read--prompt-line prompt)
+                               nil 'hive-read-history)))
+
+(defun hive-read--option (prompt)
+  "Read one option of PROMPT, or free text where that is allowed."
+  (let* ((options (plist-get prompt :options))
+         (alist (hive-read--labels options))
+         (free (hive-prompt-flag prompt :allow_free_text))
+         (text (hive-read--one
+                (hive-read--prompt-line
+                 prompt (concat (string-join (mapcar #'car alist) " / ")
+                                (if free " / your own words" "")))
+                (mapcar #'car alist) (hive-read--affix options alist)
+                (not free) nil))
+         (label (hive-read--meant text alist)))
+    (if label
+        (list :decision label :selected (vector label))
+      (list :decision text))))
+
+(defun hive-read--options (prompt)
+  "Read several options of PROMPT, one after the other.
+Each RET adds one or takes it back; an empty RET ends.  Words of
+your own become the answer, or a comment to what you chose."
+  (let* ((options (plist-get prompt :options))
+         (alist (hive-read--labels options))
+         (free (hive-prompt-flag prompt :allow_free_text))
+         (affix (lambda (chosen)
+                  (hive-read--affix options alist (lambda () chosen))))
+         (chosen nil) (own nil) (done nil))
+    (while (not done)
+      (let* ((finish (format "[done: %s]"
+                             (if chosen (mapconcat #'hive-text-line (reverse chosen) ", ")
+                               "nothing chosen")))
+             (text (hive-read--one
+                    (hive-read--prompt-line
+                     prompt
+                     (concat (string-join (mapcar #'car alist) " / ")
+                             (if chosen
+                                 (format "; chosen: %s; RET sends"
+                                         (mapconcat #'hive-text-line (reverse chosen) ", "))
+                               "; choose several, then RET")))
+                    (cons finish (mapcar #'car alist))
+                    (funcall affix chosen) (not free) finish))
+             (label (hive-read--meant text alist)))
+        (cond ((member text (list "" finish)) (setq done t))
+              ((member label chosen) (setq chosen (delete label chosen)))
+              (label (push label chosen))
+              (t (setq own text done t)))))
+    (append (list :decision (or own ""))
+            (when chosen (list :selected (vconcat (reverse chosen))))
+            (when (and chosen own) (list :comment own)))))
+
+;;;; What a minibuffer is too small for
+
+(defconst hive-read--buffer "*hive question*"
+  "The name of the buffer that shows a question while it is answered.")
+
+(defun hive-read-with-details (prompt read)
+  "Call READ while what a minibuffer is too small for is shown of PROMPT."
+  (let ((question (plist-get prompt :question))
+        (buffer nil))
+    (unwind-protect
+        (progn
+          (when (or (plist-get prompt :context) (> (length question) 200)
+                    (string-search "\n" question))
+            (setq buffer (get-buffer-create hive-read--buffer))
+            (hive-read--show prompt buffer)
+            (display-buffer buffer '((display-buffer-below-selected
+                                      display-buffer-pop-up-window)
+                                     (window-height . fit-window-to-buffer)))
+            (when (hive-prompt-flag prompt :context_truncated)
+              (hive-read--fetch prompt buffer)))
+          (funcall read))
+      (when (buffer-live-p buffer)
+        (let ((window (get-buffer-window buffer)))
+          (if window (quit-window t window) (kill-buffer buffer)))))))
+
+(defun hive-read--show (prompt buffer)
+  "Let BUFFER show the question and the context of PROMPT."
+  (with-current-buffer buffer
+    (let ((inhibit-read-only t) (place (point)))
+      (unless (derived-mode-p 'special-mode)
+        (special-mode)
+        (visual-line-mode))
+      (erase-buffer)
+      (insert (hive-text-inert (plist-get prompt :question)) "\n")
+      (let ((context (plist-get prompt :context)))
+        (when context (insert "\n" (hive-text-inert context) "\n")))
+      (when (hive-prompt-flag prompt :context_truncated)
+        (insert "… (the rest is being fetched)\n"))
+      (goto-char (min place (point-max))))))
+
+(defun hive-read--fetch (prompt buffer)
+  "Fetch the whole context of PROMPT, to be shown in BUFFER."
+  (hive-rpc-request
+   'prompt/get (list :ask_id (plist-get prompt :ask_id))
+   :success (lambda (result)
+              (when (buffer-live-p buffer)
+                (hive-read--show (plist-get result :prompt) buffer)))))
+
+;;;; All of it
+
+(defun hive-read-answer (prompt)
+  "Read the answer to PROMPT.
+Return a plist of :decision, and :selected and :comment where
+there are such."
+  (hive-read-with-details prompt
+    (lambda ()
+      (cond ((seq-empty-p (plist-get prompt :options)) (hive-read--text prompt))
+            ((hive-prompt-flag prompt :multi_select) (hive-read--options prompt))
+            (t (hive-read--option prompt))))))
+
+(provide 'hive-read)
+;;; hive-read.el ends here
