@@ -59,8 +59,9 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
  */
 export async function openHooks(options: OpenHiveOptions): Promise<HookService> {
   const { log, store } = await openGround(options);
-  const prompts = createPrompts(store, createFeed(store, log), randomIds);
-  return createHooks({ store, ids: randomIds, processes, log, prompts, stations: STATIONS });
+  const feed = createFeed(store, log);
+  const prompts = createPrompts(store, feed, randomIds);
+  return createHooks({ store, feed, ids: randomIds, processes, log, prompts, stations: STATIONS });
 }
 
 /** What every service stands on. */

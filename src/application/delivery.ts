@@ -47,7 +47,8 @@ export function createDelivery(store: Store): DeliveryService {
   };
 }
 
-async function handOne(tx: WriteTx, prompt: Prompt, carrier: string): Promise<Delivered> {
+/** Stamps one settled prompt as handed, before its carrier returns or prints it. */
+export async function handOne(tx: WriteTx, prompt: Prompt, carrier: string): Promise<Delivered> {
   const repeated = prompt.handed_at !== null;
   const handed = handPrompt(prompt, carrier, tx.now);
   await tx.prompts.update(handed);

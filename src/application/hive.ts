@@ -134,7 +134,7 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     loops: createLoops(store),
     findPlace,
-    hooks: createHooks({ store, ids, processes, log, prompts, stations: STATIONS }),
+    hooks: createHooks({ store, feed, ids, processes, log, prompts, stations: STATIONS }),
     retention,
     doctor: createDoctor(store, parts.examinations, log),
     tokens: createTokens(store, parts.secrets),

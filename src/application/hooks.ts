@@ -2,12 +2,22 @@
  * What happens when an agent's hook fires: one transaction in which every capability has its say, in a fixed
  * order. A station sees what the ones before it said; it writes what it must and returns its opinion.
  */
-import { type HookEvent, mergeVerdicts, NO_OPINION, type Verdict } from '../domain/hooks.ts';
-import type { Session } from '../domain/sessions.ts';
+import {
+  type HookEvent,
+  type HookWait,
+  mergeVerdicts,
+  NO_OPINION,
+  type Verdict,
+  type Waited,
+} from '../domain/hooks.ts';
+import { type Session, subagentId } from '../domain/sessions.ts';
+import type { Feed } from './feed.ts';
 import { type Place, sessionOfHook } from './hook-sessions.ts';
+import { isOver } from './hook-waits.ts';
 import type { Ids, Logger, Processes, Store, WriteTx } from './ports.ts';
 import { announcePrint, settlePrints } from './printing.ts';
 import type { PromptService } from './prompts.ts';
+import { turnOf } from './turn-records.ts';
 
 /** What the person configured for all hooks, by environment (docs/mentions.md, docs/operations.md). */
 export interface HookSettings {
@@ -18,8 +28,15 @@ export interface HookSettings {
   place: () => Place;
   /** The last `bytes` of a file, or null where it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
-  /** Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. */
-  unhurried?: <T>(work: () => Promise<T>) => Promise<T>;
+  /**
+   * Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. The
+   * signal says that the client waits no more.
+   */
+  unhurried?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Whose wishes count here (domain/desks.ts). */
+  seat?: string;
+  /** The text of the human's file of permission rules, or null where there is none. */
+  readRules?: () => string | null;
 }
 
 /** One event at one station. */
@@ -34,7 +51,7 @@ export interface Visit {
   /** What the stations before this one said. */
   verdict: Verdict;
   /** This event was here before and has waited since: it is not to wait again. */
-  waited: boolean;
+  waited: Waited | null;
   /** Whether this event proves that what was printed before has been read. */
   proves: boolean;
 }
@@ -58,13 +75,14 @@ export interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  prompts: Pick<PromptService, 'wait' | 'expireDue'>;
+  feed: Pick<Feed, 'until'>;
+  prompts: Pick<PromptService, 'expireDue'>;
   stations: readonly Station[];
 }
 
-export function createHooks({ store, prompts, stations, ...parts }: HookParts): HookService {
+export function createHooks({ store, feed, prompts, stations, ...parts }: HookParts): HookService {
   /** One round past the stations. The one that wants to wait ends it: those after it have their say when it has waited. */
-  function visitAll(event: HookEvent, settings: HookSettings, waited: boolean): Promise<Handled> {
+  function visitAll(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
     return store.write(async (tx) => {
       const session = await sessionOfHook(tx, event, { ...settings, processes: parts.processes });
       const proves = await settlePrints(tx, session.session_id);
@@ -79,16 +97,29 @@ export function createHooks({ store, prompts, stations, ...parts }: HookParts): 
     });
   }
 
+  /** Outside the transaction: the store is everybody's meanwhile. Who is to stop meanwhile waits for nothing. */
+  async function waitOut(
+    { session_id, agent_id, client_turn_id }: HookEvent,
+    wait: HookWait,
+    signal: AbortSignal | undefined,
+  ): Promise<Waited> {
+    const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
+    const turn = await store.read((tx) => turnOf(tx, own, client_turn_id));
+    const check = (): Promise<true | undefined> =>
+      store.read(async (tx) => ((await isOver(tx, wait, turn?.turn_id ?? null)) ? true : undefined));
+    await feed.until(check, { wait_ms: wait.wait_ms, signal });
+    return { ...wait, abandoned: signal?.aborted === true };
+  }
+
   return {
     async handle(event, settings) {
-      const verdict = await visitAll(event, settings, false);
+      const verdict = await visitAll(event, settings, null);
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { unhurried = (work) => work() } = settings;
-      // Outside the transaction: the store is everybody's meanwhile.
-      await unhurried(() => prompts.wait(wait.ask_ids, { wait_ms: wait.wait_ms }));
+      const waited = await unhurried((signal) => waitOut(event, wait, signal));
       await prompts.expireDue();
-      return visitAll(event, settings, true);
+      return visitAll(event, settings, waited);
     },
 
     async printed({ print_id }) {

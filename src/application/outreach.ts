@@ -43,7 +43,7 @@ import {
   type Whereto,
 } from './outreach-records.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
-import { insertPrompt } from './prompts.ts';
+import { insertPrompt } from './prompt-records.ts';
 
 export interface Reported {
   item: Outreach;

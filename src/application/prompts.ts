@@ -11,19 +11,17 @@ import {
   type AskRequest,
   amendPrompt,
   type CancelReason,
-  cancelPrompt,
   createPrompt,
-  expirePrompt,
   isExpired,
   isUncollected,
   type Prompt,
   resolveAnswer,
-  respondPrompt,
 } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
+import { appendPrompt, insertPrompt, recordAnswer, recordCancel, recordExpiry } from './prompt-records.ts';
 
 export interface Asked {
   prompt: Prompt;
@@ -89,7 +87,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
   /** A prompt whose time has run out is expired before anything else is done to it, in the same transaction. */
   async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
     const prompt = await find(tx, ask_id);
-    return isExpired(prompt, tx.now) ? expire(tx, prompt) : prompt;
+    return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;
   }
 
   /** What was written for another store would meet another prompt here, or none. */
@@ -108,7 +106,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       const changed = transition(prompt, tx.now);
       if (changed === prompt) return prompt;
       await tx.prompts.update(changed);
-      await append(tx, type, changed, {});
+      await appendPrompt(tx, type, changed, {});
       return changed;
     });
   }
@@ -181,19 +179,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
           response_id,
           responded_at: tx.now,
         });
-        const { prompt: settled, outcome } = respondPrompt(prompt, answer);
-        if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
-          throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
-        }
-        if (outcome === 'late') await tx.prompts.update(settled);
-        await tx.prompts.addResponse({ ...answer, ask_id, outcome });
-        await append(tx, RESPONSE_EVENT[outcome], settled, {
-          decision: answer.decision,
-          by: answer.by,
-          via: answer.via,
-          response_id,
-        });
-        return { outcome, prompt: settled };
+        return recordAnswer(tx, prompt, answer);
       }),
 
     amend: (command) =>
@@ -218,7 +204,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         await tx.prompts.update(amended);
         await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
         const before = prompt.decision ?? prompt.late_response?.decision ?? null;
-        await append(tx, 'prompt/amended', amended, {
+        await appendPrompt(tx, 'prompt/amended', amended, {
           decision: answer.decision,
           before,
           by: answer.by,
@@ -232,15 +218,8 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       store.write(async (tx) => {
         const prompt = await findCurrent(tx, ask_id);
         refuse(refusalToCancel(actor, prompt));
-        const cancelled = cancelPrompt(prompt, { by: actor.by, via: actor.via, reason }, tx.now);
-        if (cancelled === prompt) return { accepted: false, prompt };
-        await tx.prompts.settle(cancelled, tx.now);
-        await append(tx, 'prompt/cancelled', cancelled, {
-          cancel_reason: reason,
-          by: actor.by,
-          via: actor.via,
-        });
-        return { accepted: true, prompt: cancelled };
+        const cancelled = await recordCancel(tx, prompt, { by: actor.by, via: actor.via, reason });
+        return { accepted: cancelled !== prompt, prompt: cancelled };
       }),
 
     async expireDue() {
@@ -249,7 +228,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       while ((await store.read((tx) => tx.prompts.due(tx.now, 1))).length > 0) {
         expired += await store.write(async (tx) => {
           const batch = await tx.prompts.due(tx.now, DUE_BATCH);
-          for (const prompt of batch) await expire(tx, prompt);
+          for (const prompt of batch) await recordExpiry(tx, prompt);
           return batch.length;
         });
       }
@@ -282,19 +261,6 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
   return service;
 }
 
-/** A prompt that is new, whoever made it: from here on everybody hears of it. */
-export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
-  const { agent, project, urgency, kind } = prompt;
-  await tx.prompts.insert(prompt);
-  await append(tx, 'prompt/created', prompt, { agent, project, urgency, kind });
-}
-
-const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
-  accepted: 'prompt/responded',
-  late: 'prompt/late_response',
-  lost: 'prompt/lost_response',
-};
-
 async function turnOfAsk(
   tx: ReadTx,
   session_id: string,
@@ -310,28 +276,6 @@ function tooLate({ turn_id, abort_reason }: Turn): HiveError {
     `The turn ${turn_id} is over (${abort_reason}): what belongs to it is asked no more. Nothing was asked.`,
     { turn_id },
   );
-}
-
-/** Expires one prompt inside a transaction that has found it due. */
-async function expire(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
-  const expired = expirePrompt(prompt, tx.now);
-  await tx.prompts.settle(expired, tx.now);
-  await append(tx, 'prompt/expired', expired, {});
-  return expired;
-}
-
-async function append(
-  tx: WriteTx,
-  type: EventType,
-  prompt: Prompt,
-  data: Record<string, unknown>,
-): Promise<void> {
-  await tx.events.append({
-    type,
-    session_id: prompt.session_id,
-    subject: prompt.ask_id,
-    data: { status: prompt.status, ...data },
-  });
 }
 
 function refuse(refusal: string | null): void {

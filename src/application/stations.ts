@@ -1,5 +1,6 @@
 /** Who has a say when a hook fires, in this order (hooks.ts). */
 import { deliverAnswers } from './delivery.ts';
+import { answerDialogs } from './dialogs.ts';
 import { settleSession } from './hook-sessions.ts';
 import type { Station } from './hooks.ts';
 import { deliverInterrupts, tellAborted } from './interrupt-stations.ts';
@@ -13,6 +14,7 @@ export const STATIONS: readonly Station[] = [
   deliverInterrupts,
   tellAborted,
   gateMentions,
+  answerDialogs,
   guardStop,
   deliverAnswers,
   deliverReports,

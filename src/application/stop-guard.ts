@@ -149,7 +149,7 @@ async function waitForHuman(
 ): Promise<{ wait: HookWait } | null> {
   const seconds = Math.min(Number(env['HIVE_STOP_WAIT_S'] ?? 0), LONGEST_WAIT_S);
   const unattended = event.attended === null ? session.source === 'bg' : !event.attended;
-  if (waited || !(seconds > 0) || !unattended || !mayHold(record)) return null;
+  if (waited !== null || !(seconds > 0) || !unattended || !mayHold(record)) return null;
   const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const pending = open.filter(({ status }) => status === 'pending');
   return pending.length === 0

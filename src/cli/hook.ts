@@ -8,7 +8,9 @@ import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { files } from '../infrastructure/platform/files.ts';
+import { rulesFile } from '../infrastructure/platform/paths.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
+import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHooks } from '../open-hive.ts';
 
 /** The client waits for us: a store that is locked or gone must not hold it longer. */
@@ -31,11 +33,13 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
       pid: process.pid,
       place: () => findPlace(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
       readTail: files.readTail,
-      // A Stop that waits for the human as it was told to is no store that is gone.
+      seat: thisSeat(),
+      readRules: () => readRules(env),
+      // A hook that waits for the human as it was told to is no store that is gone.
       async unhurried(work) {
         clearTimeout(limit);
         try {
-          return await work();
+          return await work(untilTerminated());
         } finally {
           limit = setLimit();
         }
@@ -52,6 +56,20 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
   } finally {
     clearTimeout(limit);
   }
+}
+
+/** Whose question was answered at its terminal, or taken back, ends a hook that still waits. */
+function untilTerminated(): AbortSignal {
+  const terminated = new AbortController();
+  process.once('SIGTERM', () => terminated.abort());
+  return terminated.signal;
+}
+
+/** The human's own rules; a file of more than this is no file of rules. */
+const RULES_BYTES = 256 * 1024;
+
+function readRules(env: NodeJS.ProcessEnv): string | null {
+  return files.readTail(env['HIVE_PERMISSION_RULES'] ?? rulesFile(env), RULES_BYTES);
 }
 
 /** Past `process.stdout`, which takes 3 ms to come into being, unless the pipe is full and somebody must wait. */

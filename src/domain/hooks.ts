@@ -2,6 +2,7 @@
  * Hooks: what an agent's client tells at each step, and what it may be told in return. Independent of the
  * client; adapters/hooks/ translates both ways, exactly as each client wants it.
  */
+import type { DialogAnswer } from './dialogs.ts';
 import type { Source } from './sources.ts';
 
 export type HookClient = 'claude-code' | 'codex';
@@ -49,6 +50,16 @@ export interface HookEvent {
 export interface HookWait {
   ask_ids: readonly string[];
   wait_ms: number;
+  /** All of them are wanted: it ends when they are answered, or one of them can be no more. Else the first ends it. */
+  all?: boolean;
+  /** Ends with the last desk: nobody else could answer. */
+  needs_desk?: boolean;
+}
+
+/** A wait that is over. */
+export interface Waited extends HookWait {
+  /** The client has taken its question back and reads no answer. */
+  abandoned: boolean;
 }
 
 /** What is told to the client. Everything is optional; nothing at all is the usual answer. */
@@ -65,12 +76,12 @@ export interface Verdict {
   let_go: boolean;
   /** With this something is handed over: it counts as said only once it has been printed. */
   carries: boolean;
-  /** Stop, SubagentStop: nothing is said before one of these prompts has settled, or the time is up (hooks.ts). */
+  /** Nothing is said before these prompts have settled, or the time is up (application/hooks.ts). */
   wait: HookWait | null;
   /** Shown to the person at the client's terminal. */
   notice: string | null;
-  /** The answer to a PermissionRequest or an Elicitation, in the client's own words. */
-  decision: Record<string, unknown> | null;
+  /** The answer to the client's own dialog. */
+  decision: DialogAnswer | null;
 }
 
 export const NO_OPINION: Verdict = {

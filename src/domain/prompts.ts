@@ -75,6 +75,8 @@ export interface Prompt {
   bind: 'turn' | null;
   /** Stays pending even when its turn is interrupted. */
   survives_turn: boolean;
+  /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
+  dialog: boolean;
   idempotency_key: string | null;
   /** What the idempotency key stands for: a key with another fingerprint is a conflict. Empty without a key. */
   fingerprint: string;
@@ -260,6 +262,7 @@ export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, 
     group_id: boundedOptional('group_id', request.group_id, PROMPT_LIMITS.key),
     bind: request.bind ?? null,
     survives_turn: request.survives_turn ?? false,
+    dialog: false,
     idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
     fingerprint: '',
     created_at: now,
@@ -451,5 +454,10 @@ export function isReceiver(prompt: Prompt, session_id: string): boolean {
 
 /** Whether there is something for the agent that it has not provably read: any settlement, or a late answer. */
 export function isUncollected(prompt: Prompt): boolean {
-  return prompt.status !== 'pending' && prompt.collected_at === null;
+  return prompt.status !== 'pending' && prompt.collected_at === null && concernsAgent(prompt);
+}
+
+/** A dialog that ended without an answer is the client's affair; a permission that comes late serves nobody. */
+function concernsAgent({ dialog, status, kind, late_response }: Prompt): boolean {
+  return !dialog || status === 'responded' || (late_response !== null && kind === 'question');
 }

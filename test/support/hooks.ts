@@ -19,6 +19,11 @@ export function recordedSequence(file: string): Raw[] {
   });
 }
 
+/** One recorded event. */
+export function recordedEvent(file: string): Raw {
+  return JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures', file), 'utf8')) as Raw;
+}
+
 /** How a replayed client looks from outside; by default the recorded Claude Code, process 4242 of this machine. */
 export interface Client {
   client?: 'claude-code' | 'codex';

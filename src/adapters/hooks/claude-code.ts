@@ -2,6 +2,7 @@
  * Claude Code's hooks (recorded with 2.1.330): how its events read, and the exact shapes it takes back. One
  * character before the JSON, or a wrong hookEventName, and it runs the tool.
  */
+import type { DialogAnswer } from '../../domain/dialogs.ts';
 import type { HookEvent, Verdict } from '../../domain/hooks.ts';
 import { decideSource, sourceEvidence } from '../../domain/sources.ts';
 import {
@@ -59,10 +60,11 @@ export function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | n
   if (name === 'PreToolUse' && verdict.deny !== null) {
     specific['permissionDecision'] = 'deny';
     specific['permissionDecisionReason'] = verdict.deny;
+  } else if (verdict.decision !== null) {
+    Object.assign(specific, sayDecision(name, verdict.decision));
   }
   const context = joinContext(verdict.context);
   if (context !== null && TAKES_CONTEXT.has(name)) specific['additionalContext'] = context;
-  if (verdict.decision !== null) Object.assign(specific, verdict.decision);
   if (verdict.block !== null) {
     said['decision'] = 'block';
     said['reason'] = verdict.block;
@@ -74,4 +76,26 @@ export function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | n
   if (verdict.notice !== null) said['systemMessage'] = verdict.notice;
   if (Object.keys(specific).length > 0) said['hookSpecificOutput'] = { hookEventName: name, ...specific };
   return Object.keys(said).length > 0 ? said : null;
+}
+
+/** The answer to a dialog: a PermissionRequest takes another shape than a PreToolUse, an Elicitation a third. */
+function sayDecision(name: string, decision: DialogAnswer): object {
+  if (decision.kind === 'form') return { action: decision.action, content: decision.content };
+  if (name === 'PreToolUse') {
+    return decision.kind === 'deny'
+      ? { permissionDecision: 'deny', permissionDecisionReason: decision.message }
+      : { permissionDecision: 'allow', ...(decision.input === null ? {} : { updatedInput: decision.input }) };
+  }
+  if (decision.kind === 'deny') {
+    const { message, interrupt } = decision;
+    return { decision: { behavior: 'deny', message, ...(interrupt ? { interrupt } : {}) } };
+  }
+  const { input, permissions } = decision;
+  return {
+    decision: {
+      behavior: 'allow',
+      ...(input === null ? {} : { updatedInput: input }),
+      ...(permissions.length === 0 ? {} : { updatedPermissions: permissions }),
+    },
+  };
 }

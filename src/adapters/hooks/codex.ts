@@ -2,6 +2,7 @@
  * Codex's hooks (recorded with 0.169): how its events read, and the exact shapes it takes back. One field
  * more than it knows, `continue:false` beside a denial among them, and it runs the tool.
  */
+import type { DialogAnswer } from '../../domain/dialogs.ts';
 import type { HookEvent, Verdict } from '../../domain/hooks.ts';
 import { decideSource } from '../../domain/sources.ts';
 import { commonFields, type Environment, isFork, joinContext, type Raw, text, toolOf } from './event.ts';
@@ -39,11 +40,18 @@ export function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
     return specific(name, { permissionDecision: 'deny', permissionDecisionReason: deny });
   }
   if (verdict.block !== null) return { decision: 'block', reason: verdict.block };
-  if (verdict.decision !== null) return specific(name, verdict.decision);
+  if (name === 'PermissionRequest' && verdict.decision !== null) return sayDecision(name, verdict.decision);
   const context = joinContext(verdict.context);
   return context !== null && TAKES_CONTEXT.has(name) ? specific(name, { additionalContext: context }) : null;
 }
 
 function specific(hookEventName: string, fields: Record<string, unknown>): object {
   return { hookSpecificOutput: { hookEventName, ...fields } };
+}
+
+/** Bare yes or no: an updated input or an interrupt would make its hook fail. */
+function sayDecision(name: string, decision: DialogAnswer): object | null {
+  if (decision.kind === 'allow') return specific(name, { decision: { behavior: 'allow' } });
+  if (decision.kind === 'form') return null;
+  return specific(name, { decision: { behavior: 'deny', message: decision.message } });
 }

@@ -14,6 +14,17 @@ export function stateDirectory(env: Environment, platform: NodeJS.Platform = pro
   return join(xdg?.startsWith('/') === true ? xdg : join(home, '.local', 'state'), 'hive');
 }
 
+/** What a person writes by hand: the rules that answer permissions for them. */
+export function rulesFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
+  const xdg = env['XDG_CONFIG_HOME'];
+  const folder =
+    platform === 'win32' || platform === 'darwin'
+      ? stateDirectory(env, platform)
+      : join(xdg?.startsWith('/') === true ? xdg : join(home, '.config'), 'hive');
+  return join(folder, 'permission-rules.json');
+}
+
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */
 export function storeAddress(env: Environment): string {
   const given = env['HIVE_STORE'];

@@ -8,6 +8,7 @@ import turns from '../../../sql/0003_turns.sql';
 import gates from '../../../sql/0004_gates.sql';
 import outreach from '../../../sql/0005_outreach.sql';
 import tokens from '../../../sql/0006_tokens.sql';
+import dialogs from '../../../sql/0007_dialogs.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -24,6 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 4, name: 'gates', text: gates },
   { number: 5, name: 'outreach', text: outreach },
   { number: 6, name: 'tokens', text: tokens },
+  { number: 7, name: 'dialogs', text: dialogs },
 ];
 
 /** The schema that this code reads and writes. */

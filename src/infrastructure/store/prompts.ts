@@ -29,6 +29,7 @@ const prompts = table<Prompt>('prompts', {
   group_id: 'plain',
   bind: 'plain',
   survives_turn: 'boolean',
+  dialog: 'boolean',
   idempotency_key: 'plain',
   fingerprint: 'plain',
   created_at: 'plain',
@@ -101,6 +102,7 @@ type FixedField =
   | 'group_id'
   | 'bind'
   | 'survives_turn'
+  | 'dialog'
   | 'idempotency_key'
   | 'fingerprint'
   | 'created_at'
@@ -120,9 +122,10 @@ const GET = statement(`SELECT ${prompts.list} FROM prompts WHERE ask_id = $1`);
 const BY_KEY = statement(
   `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`,
 );
-// What is settled first: however much is pending, it must not hide an answer.
+// What is settled first: however much is pending, it must not hide an answer. What never was the agent's is left out.
 const OPEN_OF = statement(
   `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
+   AND (dialog = 0 OR status IN ('pending', 'responded') OR (late_response IS NOT NULL AND kind = 'question'))
    ORDER BY CASE WHEN status = 'pending' THEN 1 ELSE 0 END, created_at, ask_id LIMIT $2`,
 );
 const CARRIED = statement(

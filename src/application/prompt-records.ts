@@ -1,0 +1,76 @@
+/** What services and hooks do to prompts, inside a transaction of theirs, with the event that tells of it. */
+import { HiveError } from '../domain/errors.ts';
+import type { EventType } from '../domain/events.ts';
+import {
+  type AnswerOutcome,
+  type CancelReason,
+  cancelPrompt,
+  expirePrompt,
+  type Prompt,
+  type PromptAnswer,
+  respondPrompt,
+  type Via,
+} from '../domain/prompts.ts';
+import type { WriteTx } from './ports.ts';
+
+/** A prompt that is new, whoever made it: from here on everybody hears of it. */
+export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
+  const { agent, project, urgency, kind } = prompt;
+  await tx.prompts.insert(prompt);
+  await appendPrompt(tx, 'prompt/created', prompt, { agent, project, urgency, kind });
+}
+
+/** One answer meets one prompt, which the caller has found current, and the answerer allowed to. */
+export async function recordAnswer(
+  tx: WriteTx,
+  prompt: Prompt,
+  answer: PromptAnswer,
+): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
+  const { ask_id } = prompt;
+  const { prompt: settled, outcome } = respondPrompt(prompt, answer);
+  if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
+    throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
+  }
+  if (outcome === 'late') await tx.prompts.update(settled);
+  await tx.prompts.addResponse({ ...answer, ask_id, outcome });
+  const { decision, by, via, response_id } = answer;
+  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, { decision, by, via, response_id });
+  return { outcome, prompt: settled };
+}
+
+const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
+  accepted: 'prompt/responded',
+  late: 'prompt/late_response',
+  lost: 'prompt/lost_response',
+};
+
+/** Cancels a prompt that is pending; one that is settled stays as it is. */
+export async function recordCancel(
+  tx: WriteTx,
+  prompt: Prompt,
+  { by, via, reason }: { by: string; via: Via; reason: CancelReason },
+): Promise<Prompt> {
+  const cancelled = cancelPrompt(prompt, { by, via, reason }, tx.now);
+  if (cancelled === prompt) return prompt;
+  await tx.prompts.settle(cancelled, tx.now);
+  await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
+  return cancelled;
+}
+
+/** Expires one prompt inside a transaction that has found it due. */
+export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
+  const expired = expirePrompt(prompt, tx.now);
+  await tx.prompts.settle(expired, tx.now);
+  await appendPrompt(tx, 'prompt/expired', expired, {});
+  return expired;
+}
+
+export async function appendPrompt(
+  tx: WriteTx,
+  type: EventType,
+  prompt: Prompt,
+  data: Record<string, unknown>,
+): Promise<void> {
+  const { session_id, ask_id: subject, status } = prompt;
+  await tx.events.append({ type, session_id, subject, data: { status, ...data } });
+}

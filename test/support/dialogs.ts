@@ -1,0 +1,45 @@
+/** A client's own dialog, recorded, as its hook meets it: what is asked at the desk, and what is printed in the end. */
+import { onTestFinished } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { type Client, fire } from './hooks.ts';
+import { eventually } from './wait.ts';
+
+export interface FiredDialog {
+  /** What a desk shows, in order. */
+  prompts: Prompt[];
+  /** What the hook prints when it ends. */
+  printed: Promise<string>;
+}
+
+/** A desk where somebody sits. */
+export async function openDesk(hive: Hive): Promise<{ close(): Promise<void> }> {
+  const desk = await hive.desks.open({ seat: 'ada@test', pid: process.pid, client: 'test' });
+  let closed = false;
+  const close = async (): Promise<void> => {
+    if (!closed) await desk.close();
+    closed = true;
+  };
+  onTestFinished(close);
+  return { close };
+}
+
+/** Fires a hook that waits, and gives what it has put before the human. */
+export async function fireDialog(
+  hive: Hive,
+  raw: Record<string, unknown>,
+  client: Client = {},
+): Promise<FiredDialog> {
+  const before = (await pending(hive)).map(({ ask_id }) => ask_id);
+  const printed = fire(hive, raw, client);
+  let prompts: Prompt[] = [];
+  await eventually(async () => {
+    prompts = (await pending(hive)).filter(({ ask_id }) => !before.includes(ask_id));
+    return prompts.length > 0;
+  });
+  return { prompts, printed };
+}
+
+async function pending(hive: Hive): Promise<Prompt[]> {
+  return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
+}

@@ -1,0 +1,163 @@
+/** The questions that a model asks through its client (AskUserQuestion, elicitation), answered at a desk. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { fireDialog, openDesk } from '../support/dialogs.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
+
+const ASKED = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
+const BEFORE = recordedEvent('claude-code/PreToolUse-AskUserQuestion.json');
+const FORM = recordedEvent('claude-code/Elicitation-form.json');
+const questions = (ASKED['tool_input'] as { questions: unknown[] }).questions;
+
+let hive: Hive;
+beforeEach(async () => {
+  hive = await openTestHive();
+  await openDesk(hive);
+});
+
+const answer = (
+  prompt: Prompt | undefined,
+  given: { decision?: string; selected?: string[]; comment?: string },
+) => hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', ...given, actor: HUMAN });
+
+describe('AskUserQuestion', () => {
+  test('is one prompt a question, in order, of one group, with its options', async () => {
+    const { prompts, printed } = await fireDialog(hive, ASKED);
+    expect(prompts).toMatchObject([
+      { kind: 'question', header: 'Color', question: 'Which color?', multi_select: false, dialog: true },
+      { kind: 'question', header: 'Parts', question: 'Which parts?', multi_select: true, dialog: true },
+    ]);
+    expect(prompts[0]?.options).toEqual([
+      { label: 'Red', description: 'r' },
+      { label: 'Blue', description: 'b' },
+    ]);
+    expect(prompts[0]?.group_id).toMatch(/^group-/);
+    expect(prompts[1]?.group_id).toBe(prompts[0]?.group_id);
+    await hive.prompts.cancel(prompts[0]?.ask_id ?? '', HUMAN, 'human');
+    expect(await printed).toBe('');
+    // The rest of the form goes with it: the terminal has all of it.
+    expect(await hive.prompts.get(prompts[1]?.ask_id ?? '')).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('goes back with the same questions, the answers and a note, when all are answered', async () => {
+    const { prompts, printed } = await fireDialog(hive, ASKED);
+    await answer(prompts[1], { selected: ['API', 'Docs'], comment: 'docs last' });
+    await answer(prompts[0], { decision: 'a dark green' });
+    expect(said(await printed)).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PermissionRequest',
+        decision: {
+          behavior: 'allow',
+          updatedInput: {
+            questions,
+            answers: { 'Which color?': 'a dark green', 'Which parts?': 'API, Docs' },
+            annotations: { 'Which parts?': { notes: 'docs last' } },
+          },
+        },
+      },
+    });
+  });
+
+  test('the recorded run, answered by the hook: handed once, and proved read', async () => {
+    const events = recordedSequence('claude-code/askuserquestion-hook-first.jsonl');
+    const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
+    for (const raw of events.slice(0, at)) await fire(hive, raw);
+    const { prompts, printed } = await fireDialog(hive, events[at] ?? {});
+    await answer(prompts[0], { decision: 'Blue' });
+    await answer(prompts[1], { selected: ['API', 'Docs'] });
+    await printed;
+    const later: string[] = [];
+    for (const raw of events.slice(at + 1)) later.push(await fire(hive, raw));
+    expect(later.join('')).toBe('');
+    for (const { ask_id } of prompts) {
+      const { collected_at, status } = await hive.prompts.get(ask_id);
+      expect({ status, read: collected_at !== null }).toEqual({ status: 'responded', read: true });
+    }
+  });
+
+  test('the recorded run, answered at the terminal: withdrawn, and nothing is said', async () => {
+    const events = recordedSequence('claude-code/askuserquestion-terminal-first.jsonl');
+    const at = events.findIndex(({ hook_event_name }) => hook_event_name === 'PermissionRequest');
+    for (const raw of events.slice(0, at)) await fire(hive, raw);
+    const { prompts, printed } = await fireDialog(hive, events[at] ?? {});
+    const later: string[] = [];
+    for (const raw of events.slice(at + 1)) later.push(await fire(hive, raw));
+    expect(await printed).toBe('');
+    expect(later.join('')).toBe('');
+    for (const { ask_id } of prompts) {
+      expect(await hive.prompts.get(ask_id)).toMatchObject({
+        status: 'cancelled',
+        cancel_reason: 'answered_elsewhere',
+      });
+    }
+    const late = await answer(prompts[0], { decision: 'Blue' });
+    expect(late.outcome).toBe('late');
+  });
+
+  test('where there is no dialog PreToolUse answers it', async () => {
+    expect(await fire(hive, BEFORE, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1' } })).toBe('');
+    const sdk = { env: { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts', CLAUDE_CODE_SESSION_ATTENDED: '0' } };
+    const { prompts, printed } = await fireDialog(hive, BEFORE, sdk);
+    await answer(prompts[0], { decision: 'Red' });
+    await answer(prompts[1], { selected: ['UI'] });
+    expect(said(await printed)).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'allow',
+        updatedInput: { questions, answers: { 'Which color?': 'Red', 'Which parts?': 'UI' } },
+      },
+    });
+  });
+
+  test('HIVE_QUESTIONS=off leaves it to the terminal', async () => {
+    expect(await fire(hive, ASKED, { env: { HIVE_QUESTIONS: 'off' } })).toBe('');
+  });
+
+  test('of a shape that no desk could show is left to the terminal', async () => {
+    const twice = { questions: [questions[0], questions[0]] };
+    expect(await fire(hive, { ...ASKED, tool_input: twice })).toBe('');
+    expect(await fire(hive, { ...ASKED, tool_input: { questions: 'none' } })).toBe('');
+  });
+});
+
+describe('the form of an MCP server', () => {
+  test('is one prompt a field, and goes back in the types of its schema', async () => {
+    const { prompts, printed } = await fireDialog(hive, FORM);
+    expect(prompts).toMatchObject([
+      { kind: 'question', header: 'hive asks', question: 'Proceed? · ok', allow_free_text: false },
+    ]);
+    expect(prompts[0]?.options.map(({ label }) => label)).toEqual(['yes', 'no', 'Decline']);
+    await answer(prompts[0], { decision: 'yes' });
+    expect(said(await printed)).toEqual({
+      hookSpecificOutput: { hookEventName: 'Elicitation', action: 'accept', content: { ok: true } },
+    });
+  });
+
+  test('declined in one field is declined whole; a number that is none is left to the terminal', async () => {
+    const schema = {
+      type: 'object',
+      properties: { n: { type: 'integer' }, name: { type: 'string' } },
+      required: ['n'],
+    };
+    const raw = { ...FORM, requested_schema: schema };
+    const declined = await fireDialog(hive, raw);
+    await answer(declined.prompts[0], { decision: '7' });
+    await answer(declined.prompts[1], { decision: 'Decline' });
+    expect(said(await declined.printed)?.hookSpecificOutput).toMatchObject({ action: 'decline' });
+    const odd = await fireDialog(hive, raw);
+    await answer(odd.prompts[0], { decision: 'seven' });
+    await answer(odd.prompts[1], { decision: 'leave empty' });
+    expect(await odd.printed).toBe('');
+  });
+
+  test('answered at the terminal it is withdrawn', async () => {
+    const { prompts, printed } = await fireDialog(hive, FORM);
+    await fire(hive, recordedEvent('claude-code/ElicitationResult-form.json'));
+    expect(await printed).toBe('');
+    expect(await hive.prompts.get(prompts[0]?.ask_id ?? '')).toMatchObject({
+      cancel_reason: 'answered_elsewhere',
+    });
+  });
+});
