@@ -31,12 +31,23 @@ interface Surroundings {
 export async function sessionOfHook(tx: WriteTx, event: HookEvent, around: Surroundings): Promise<Session> {
   const root = (await knownRoot(tx, event, around)) ?? (await newRoot(tx, event, around));
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
-  await tx.sessions.touchByHook(own.session_id, tx.now);
+  if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
     await tx.sessions.recordCaller(event.tool.use_id, own.session_id);
   }
   for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
+}
+
+/** Between two marks of life of a session that is at work. */
+const TOUCH_MS = 5_000;
+
+/**
+ * Whether a tool call says nothing new of a session that was heard of a moment ago. Most hooks are such, and a
+ * transaction that changes nothing does not wait for the disk.
+ */
+function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): boolean {
+  return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
 }
 
 async function knownRoot(

@@ -122,15 +122,16 @@ export function pruneEvents(sql: Sql): Pruning {
 }
 
 function pruning(sql: Sql, kind: Kind): Pruning {
-  const { find, counts, mark, deletions } = statementsOf(kind);
   return {
     async prunable(before) {
+      const { counts } = statementsOf(kind);
       const total: Record<string, number> = {};
       for (const [table, query] of counts)
         Object.assign(total, counted(table, await count(sql, query, [before])));
       return total;
     },
     async prune(before, limit) {
+      const { find, mark, deletions } = statementsOf(kind);
       const total: Record<string, number> = {};
       for (const row of await sql.all(find, [before, limit])) {
         const id = String(row[kind.key]);

@@ -53,23 +53,42 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
   };
 }
 
-/** The statements of every capability over one transaction; a `ReadTx` is the same seen through a narrower type. */
+/**
+ * The statements of every capability over one transaction; a `ReadTx` is the same seen through a narrower type.
+ * Each capability's come with its first use: a transaction needs two or three, and `hive hook` runs only one.
+ */
 function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx {
-  return {
-    now,
-    prompts: promptStatements(sql, now),
-    sessions: sessionStatements(sql, now),
-    turns: turnStatements(sql),
-    messages: messageStatements(sql),
-    mentions: mentionStatements(sql, now),
-    loops: loopStatements(sql),
-    desks: deskStatements(sql, now),
-    gates: gateStatements(sql),
-    tokens: tokenStatements(sql),
-    outreach: outreachStatements(sql),
-    prints: printStatements(sql),
-    events: eventStatements(sql, now, onAppend),
-  };
+  return lazily({
+    now: () => now,
+    prompts: () => promptStatements(sql, now),
+    sessions: () => sessionStatements(sql, now),
+    turns: () => turnStatements(sql),
+    messages: () => messageStatements(sql),
+    mentions: () => mentionStatements(sql, now),
+    loops: () => loopStatements(sql),
+    desks: () => deskStatements(sql, now),
+    gates: () => gateStatements(sql),
+    tokens: () => tokenStatements(sql),
+    outreach: () => outreachStatements(sql),
+    prints: () => printStatements(sql),
+    events: () => eventStatements(sql, now, onAppend),
+  });
+}
+
+/** An object each of whose fields is made when it is first read. */
+function lazily<T extends object>(makers: { readonly [Name in keyof T]: () => T[Name] }): T {
+  const made = {} as T;
+  for (const name of Object.keys(makers) as (keyof T)[]) {
+    Object.defineProperty(made, name, {
+      configurable: true,
+      get() {
+        const value = makers[name]();
+        Object.defineProperty(made, name, { value });
+        return value;
+      },
+    });
+  }
+  return made;
 }
 
 function refuseAppend(): never {
