@@ -6,7 +6,6 @@ import {
   type Interrupt,
   meetInterrupt,
   refusalToInterrupt,
-  wasInterrupted,
   withdrawInterrupt,
 } from '../domain/interrupts.ts';
 import type { Session } from '../domain/sessions.ts';
@@ -27,12 +26,6 @@ export interface InterruptRequest {
   actor: Actor;
   /** The asker went away: withdraws the waiting, not the interrupt. */
   signal?: AbortSignal | undefined;
-}
-
-/** Why a turn is to stop, or was stopped. */
-export interface StopOrder {
-  by: string;
-  note: string | null;
 }
 
 /** A request taken down, with its turn; no interrupt where that turn was interrupted already. */
@@ -131,14 +124,6 @@ export async function readSettled(tx: ReadTx, interrupt_id: string): Promise<Sta
   if (interrupt === undefined || interrupt.state === 'pending') return undefined;
   const turn = await tx.turns.get(interrupt.turn_id);
   return turn === undefined ? undefined : { interrupt, turn };
-}
-
-export async function readOrder(tx: ReadTx, turn_id: string): Promise<StopOrder | null> {
-  const turn = await tx.turns.get(turn_id);
-  if (turn === undefined) return null;
-  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
-  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
-  return asked === undefined ? null : { by: asked.by, note: asked.note };
 }
 
 export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Session> {

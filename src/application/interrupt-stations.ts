@@ -16,6 +16,7 @@ import { pleaseStop, stopLostSentence, stopSentence, toldSentence } from '../dom
 import type { Turn } from '../domain/turns.ts';
 import type { Station, Visit } from './hooks.ts';
 import { giveNotice } from './notices.ts';
+import type { WriteTx } from './ports.ts';
 import { closeTurn, turnOf } from './turn-records.ts';
 
 /** Before the gates: a turn that is to stop does nothing else. */
@@ -82,12 +83,12 @@ async function stopAgain({ tx, event, session }: Visit, turn: Turn): Promise<voi
 const TOLD_AT_ONCE = 5;
 
 /** With the next prompt, or a new start, the session hears once what became of its last turn. */
-export const tellAborted: Station = async ({ tx, event, session, verdict }) => {
+export const tellAborted: Station = async ({ tx, event, session, verdict, proves }) => {
   const { session_id } = session;
   const untold = event.agent_id === null ? await tx.turns.untold(session_id, TOLD_AT_ONCE) : [];
   if (untold.length === 0) return null;
   // A session that begins anew from its transcript may have lost what was printed last.
-  const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
+  const proven = event.name === 'SessionStart' || !proves ? null : readUntil(event, tx.now);
   const context: string[] = [];
   for (const turn of untold) {
     if (turn.told_handed_at !== null && proven !== null && turn.told_handed_at < proven) {
@@ -101,8 +102,15 @@ export const tellAborted: Station = async ({ tx, event, session, verdict }) => {
       context.push(toldSentence(turn, repeated));
     }
   }
-  return { context };
+  return { context, carries: context.length > 0 };
 };
+
+/** What a hook was to tell and never printed is told with the next. */
+export async function releaseTold(tx: WriteTx, session_id: string): Promise<void> {
+  for (const turn of await tx.turns.untold(session_id, TOLD_AT_ONCE)) {
+    if (turn.told_handed_at !== null) await tx.turns.update({ ...turn, told_handed_at: null });
+  }
+}
 
 function isTelling(name: string): boolean {
   return name === 'SessionStart' || name === 'UserPromptSubmit';

@@ -14,16 +14,15 @@ import {
   findSession,
   giveUp,
   type InterruptRequest,
-  readOrder,
   readSettled,
   type Standing,
-  type StopOrder,
   takeRequest,
   type Withdrawal,
   withdrawRequests,
 } from './interrupt-requests.ts';
 import { createTruth, type TruthParts } from './interrupt-truth.ts';
 import type { Ids } from './ports.ts';
+import { readOrder, type StopOrder } from './turn-records.ts';
 
 /** What one of many sessions answered. */
 export type OneOfAll =

@@ -4,6 +4,7 @@
  * and afterwards that it has. Where it never said so, nothing proves anything, and all is handed again.
  */
 import { hookCarrier, releaseCarried } from './delivery.ts';
+import { releaseTold } from './interrupt-stations.ts';
 import type { Ids, WriteTx } from './ports.ts';
 import { releaseReports } from './reports.ts';
 
@@ -21,6 +22,7 @@ export async function settlePrints(tx: WriteTx, session_id: string): Promise<boo
     const carrier = hookCarrier(session_id);
     await releaseCarried(tx, carrier);
     await releaseReports(tx, carrier);
+    await releaseTold(tx, session_id);
   }
   for (const { print_id } of lost) await tx.prints.remove(print_id);
   return lost.length === prints.length;

@@ -1,5 +1,5 @@
 /** What services, hooks and the end of a session do to turns, inside a transaction of theirs. */
-import { answerInterrupt, interruptedBy } from '../domain/interrupts.ts';
+import { answerInterrupt, interruptedBy, wasInterrupted } from '../domain/interrupts.ts';
 import { cancelPrompt, isExpired, type Prompt } from '../domain/prompts.ts';
 import { runsInside } from '../domain/sessions.ts';
 import { saysInterrupted, TRANSCRIPT_TAIL_BYTES } from '../domain/transcripts.ts';
@@ -111,4 +111,19 @@ export async function toldByTranscript(
   if (turn.state !== 'in_progress' || turn.transcript_path === null) return null;
   const tail = readTail(turn.transcript_path, TRANSCRIPT_TAIL_BYTES);
   return tail !== null && saysInterrupted(tail, turn) ? stoppedInClient(tx, turn) : null;
+}
+
+/** Why a turn is to stop, or was stopped. */
+export interface StopOrder {
+  by: string;
+  note: string | null;
+}
+
+/** Null when nobody wants it to. */
+export async function readOrder(tx: ReadTx, turn_id: string): Promise<StopOrder | null> {
+  const turn = await tx.turns.get(turn_id);
+  if (turn === undefined) return null;
+  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
+  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
+  return asked === undefined ? null : { by: asked.by, note: asked.note };
 }

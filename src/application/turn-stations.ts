@@ -127,7 +127,7 @@ export const endTurns: Station = async (visit) => {
     case 'SubagentStop':
       if (verdict.block === null) await closeTurn(tx, turn, { state: 'completed' });
       // Somebody else had held its last Stop, and this one is held by us: it goes on.
-      else if (turn.state === 'completed') await begin(visit, turn);
+      else if (turn.state === 'completed' && !(await isBusy(visit))) await begin(visit, turn);
       break;
     case 'Interrupt':
       await closeTurn(tx, turn, await stoppedInClient(tx, turn));
@@ -139,6 +139,11 @@ export const endTurns: Station = async (visit) => {
   }
   return null;
 };
+
+/** A late Stop of an earlier turn begins nothing beside the one that runs. */
+async function isBusy({ tx, session }: Visit): Promise<boolean> {
+  return (await tx.turns.current(session.session_id)) !== undefined;
+}
 
 /** What is under way, and how far the turn has come; a call that was denied never starts. */
 function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): Turn {

@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readHook } from '../../src/adapters/hooks/hook.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
-import { eventually } from '../support/wait.ts';
+import { eventually, sleep } from '../support/wait.ts';
 
 const CONVERSATION = '5e551000-0000-4000-8000-000000000001';
 
@@ -308,4 +309,45 @@ describe('Codex', () => {
       expect(await endsOf(hive, session)).toEqual(['in_progress']);
     },
   );
+});
+
+test('a Stop that waits for the human is let go at once when somebody wants the agent to stop', async () => {
+  const hive = await openTestHive();
+  const env = {
+    HIVE_STOP_WAIT_S: '60',
+    CLAUDE_CODE_SESSION_ATTENDED: '0',
+    CLAUDE_CODE_ENTRYPOINT: 'sdk-cli',
+  };
+  const client = claude(hive, { env });
+  await client.prompt('p1');
+  await hive.prompts.ask({ question: 'Which branch?' }, await hive.sessions.find(SESSION));
+  const stopping = client.stop('p1');
+  await sleep(100);
+  const started = performance.now();
+  const reply = hive.interrupts.interrupt({ session: SESSION, actor: HUMAN });
+  expect(await stopping).toBe('');
+  expect(performance.now() - started).toBeLessThan(2_000);
+  expect((await reply).outcome).toBe('completed');
+});
+
+test('what a hook was to tell and never printed is told with the next prompt', async () => {
+  const hive = await openTestHive();
+  const client = claude(hive);
+  await client.prompt('p1');
+  const { reply } = await interrupt(hive);
+  await client.pre('p1', 't1');
+  await reply;
+  const unprinted = {
+    session_id: SESSION,
+    hook_event_name: 'UserPromptSubmit',
+    prompt_id: 'p2',
+    prompt: 'go',
+  };
+  const event = readHook(JSON.stringify(unprinted), { CLAUDE_PID: '4242' }, 'claude-code');
+  const settings = { env: {}, machine: 'test', pid: process.pid, readTail: () => null };
+  const place = () => ({ project: 'demo', project_dir: '/demo/.git', branch: null });
+  // The hook is killed here: nothing reached the client.
+  await hive.hooks.handle(event, { ...settings, place });
+  await sleep(2_600);
+  expect(await client.prompt('p3')).toContain('was interrupted by ada');
 });

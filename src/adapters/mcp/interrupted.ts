@@ -3,7 +3,7 @@
  * and say so. The model stops by itself then, or the hook that follows the call stops it.
  */
 import type { Hive } from '../../application/hive.ts';
-import type { StopOrder } from '../../application/interrupt-requests.ts';
+import type { StopOrder } from '../../application/turn-records.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { pleaseStop } from '../../domain/turn-sentences.ts';
