@@ -1,0 +1,150 @@
+/** A Stop that waits for the human (`HIVE_STOP_WAIT_S`), and hooks that are killed: real `hive hook` processes. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { type Child, childEnvironment, type Environment, outputOf, spawnHive } from '../support/children.ts';
+import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { HEADLESS } from '../support/outreach.ts';
+import { tempStore } from '../support/temp.ts';
+import { sleep, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+type Raw = Record<string, unknown>;
+
+function start(store: string, raw: Raw, env: Environment = HEADLESS, client = 'claude-code'): Child {
+  const child = spawnHive(['hook', '--client', client], childEnvironment(store, env));
+  child.process.stdin.end(JSON.stringify({ session_id: 'session-1', cwd: '/', ...raw }));
+  return child;
+}
+
+const fire = (store: string, raw: Raw, env?: Environment, client?: string): Promise<string> =>
+  outputOf(start(store, raw, env, client));
+const STOP = { hook_event_name: 'Stop', prompt_id: 'p1', stop_hook_active: false, background_tasks: [] };
+const waiting = (seconds: number, more: Environment = HEADLESS): Environment => ({
+  ...more,
+  HIVE_STOP_WAIT_S: String(seconds),
+});
+
+/** A session with a question open. */
+async function asking(env: Environment = HEADLESS): Promise<{ store: string; hive: Hive; ask_id: string }> {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  await fire(store, { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', prompt: 'go' }, env);
+  const { prompt } = await hive.prompts.ask(
+    { question: 'Which port?' },
+    await hive.sessions.find('session-1'),
+  );
+  return { store, hive, ask_id: prompt.ask_id };
+}
+
+describe('HIVE_STOP_WAIT_S', () => {
+  test('the answer comes with the Stop, past the two seconds that a hook has else; the store is free meanwhile', async () => {
+    const { store, hive, ask_id } = await asking();
+    const stop = timed(() => fire(store, STOP, waiting(20)));
+    await sleep(2_600);
+    const { ms } = await timed(() => hive.prompts.respond({ ask_id, decision: '8080', actor: HUMAN }));
+    expect(ms).toBeLessThan(1_000);
+    const { result, ms: waited } = await stop;
+    const { decision, reason } = JSON.parse(result);
+    expect(decision).toBe('block');
+    expect(reason).toContain('8080. By ada via emacs');
+    expect(waited).toBeLessThan(5_000);
+    expect(await hive.sessions.find('session-1')).toMatchObject({ state: 'active' });
+    expect((await hive.store.read((tx) => tx.turns.current('session-1')))?.state).toBe('in_progress');
+    expect(await fire(store, { ...STOP, stop_hook_active: true }, waiting(20))).toBe('');
+    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+  });
+
+  test('nobody answers: it lets go without a word, and the question stays', async () => {
+    const { store, hive, ask_id } = await asking();
+    const { result, ms } = await timed(() => fire(store, STOP, waiting(1)));
+    expect(result).toBe('');
+    expect(ms).toBeGreaterThan(1_000);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    expect(await hive.sessions.find('session-1')).toMatchObject({ state: 'idle' });
+  });
+
+  test.each<[string, Environment, string]>([
+    [
+      'where somebody sits at the terminal',
+      { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' },
+      'claude-code',
+    ],
+    ['where the client does not tell and nothing says background', {}, 'codex'],
+  ])('it does not wait %s', async (_name, env, client) => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const raw = { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', turn_id: 'p1', prompt: 'go' };
+    await fire(store, raw, env, client);
+    await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find('session-1'));
+    const { result, ms } = await timed(() =>
+      fire(store, { ...STOP, turn_id: 'p1' }, waiting(30, env), client),
+    );
+    expect(result).toBe('');
+    expect(ms).toBeLessThan(5_000);
+  });
+
+  test('kill -9 while it waits: everything stands, and the next Stop waits again', async () => {
+    const { store, hive, ask_id } = await asking();
+    const stop = start(store, STOP, waiting(30));
+    await sleep(700);
+    await stop.kill('SIGKILL');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', handed_at: null });
+    const again = fire(store, STOP, waiting(30));
+    await sleep(300);
+    await hive.prompts.respond({ ask_id, decision: '8080', actor: HUMAN });
+    expect(await again).toContain('8080');
+  });
+});
+
+describe('a store that cannot be used', () => {
+  test('never holds a Stop, not even where guards fail closed', async () => {
+    const store = tempStore();
+    const env = { ...HEADLESS, HIVE_GATE_FAIL: 'closed', HIVE_STORE: '/dev/null/hive.db' };
+    const codeOf = async (raw: Raw): Promise<number | null> => {
+      const hook = start(store, raw, env);
+      hook.process.stdout.resume();
+      return (await hook.exited).code;
+    };
+    expect(await codeOf(STOP)).toBe(0);
+    expect(await codeOf({ ...STOP, hook_event_name: 'SubagentStop', agent_id: 'a1' })).toBe(0);
+    const tool = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {}, tool_use_id: 't1' };
+    expect(await codeOf(tool)).toBe(2);
+  });
+});
+
+describe('hooks that are killed at any moment', () => {
+  test('a report is printed in the end, however many of them die', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const main = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
+    const prompt = (n: number): Raw => ({
+      hook_event_name: 'UserPromptSubmit',
+      prompt_id: `p${n}`,
+      prompt: 'go',
+    });
+    await fire(store, prompt(0), main);
+    const reporter = await hive.sessions.introduce(
+      introduction({ session_id: 'bg-1', source: 'bg', parent_session_id: 'session-1' }),
+    );
+    for (let round = 1; round <= 2; round += 1) {
+      const { item } = await hive.outreach.report({ message: `Round ${round}.` }, reporter);
+      let read = '';
+      // Killed later and later in their lives: before, in and after the transaction, and after the print.
+      for (let ms = 10; ms < 130; ms += 12) {
+        const hook = start(store, prompt(ms), main);
+        hook.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+          read += text;
+        });
+        await sleep(ms);
+        await hook.kill('SIGKILL');
+      }
+      await sleep(2_600);
+      read += await fire(store, prompt(1_000), main);
+      expect(read).toContain(`Round ${round}.`);
+      await fire(store, { hook_event_name: 'Stop', prompt_id: 'p1000' }, main);
+      expect((await hive.outreach.get(item.outreach_id))?.status).toBe('delivered');
+    }
+  }, 60_000);
+});

@@ -1,0 +1,45 @@
+/** What Emacs is told of pings, cards, reports and notices, as it stands on the wire. */
+import { test } from 'vitest';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { agent } from '../support/outreach.ts';
+import { type Loose, startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { expectGolden } from './golden.ts';
+
+expectNothingLeft();
+
+test('a ping, a card and a report are received, and change; an agent that got away is a notice', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const desk = await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: 'disabled:' } });
+  const told = async (method: string, name: string, kind?: string): Promise<void> => {
+    const frame = await desk.seen(
+      (one) => one.method === method && (kind === undefined || (one.params as Loose).kind === kind),
+    );
+    expectGolden(`sidecar/${name}`, { method, params: frame.params as unknown });
+  };
+  const session = await agent(hive, 'bg-1');
+  await hive.outreach.ping({ message: 'Deployed.' }, session);
+  await told('outreach/received', 'outreach/received-ping', 'ping');
+  await told('outreach/changed', 'outreach/changed-ping', 'ping');
+  await hive.outreach.card(
+    {
+      title: 'Build',
+      description: 'All green.',
+      color: 'green',
+      fields: [{ name: 'Tests', value: '12', inline: true }],
+      actions: [{ label: 'Ship', ask: 'Ship it now.' }],
+    },
+    await agent(hive, 'fork-1', 'fork'),
+  );
+  await told('outreach/received', 'outreach/received-card', 'card');
+  await hive.store.write(async (tx) => {
+    const gone = await tx.sessions.get('bg-1');
+    if (gone !== undefined) await tx.sessions.upsert({ ...gone, pid: 2_147_483_646 });
+  });
+  await hive.sessions.sweep('test');
+  await told('desk/notice', 'desk/notice-unreported');
+  await hive.outreach.report({ message: 'What I did.' }, await agent(hive, 'fork-1', 'fork'));
+  await told('outreach/received', 'outreach/received-report', 'report');
+});
