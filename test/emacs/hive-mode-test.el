@@ -33,9 +33,25 @@
     (hive-test-connect)
     (let ((started (float-time)))
       (run-hooks 'kill-emacs-hook)
-      (should (< (- (float-time) started) 0.1)))
+      (should (< (- (float-time) started) 1)))
     (setq hive-sidecar--delay 60)
-    (hive-test-wait 1 (not (hive-test-sidecars)))))
+    (hive-test-wait 5 (not (hive-test-sidecars)))))
+
+(ert-deftest hive-mode-tells-of-the-focus-once-and-only-where-it-is-known ()
+  (hive-test-with-desk nil
+    (let ((state 'unknown) (told nil))
+      (cl-letf (((symbol-function 'frame-focus-state) (lambda (&rest _) state)))
+        (hive-test-connect)
+        (cl-letf (((symbol-function 'hive-rpc-request)
+                   (lambda (method params &rest _) (push (list method (plist-get params :focused)) told))))
+          (funcall after-focus-change-function)
+          (should-not told)
+          (setq state t)
+          (funcall after-focus-change-function)
+          (funcall after-focus-change-function)
+          (setq state nil)
+          (funcall after-focus-change-function))
+        (should (equal (reverse told) '((desk/focus t) (desk/focus :json-false))))))))
 
 (ert-deftest hive-mode-twice-on-is-once-on ()
   (hive-test-with-desk nil

@@ -185,6 +185,32 @@
     (should (equal windows (window-list)))
     (should (= height (window-height)))))
 
+(ert-deftest hive-respond-a-context-that-was-cut-is-fetched ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let* ((whole (concat (make-string 3000 ?c) " THE END"))
+           (prompt (hive-test-call 'fake/ask (list :context whole)))
+           (listed (append (list :context (substring whole 0 2000) :context_truncated t) prompt)))
+      (hive-read-with-details listed
+        (lambda ()
+          (with-current-buffer "*hive question*"
+            (should (string-match-p "the rest is being fetched" (buffer-string)))
+            (hive-test-wait 5 (string-match-p "THE END\n\\'" (buffer-string)))))))))
+
+(ert-deftest hive-respond-what-was-answered-is-not-asked-again ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask nil)
+    (hive-test-wait 5 (hive-prompts))
+    (hive-sidecar-stop)
+    (hive-test-with-inputs (list "yes") (hive-respond))
+    (should-not (hive-prompts))
+    (hive-sidecar-start)
+    (hive-test-wait 10 (hive-test-answers))
+    (hive-test-wait 5 (null hive-model--told-meanwhile))
+    (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+    (should-not (hive-prompts))))
+
 (ert-deftest hive-respond-text-of-agents-is-never-a-format ()
   (hive-test-with-desk nil
     (hive-test-connect)
