@@ -79,18 +79,18 @@ The list follows what happens by itself."
                     (cell (hive-text-line (plist-get prompt :question) 200)))))))
 
 (defun hive-list--wanted ()
-  "Return what should be shown, most urgent first."
+  "Return a new list of what should be shown, most urgent first."
   (let ((prompts (hive-prompts)))
     (if (nthcdr hive-list--rows prompts)
         (cl-subseq prompts 0 hive-list--rows)
-      prompts)))
+      (copy-sequence prompts))))
 
 ;;;; Following the model
 
 (defun hive-list--print ()
   "Print the list anew, and leave each window in its place."
   (let ((places (hive-list--places)))
-    (setq hive-list--shown (copy-sequence (hive-list--wanted))
+    (setq hive-list--shown (hive-list--wanted)
           hive-list--stale nil)
     ;; Collecting garbage five times over costs more than the printing.
     (let ((gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
@@ -103,27 +103,28 @@ The list follows what happens by itself."
 Printing 500 rows takes as long as a dozen keys; one takes none."
   (if tabulated-list-sort-key           ; the human wants another order
       (hive-list--print)
-    (let ((inhibit-read-only t)
-          (places (hive-list--places))
-          (old hive-list--shown) (new (hive-list--wanted))
-          (left (make-hash-table :test #'eq)))
-      (dolist (prompt new) (puthash prompt t left))
-      (setq hive-list--shown (copy-sequence new)
-            hive-list--stale nil)
+    (let* ((inhibit-read-only t)
+           (places (hive-list--places))
+           (new (hive-prompts)) (room hive-list--rows)
+           ;; The shown list is changed as its lines are: nothing is copied.
+           (head (cons nil hive-list--shown)) (cell head))
       (save-excursion
         (goto-char (point-min))
-        (while (or old new)
-          (cond
-           ((and old (eq (car old) (car new)))
-            (forward-line 1)
-            (remhash (pop new) left)
-            (pop old))
-           ((and old (not (gethash (car old) left)))
-            (delete-region (point) (line-beginning-position 2))
-            (pop old))
-           (t
-            (apply #'tabulated-list-print-entry (hive-list--row (car new)))
-            (remhash (pop new) left)))))
+        (while (or (cdr cell) (and new (> room 0)))
+          (let ((old (cadr cell))
+                (want (and (> room 0) (car new))))
+            (if (and old (not (eq old want))
+                     (or (null want) (eq (caddr cell) want) (not (memq old new))))
+                (progn
+                  (delete-region (point) (line-beginning-position 2))
+                  (setcdr cell (cddr cell)))
+              (if (eq old want)
+                  (forward-line 1)
+                (apply #'tabulated-list-print-entry (hive-list--row want))
+                (setcdr cell (cons want (cdr cell))))
+              (setq cell (cdr cell) new (cdr new) room (1- room))))))
+      (setq hive-list--shown (cdr head)
+            hive-list--stale nil)
       (hive-list--count)
       (hive-list--restore places))))
 

@@ -134,13 +134,25 @@ The most urgent first, then the oldest."
   "Return what waits for the human, most urgent first, then oldest.
 The list is shared: do not modify it."
   (when hive-model--fresh
-    ;; Sorting thousands for each arrival would be felt; merging is not.
-    (setq hive-model--waiting
-          (cl-merge 'list hive-model--waiting
-                    (sort (nreverse hive-model--fresh) #'hive-prompt-before-p)
-                    #'hive-prompt-before-p)
-          hive-model--fresh nil))
+    (if (nthcdr 8 hive-model--fresh)
+        (setq hive-model--waiting
+              (cl-merge 'list hive-model--waiting
+                        (sort (nreverse hive-model--fresh) #'hive-prompt-before-p)
+                        #'hive-prompt-before-p))
+      (mapc #'hive-model--insert (nreverse hive-model--fresh)))
+    (setq hive-model--fresh nil))
   hive-model--waiting)
+
+(defun hive-model--insert (prompt)
+  "Put PROMPT into its place among what waits.
+That makes no garbage: sorting or copying thousands for each
+arrival would be felt when it is collected."
+  (let* ((head (cons nil hive-model--waiting))
+         (cell head))
+    (while (and (cdr cell) (not (hive-prompt-before-p prompt (cadr cell))))
+      (setq cell (cdr cell)))
+    (setcdr cell (cons prompt (cdr cell)))
+    (setq hive-model--waiting (cdr head))))
 
 (defun hive-model-put-prompt (prompt)
   "Remember PROMPT as the sidecar told it; return non-nil if it newly waits.
