@@ -12,9 +12,9 @@ import {
   pairOf,
   windowBefore,
 } from '../domain/loop-guard.ts';
-import { type Addressee, HUMAN_ADDRESSEE } from '../domain/mentions.ts';
+import type { Addressee } from '../domain/mentions.ts';
 import type { Author, Message } from '../domain/messages.ts';
-import type { Session } from '../domain/sessions.ts';
+import { HUMAN_ADDRESSEE, type Session } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 

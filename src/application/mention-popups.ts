@@ -1,8 +1,8 @@
 /** Popups of mentions of the human: each once a seat, as its wishes have it. */
 import { mentionPopup } from '../domain/mention-popups.ts';
-import { HUMAN_ADDRESSEE, type MentionInFull } from '../domain/mentions.ts';
+import type { MentionInFull } from '../domain/mentions.ts';
 import { decide } from '../domain/popups.ts';
-import { HUMAN_HANDLE } from '../domain/sessions.ts';
+import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../domain/sessions.ts';
 import { type Announced, startAnnouncements } from './announcements.ts';
 import { deliverMentions } from './mention-records.ts';
 import type { PopupParts, PopupParty } from './popups.ts';

@@ -8,14 +8,13 @@ import {
   createMention,
   deliverMention,
   expireMention,
-  HUMAN_ADDRESSEE,
   type Mention,
   type MentionInFull,
   processMention,
 } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
 import type { Via } from '../domain/prompts.ts';
-import type { Session } from '../domain/sessions.ts';
+import { HUMAN_ADDRESSEE, type Session } from '../domain/sessions.ts';
 import { guardLoops, type Trip } from './loops.ts';
 import type { Ids, ReadTx, WriteTx } from './ports.ts';
 

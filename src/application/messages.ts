@@ -5,7 +5,7 @@
 import { HiveError } from '../domain/errors.ts';
 import { parseMentions } from '../domain/mention-parser.ts';
 import type { Unresolved } from '../domain/mention-resolution.ts';
-import { HUMAN_ADDRESSEE, type Mention } from '../domain/mentions.ts';
+import type { Mention } from '../domain/mentions.ts';
 import {
   type Author,
   type Block,
@@ -16,6 +16,7 @@ import {
   normalizeBody,
   type PostRequest,
 } from '../domain/messages.ts';
+import { HUMAN_ADDRESSEE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
 import { type MentionSettings, mentionIn, settleMention } from './mention-records.ts';

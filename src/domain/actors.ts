@@ -2,8 +2,8 @@
  * Who acts, and what that allows (invariants 8 and 9). Pure: the application finds out who it is, the
  * rule stands here once, whoever calls.
  */
-import { HUMAN_ADDRESSEE } from './mentions.ts';
 import type { Prompt, Via } from './prompts.ts';
+import { HUMAN_ADDRESSEE } from './sessions.ts';
 
 /** A person: at a desk, in a popup, or at a terminal that asked for confirmation. */
 export interface HumanActor {

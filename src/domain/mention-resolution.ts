@@ -3,10 +3,10 @@
  * there is given. What reaches nobody comes back with the reason and the names that come near.
  */
 import { foldHandle } from './mention-parser.ts';
-import { type Addressee, HUMAN_ADDRESSEE } from './mentions.ts';
+import type { Addressee } from './mentions.ts';
 import type { Message } from './messages.ts';
 import { nearestNames } from './near-names.ts';
-import { HUMAN_HANDLE, type Session, subagentId } from './sessions.ts';
+import { HUMAN_ADDRESSEE, HUMAN_HANDLE, type Session, subagentId } from './sessions.ts';
 
 export const EVERYONE = 'All';
 

@@ -7,6 +7,7 @@
  */
 import type { Message } from './messages.ts';
 import type { Via } from './prompts.ts';
+import { HUMAN_ADDRESSEE } from './sessions.ts';
 
 export type MentionStatus = 'unprocessed' | 'processed' | 'expired';
 
@@ -62,9 +63,6 @@ export interface MentionSummary {
   gating: number;
   denials: number;
 }
-
-/** The addressee of @Human, where others have their session. No session may have this id. */
-export const HUMAN_ADDRESSEE = 'human';
 
 /** Mentions of agents expire after this unless configured otherwise; the human's never do. */
 export const MENTION_TTL_MS = 24 * 60 * 60 * 1000;

@@ -1,6 +1,7 @@
 /**
  * Sessions: one agent conversation each. Pure: what a session is, how its handle is made, how it ends.
  */
+import { invalidInput } from './errors.ts';
 import type { OutreachOverrides } from './outreach-rules.ts';
 import type { Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
@@ -59,6 +60,8 @@ export interface SessionIntroduction {
 
 /** The human's handle, which no session can have. */
 export const HUMAN_HANDLE = 'Human';
+/** Where others have their session: whose the mentions of @Human are. */
+export const HUMAN_ADDRESSEE = 'human';
 
 const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
@@ -88,8 +91,16 @@ export function* handleCandidates(client: string, session_id: string): Generator
   for (let n = 2; ; n += 1) yield `${prefix}-${characters.join('')}-${n}`;
 }
 
-/** A new session, alive and active. `handle` has been chosen among `handleCandidates` by who knows what is taken. */
+/**
+ * A new session, alive and active. `handle` has been chosen among `handleCandidates` by who knows what is taken.
+ * @throws HiveError `invalid_input` for a session that calls itself the human.
+ */
 export function startSession(introduction: SessionIntroduction, handle: string, now: string): Session {
+  if (introduction.session_id === HUMAN_ADDRESSEE) {
+    throw invalidInput(
+      `No session may be called "${HUMAN_ADDRESSEE}": that is the human. Set HIVE_AGENT to another name.`,
+    );
+  }
   return {
     ...introduction,
     project: excerpt(cleanText(introduction.project), 100),

@@ -5,6 +5,7 @@ import type { Hive } from '../../src/application/hive.ts';
 import { retentionDays } from '../../src/application/retention.ts';
 import { ask, HUMAN, introduce, openTestHive, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -26,6 +27,7 @@ const TIMES = [
   ['prompts', 'created_at'],
   ['prompts', 'settled_at'],
   ['sessions', 'ended_at'],
+  ['messages', 'at'],
   ['events', 'at'],
 ] as const;
 
@@ -146,6 +148,43 @@ it('works through more than one batch', async () => {
   }
   grow(store, DAYS + 1);
   expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 250, events: 500 });
+});
+
+it('old messages go with their mentions and popups, but for those that somebody has yet to deal with', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
+  const { message, mentions } = await post(hive, ada, '@Claude-def34 and @Human');
+  const waiting = await post(hive, ada, '@Claude-def34 again');
+  await hive.store.write(async (tx) => {
+    for (const { mention_id } of mentions) await tx.prompts.claimPopup(mention_id, 'seat', 'desk', tx.now);
+  });
+  for (const session_id of [bob.session_id, 'human'])
+    await hive.mentions.process({ session_id, actor: HUMAN, mention_ids: [message.message_id] });
+  grow(store, DAYS + 1);
+  const expected = { messages: 1, mentions: 2, popups: 2, events: 1 };
+  expect(await hive.retention.preview(DAYS)).toMatchObject(expected);
+  const { events, ...swept } = await hive.retention.sweep(DAYS);
+  expect(swept).toEqual({ messages: 1, mentions: 2, popups: 2 });
+  // Those of the message, and those of its mentions after them.
+  expect(events).toBe(1 + 2 * 2);
+  expect((await hive.messages.read({ limit: 10 })).items).toEqual([
+    { ...waiting.message, at: expect.any(String) },
+  ]);
+  expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
+});
+
+it('a session takes along what the loop guard remembers of it', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
+  await hive.store.write((tx) => tx.loops.humanSpoke(bob.session_id));
+  await hive.loops.mute([ada.handle, bob.handle]);
+  await endSession(hive, bob.session_id);
+  grow(store, DAYS + 1);
+  expect(await hive.retention.preview(DAYS)).toMatchObject({ sessions: 1, human_signs: 1, loops: 1 });
+  await hive.retention.sweep(DAYS);
+  expect(countOf(store, 'loops') + countOf(store, 'human_signs')).toBe(0);
 });
 
 it('a cursor that stood before what was removed is told, and a new seq is never an old one', async () => {

@@ -1,7 +1,8 @@
 /** Handles: what people type to name a session. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { HUMAN_HANDLE, handleCandidates } from '../../src/domain/sessions.ts';
+import { HUMAN_HANDLE, handleCandidates, startSession } from '../../src/domain/sessions.ts';
+import { introduction } from '../support/hive.ts';
 
 function firstOf(count: number, client: string, session_id: string): string[] {
   const handles: string[] = [];
@@ -55,4 +56,9 @@ describe('a handle', () => {
       { numRuns: 50 },
     );
   });
+});
+
+test('no session may take the name under which the human is mentioned', () => {
+  const human = introduction({ session_id: 'human' });
+  expect(() => startSession(human, 'Agent-human', '2026-01-11T18:00:00.000Z')).toThrow('that is the human');
 });

@@ -1,7 +1,7 @@
 /** Mentions as Emacs asks for them: the human's own, and any session's. */
 import type { Hive } from '../../application/hive.ts';
-import { HUMAN_ADDRESSEE, type MentionInFull } from '../../domain/mentions.ts';
-import { HUMAN_HANDLE } from '../../domain/sessions.ts';
+import type { MentionInFull } from '../../domain/mentions.ts';
+import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
 import { FRAME_BYTES } from './frames.ts';

@@ -13,9 +13,11 @@ interface Kind {
   key: string;
   /** Which rows may go, with `$1` for the time before which they must have settled. */
   where: string;
-  /** Tables whose column refers to the key; their rows go first. */
-  with: readonly (readonly [table: string, column: string])[];
+  /** Tables whose column refers to the key, or to one that `through` finds by it; their rows go first, in this order. */
+  with: readonly Hanging[];
 }
+
+type Hanging = readonly [table: string, column: string, through?: (which: string) => string];
 
 const SETTLED = `status IN ('responded', 'expired', 'cancelled') AND settled_at < $1`;
 
@@ -38,6 +40,7 @@ const MESSAGES: Kind = {
     AND NOT EXISTS (SELECT 1 FROM mentions
       WHERE mentions.message_id = messages.message_id AND mentions.status = 'unprocessed')`,
   with: [
+    ['popups', 'ask_id', (which) => `SELECT mention_id FROM mentions WHERE message_id ${which}`],
     ['mentions', 'message_id'],
     ['events', 'subject'],
   ],
@@ -55,6 +58,9 @@ const SESSIONS: Kind = {
     ['tool_callers', 'session_id'],
     ['stop_guards', 'session_id'],
     ['prints', 'session_id'],
+    ['human_signs', 'subject'],
+    ['loops', 'first_session_id'],
+    ['loops', 'second_session_id'],
     ['events', 'subject'],
   ],
 };
@@ -126,8 +132,10 @@ function pruning(sql: Sql, kind: Kind): Pruning {
     async prunable(before) {
       const { counts } = statementsOf(kind);
       const total: Record<string, number> = {};
-      for (const [table, query] of counts)
-        Object.assign(total, counted(table, await count(sql, query, [before])));
+      for (const [table, query] of counts) {
+        const found = await count(sql, query, [before]);
+        if (found > 0) total[table] = (total[table] ?? 0) + found;
+      }
       return total;
     },
     async prune(before, limit) {
@@ -165,14 +173,15 @@ function makeStatements({ table, key, where, with: hanging }: Kind): {
     mark: statement('SELECT MAX(seq) AS seq FROM events WHERE subject = $1'),
     counts: [
       [table, statement(`SELECT COUNT(*) AS n FROM ${table} WHERE ${where}`)],
-      ...hanging.map(
-        ([other, column]) =>
-          [other, statement(`SELECT COUNT(*) AS n FROM ${other} WHERE ${column} IN (${going})`)] as const,
-      ),
+      ...hanging.map(([other, column, through]) => {
+        const keys = through === undefined ? going : through(`IN (${going})`);
+        return [other, statement(`SELECT COUNT(*) AS n FROM ${other} WHERE ${column} IN (${keys})`)] as const;
+      }),
     ],
-    deletions: [...hanging, [table, key] as const].map(
-      ([other, column]) => [other, statement(`DELETE FROM ${other} WHERE ${column} = $1`)] as const,
-    ),
+    deletions: [...hanging, [table, key] as Hanging].map(([other, column, through]) => {
+      const which = through === undefined ? '= $1' : `IN (${through('= $1')})`;
+      return [other, statement(`DELETE FROM ${other} WHERE ${column} ${which}`)] as const;
+    }),
   };
 }
 
