@@ -33,15 +33,17 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
     }
     looking = true;
     try {
-      let next: string | null;
+      let next: { at: string | null; now: string };
       do {
         again = false;
         for (const kind of kinds) await kind.expireDue();
-        next = await store.read((tx) => earliest(tx, kinds));
+        next = await store.read(async (tx) => ({ at: await earliest(tx, kinds), now: tx.now }));
         // A bell that rang meanwhile may tell of something that neither of the two has seen.
       } while (again && !stopped);
-      if (next !== null)
-        schedule(Math.min(Date.parse(next) - Date.now(), MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
+      if (next.at === null) return;
+      // By the store's clock, which need not be this machine's.
+      const due_in = Date.parse(next.at) - Date.parse(next.now);
+      schedule(Math.min(due_in, MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
     } catch (error) {
       log.warn('Expiry could not look at the store and will try again.', { error: String(error) });
       schedule(RETRY_MS);

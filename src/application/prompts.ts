@@ -226,11 +226,14 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       let expired = 0;
       // One batch a transaction: others get their turn in between.
       while ((await store.read((tx) => tx.prompts.due(tx.now, 1))).length > 0) {
-        expired += await store.write(async (tx) => {
+        const count = await store.write(async (tx) => {
           const batch = await tx.prompts.due(tx.now, DUE_BATCH);
           for (const prompt of batch) await recordExpiry(tx, prompt);
           return batch.length;
         });
+        // Somebody else was first, or the clock was set back in between.
+        if (count === 0) break;
+        expired += count;
       }
       return expired;
     },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../src/infrastructure/store/migrations.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
-import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -12,7 +12,9 @@ export function migrationsContract(engine: StoreEngine): void {
     const address = await engine.freshAddress();
     const env = childEnvironment(address);
     const children = Array.from({ length: 8 }, () => spawnScript('test/contract/children/open.ts', [], env));
-    const found = await Promise.all(children.map(outputOf));
+    const opening = children.map(outputOf);
+    await startTogether(children);
+    const found = await Promise.all(opening);
     const store = await openOn(engine, address);
     expect(new Set(found)).toEqual(new Set([store.store_id]));
     const driver = await engine.openDriver(address);

@@ -1,6 +1,6 @@
 /** Transactions: whole or not at all, alone while they run, and nothing lost between processes. */
 import { expect, test } from 'vitest';
-import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { append, openOn, seqsAfter } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -76,7 +76,9 @@ export function transactionsContract(engine: StoreEngine): void {
     const children = Array.from({ length: PROCESSES }, () =>
       spawnScript('test/contract/children/increment.ts', [String(ROUNDS)], env),
     );
-    await Promise.all(children.map(outputOf));
+    const ending = children.map(outputOf);
+    await startTogether(children);
+    await Promise.all(ending);
     expect(await store.read((tx) => tx.desks.preferences('counter'))).toEqual({ n: PROCESSES * ROUNDS });
     expect(await seqsAfter(store, 0)).toEqual(Array.from({ length: PROCESSES * ROUNDS }, (_, n) => n + 1));
   }, 60_000);

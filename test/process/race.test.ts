@@ -1,10 +1,9 @@
 /** One winner (invariant 2) among real processes. */
 import { expect, test } from 'vitest';
-import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
 
 expectNothingLeft();
 
@@ -20,8 +19,7 @@ test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: eac
     spawnScript('test/process/children/answer-all.ts', [name], childEnvironment(store)),
   );
   const racing = racers.map(outputOf);
-  await eventually(() => racers.every((racer) => racer.stderr().endsWith('ready')), 20_000);
-  for (const racer of racers) racer.process.stdin.write('go');
+  await startTogether(racers);
   const outcomes = (await Promise.all(racing)).map((text) => JSON.parse(text) as Record<string, string>);
 
   const { items } = await hive.store.read((tx) => tx.prompts.list({ status: 'responded', limit: 1_000 }));

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
+import { eventually } from './wait.ts';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
 export const HIVE: string = join(ROOT, 'bin/hive');
@@ -80,6 +81,12 @@ export function spawnHive(args: readonly string[], env: Environment): Child {
 export function spawnScript(file: string, args: readonly string[], env: Environment): Child {
   const loader = join(ROOT, 'test/support/sql-loader.mjs');
   return spawnChild(process.execPath, ['--import', loader, join(ROOT, file), ...args], env);
+}
+
+/** Lets children go on together, as soon as all have said that they are ready (`waitForOthers`). */
+export async function startTogether(children: readonly Child[]): Promise<void> {
+  await eventually(() => children.every((child) => child.stderr().includes('ready')), 30_000, 'the others');
+  for (const child of children) child.process.stdin.write('go');
 }
 
 /** Everything a child says on stdout until it ends; rejects when it does not end with code 0. */

@@ -13,6 +13,8 @@ function fakes(): {
   onLook(act: () => void): void;
   expired: string[];
   fail: boolean;
+  /** How far the store's clock is ahead of this machine's. */
+  ahead_ms: number;
 } {
   const expirations: string[] = [];
   const expired: string[] = [];
@@ -22,6 +24,8 @@ function fakes(): {
     expirations,
     expired,
     fail: false,
+    ahead_ms: 0,
+    now: () => soon(fake.ahead_ms),
     ring: () => listener(),
     onLook: (act: () => void) => {
       acted = act;
@@ -37,13 +41,13 @@ function fakes(): {
       const next = expirations[0] ?? null;
       await Promise.resolve();
       acted();
-      return next;
+      return { at: next, now: fake.now() };
     },
   } as unknown as Store;
   const prompts = {
     async expireDue() {
       if (fake.fail) throw new Error('no store');
-      while (expirations[0] !== undefined && expirations[0] <= new Date().toISOString())
+      while (expirations[0] !== undefined && expirations[0] <= fake.now())
         expired.push(expirations.shift() ?? '');
       return 0;
     },
@@ -84,4 +88,14 @@ test('a store that fails is looked at again', async () => {
   fake.fail = false;
   await eventually(() => fake.expired.length === 1, 2_000);
   expect(fake.expired).toHaveLength(1);
+});
+
+test("the store's clock decides, however far this machine's is off", async () => {
+  for (const ahead_ms of [-3_600_000, 3_600_000]) {
+    const fake = fakes();
+    fake.ahead_ms = ahead_ms;
+    fake.expirations.push(soon(ahead_ms + 50));
+    fake.start();
+    await eventually(() => fake.expired.length === 1, 300);
+  }
 });

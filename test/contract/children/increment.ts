@@ -1,7 +1,9 @@
 /** Adds one to a shared number, so many times: a read-modify-write that loses count unless transactions hold. */
 import { openHive } from '../../../src/open-hive.ts';
+import { waitForOthers } from '../../support/wait-for-others.ts';
 
 const hive = await openHive();
+await waitForOthers();
 for (let round = 0; round < Number(process.argv[2]); round += 1) {
   await hive.store.write(async (tx) => {
     const { n = 0 } = (await tx.desks.preferences('counter')) as { n?: number };

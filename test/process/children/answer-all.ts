@@ -1,20 +1,17 @@
 /** Answers every pending prompt in an order of its own, as fast as it can; says of each what became of the answer. */
-import { once } from 'node:events';
 import { openHive } from '../../../src/open-hive.ts';
+import { waitForOthers } from '../../support/wait-for-others.ts';
 
 const [name = 'nobody'] = process.argv.slice(2);
 const hive = await openHive();
 const pending = await hive.store.read((tx) => tx.prompts.list({ status: 'pending', limit: 1_000 }));
 const order = pending.items.map(({ ask_id }) => ask_id).sort(() => Math.random() - 0.5);
 const outcomes: Record<string, string> = {};
-// The others are ready too when somebody says go.
-process.stderr.write('ready');
-await once(process.stdin, 'data');
+await waitForOthers();
 for (const ask_id of order) {
   const actor = { kind: 'human', by: name, via: 'cli', confirmed: true } as const;
   const { outcome } = await hive.prompts.respond({ ask_id, decision: name, actor });
   outcomes[ask_id] = outcome;
 }
 await hive.close();
-process.stdin.destroy();
 process.stdout.write(JSON.stringify(outcomes));
