@@ -12,6 +12,7 @@ import {
   wasInterrupted,
 } from '../domain/interrupts.ts';
 import { runsInside } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
 import { pleaseStop, stopLostSentence, stopSentence, toldSentence } from '../domain/turn-sentences.ts';
 import type { Turn } from '../domain/turns.ts';
 import type { Station, Visit } from './hooks.ts';
@@ -69,12 +70,12 @@ async function stopAgain({ tx, event, session }: Visit, turn: Turn): Promise<voi
     event.client === 'codex' || lost ? stopPrinted(turn, tx.now) : { ...turn, stops: turn.stops + 1 };
   await tx.turns.update(again);
   if (!lost && !(event.client === 'codex' && again.stops === CODEX_PATIENCE)) return;
-  const { session_id, handle } = session;
+  const { session_id } = session;
   const { turn_id, stops } = again;
   await tx.events.append({ type: 'turn/stopped_again', session_id, subject: turn_id, data: { stops } });
   await giveNotice(tx, {
     severity: 'warning',
-    text: stopLostSentence(handle, stops),
+    text: stopLostSentence(labelled(session), stops),
     session_id,
     data: { turn_id, stops },
   });

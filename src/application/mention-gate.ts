@@ -16,6 +16,7 @@ import {
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
 import type { GateMode } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import type { Station, Visit } from './hooks.ts';
 import { humanPrompted } from './loops.ts';
@@ -54,7 +55,7 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
     await giveNotice(tx, {
       severity: 'warning',
       session_id: session.session_id,
-      text: `${session.handle} went on without processing ${mentions.length} mention(s), the first from ${mentions[0]?.from_handle}; the gate only reminds it now.`,
+      text: `${labelled(session)} went on without processing ${mentions.length} mention(s), the first from ${mentions[0]?.from_handle}; the gate only reminds it now.`,
       data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
     });
   }

@@ -64,6 +64,11 @@ export function sourcePrefix(source: Source): string {
   return source === 'bg' ? '[bg] ' : '';
 }
 
+/** An agent as sentences to the human name it. */
+export function labelled({ handle, source }: { handle: string; source: Source }): string {
+  return `${sourcePrefix(source)}${handle}`;
+}
+
 /** Under what an agent sent, and in its rows: main says nothing. */
 export function sourceFooter(source: Source): 'bg' | 'fork' | null {
   return source === 'main' ? null : source;

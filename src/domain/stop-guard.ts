@@ -5,7 +5,7 @@
  */
 import { describeOutreach, type Outreach } from './outreach.ts';
 import type { OutreachSettings } from './outreach-rules.ts';
-import { type Source, sourcePrefix } from './sources.ts';
+import { labelled, type Source } from './sources.ts';
 
 /** What the guard remembers of one session, in one row. */
 export interface StopGuardRecord {
@@ -126,7 +126,7 @@ export function unreportedNotice(
   unreported: readonly Outreach[],
   how: 'stopped' | 'ended',
 ): string {
-  const name = `${sourcePrefix(who.source)}${who.handle} (${who.project})`;
+  const name = `${labelled(who)} (${who.project})`;
   const held = how === 'stopped' ? ` although it was held ${STOP_BLOCKS} times` : '';
   return unreported.length === 0
     ? `${name} ${how} without the report that it owed${held}.`

@@ -1,0 +1,109 @@
+/** Pings and cards on a real desktop: once a seat, labelled, as the human wishes; showing settles them. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { agent, tokensOf } from '../support/outreach.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+let desktop: Desktop;
+
+// Registered first, so that it looks last.
+expectNothingLeft();
+
+beforeAll(async () => {
+  desktop = await startDesktop();
+});
+afterAll(() => desktop.close());
+beforeEach(() => desktop.forget());
+
+const shown = (count: number): Promise<void> =>
+  eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);
+
+test('a ping from the background says so first; two desks and an agent show it once', async () => {
+  const store = tempStore();
+  await Promise.all([startSidecar(store, { env: desktop.env }), startSidecar(store, { env: desktop.env })]);
+  const caller = await connectMcp({
+    store,
+    env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
+  });
+  await caller.call('hivemind_ping_user', { message: '<b>Deployed</b> & well.', critical: true });
+  await shown(1);
+  await sleep(2_500);
+  expect(desktop.sent).toHaveLength(1);
+  expect(desktop.sent[0]).toMatchObject({
+    title: expect.stringMatching(/^\[bg\] Agent-agent · /),
+    body: '&lt;b&gt;Deployed&lt;/b&gt; &amp; well.',
+    actions: ['default', 'Close'],
+    urgency: 2,
+  });
+});
+
+test("with no desk the agent's own process shows it, which pays for it", async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const caller = await connectMcp({
+    store,
+    env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
+  });
+  const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+  await shown(1);
+  const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
+  await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
+  expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
+  expect(await tokensOf(hive)).toBe(4);
+});
+
+test('with no desk, what your wishes keep from popping up is suppressed, and costs nothing', async () => {
+  const store = tempStore();
+  const desk = await startSidecar(store, { env: desktop.env });
+  await desk.request('desk/preferences', { notify_when: 'never' });
+  await desk.end();
+  const hive = await openTestHive(store);
+  const caller = await connectMcp({
+    store,
+    env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
+  });
+  const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+  await eventually(async () => (await tokensOf(hive)) === 5, 6_000, 'the token');
+  expect(await hive.outreach.get(String(outreach_id))).toMatchObject({
+    status: 'suppressed',
+    reason: 'notify_never',
+  });
+  expect(desktop.sent).toEqual([]);
+});
+
+test('a card carries its footer; one with buttons is the popup of its prompt, and no second one', async () => {
+  const store = tempStore();
+  await startSidecar(store, { env: desktop.env });
+  const hive = await openTestHive(store);
+  const fork = await agent(hive, 'fork-1', 'fork');
+  await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);
+  await shown(1);
+  expect(desktop.sent[0]).toMatchObject({ title: 'Claude-fork1 · demo', body: 'Build\nAll green.\nfork' });
+  const card = await hive.outreach.card({ title: 'Deploy?', actions: [{ label: 'Now' }] }, fork);
+  await shown(2);
+  expect(desktop.sent[1]).toMatchObject({ body: 'Deploy?', actions: ['0', 'Now', 'default', 'Open'] });
+  await desktop.press('Now');
+  const [answered] = await hive.prompts.wait([card.ask_id ?? ''], { wait_ms: 5_000 });
+  expect(answered).toMatchObject({ status: 'responded', decision: 'Now', via: 'notification' });
+  expect(desktop.sent).toHaveLength(2);
+});
+
+test('twenty cards at once are three popups and one for the rest', async () => {
+  const store = tempStore();
+  await startSidecar(store, { env: desktop.env });
+  const hive = await openTestHive(store);
+  const main = await agent(hive, 'main-1', 'main');
+  for (let n = 0; n < 20; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
+  await eventually(
+    () => desktop.sent.some(({ title }) => /^\d+ messages from agents$/.test(title)),
+    6_000,
+    'the popup for the rest',
+  );
+  await sleep(500);
+  expect(desktop.sent.length).toBeLessThanOrEqual(4);
+});
