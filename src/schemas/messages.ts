@@ -1,6 +1,6 @@
 /** The shape of what comes in about messages. Bounds are the domain's (MESSAGE_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import { MESSAGE_LIMITS, type PostRequest } from '../domain/messages.ts';
+import { MESSAGE_LIMITS } from '../domain/messages.ts';
 
 const limits = MESSAGE_LIMITS;
 
@@ -37,8 +37,6 @@ export const postShape = {
     .optional()
     .describe('Whom @All and @ROLE reach: the sessions of your project (default) or of every project.'),
 };
-
-export const postSchema: z.ZodType<PostRequest> = z.object(postShape);
 
 /** `hivemind_read`. */
 export const readShape = {

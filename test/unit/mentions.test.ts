@@ -1,0 +1,93 @@
+/** A mention's life, and how long it waits. */
+import { describe, expect, test } from 'vitest';
+import { mentionTtl } from '../../src/application/mentions.ts';
+import {
+  createMention,
+  deliverMention,
+  expireMention,
+  MENTION_TTL_MS,
+  type Mention,
+  processMention,
+} from '../../src/domain/mentions.ts';
+import { createMessage } from '../../src/domain/messages.ts';
+import { recordingLog } from '../support/hive.ts';
+
+const NOW = '2026-01-11T18:00:00.000Z';
+const LATER = '2026-01-11T19:00:00.000Z';
+
+const message = createMessage(
+  { body: '@Claude-def34', priority: 'urgent' },
+  {
+    kind: 'agent',
+    session_id: 'session-1',
+    handle: 'Claude-abc12',
+    project: 'demo',
+    project_dir: '/demo/.git',
+    via: 'mcp',
+  },
+  { message_id: 'msg-1', seq: 7, now: NOW, parent: null, hops: 0, under: null },
+);
+
+function mention(session_id = 'session-2', ttl_ms: number | null = 60_000): Mention {
+  const addressee = { session_id, handle: 'Claude-def34' };
+  return createMention(message, addressee, { mention_id: 'mention-1', gates: true, ttl_ms });
+}
+
+const settled = { by: 'Ada', via: 'emacs', note: 'done' } as const;
+
+describe('a mention', () => {
+  test('waits, and holds its addressee', () => {
+    expect(mention()).toMatchObject({
+      status: 'unprocessed',
+      gates: true,
+      seq: 7,
+      priority: 'urgent',
+      from_session_id: 'session-1',
+      expires_at: '2026-01-11T18:01:00.000Z',
+    });
+  });
+
+  test('of the human neither expires nor holds anybody', () => {
+    expect(mention('human')).toMatchObject({ gates: false, expires_at: null });
+    expect(mention('session-2', null).expires_at).toBeNull();
+  });
+
+  test('is delivered once, and still waits', () => {
+    const delivered = deliverMention(mention(), 'mcp:1', NOW);
+    expect(delivered).toMatchObject({ delivered_at: NOW, carrier: 'mcp:1', status: 'unprocessed' });
+    expect(deliverMention(delivered, 'mcp:2', LATER)).toBe(delivered);
+  });
+
+  test('leaves unprocessed exactly once', () => {
+    const processed = processMention(mention(), settled, LATER);
+    expect(processed).toMatchObject({
+      status: 'processed',
+      processed_at: LATER,
+      processed_by: 'Ada',
+      processed_via: 'emacs',
+      note: 'done',
+    });
+    expect(expireMention(processed)).toBe(processed);
+    const expired = expireMention(mention());
+    expect(expired).toMatchObject({ status: 'expired', processed_at: null, processed_by: null });
+    expect(processMention(expired, settled, LATER)).toBe(expired);
+  });
+});
+
+test.each([
+  [undefined, MENTION_TTL_MS],
+  ['', MENTION_TTL_MS],
+  ['90m', 90 * 60_000],
+  ['2d', 2 * 24 * 3_600_000],
+  ['never', null],
+])('HIVE_MENTION_TTL=%s lets it wait %s ms', (given, ms) => {
+  const log = recordingLog();
+  expect(mentionTtl({ HIVE_MENTION_TTL: given }, log)).toBe(ms);
+  expect(log.lines).toEqual([]);
+});
+
+test('HIVE_MENTION_TTL that makes no sense is said and ignored', () => {
+  const log = recordingLog();
+  expect(mentionTtl({ HIVE_MENTION_TTL: 'soon' }, log)).toBe(MENTION_TTL_MS);
+  expect(log.lines).toHaveLength(1);
+});
