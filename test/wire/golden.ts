@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, 'golden');
-const ID = /\b(ask|response|desk|connection|msg|mention|ping|card|report|interrupt|turn|store)-[0-9a-z][0-9a-z-]{11,}/g;
+const ID =
+  /\b(ask|response|desk|connection|msg|mention|ping|card|report|interrupt|turn|store)-[0-9a-z][0-9a-z-]{11,}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 /** What differs from machine to machine and run to run. */
 const UNSTEADY: Readonly<Record<string, string>> = {

@@ -17,11 +17,20 @@ const EVENTS = [
   'StopFailure',
   'SubagentStart',
   'SubagentStop',
+  'PermissionRequest',
+  'PermissionDenied',
+  'Elicitation',
+  'ElicitationResult',
+  'Notification',
 ];
+/** These may wait for the human. */
+const LONG: ReadonlySet<string> = new Set(['PermissionRequest', 'Elicitation', 'Stop', 'SubagentStop']);
 
 /** Where it runs, and the scripted model it talks to. */
 export interface ClaudeRun extends Omit<World, 'hive'> {
   model: { url: string };
+  /** What it may do unasked. */
+  allowed?: string;
   env?: Record<string, string>;
 }
 
@@ -30,7 +39,10 @@ export function hookSettings(): object {
   const command = `'${process.execPath}' '${HIVE}' hook --client claude-code`;
   return {
     hooks: Object.fromEntries(
-      EVENTS.map((event) => [event, [{ matcher: '', hooks: [{ type: 'command', command, timeout: 10 }] }]]),
+      EVENTS.map((event) => {
+        const timeout = LONG.has(event) ? 600 : 10;
+        return [event, [{ matcher: '', hooks: [{ type: 'command', command, timeout }] }]];
+      }),
     ),
   };
 }
@@ -47,7 +59,7 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
 }
 
 /** Writes the configuration and gives the arguments that use it. */
-export function claudeArguments({ folder }: ClaudeRun): string[] {
+export function claudeArguments({ folder, allowed = 'mcp__hive Bash' }: ClaudeRun): string[] {
   const mcp = join(folder, 'mcp.json');
   const settings = join(folder, 'settings.json');
   mkdirSync(folder, { recursive: true });
@@ -56,15 +68,7 @@ export function claudeArguments({ folder }: ClaudeRun): string[] {
     JSON.stringify({ mcpServers: { hive: { command: process.execPath, args: [HIVE, 'mcp'] } } }),
   );
   writeFileSync(settings, JSON.stringify(hookSettings()));
-  return [
-    '--mcp-config',
-    mcp,
-    '--strict-mcp-config',
-    '--settings',
-    settings,
-    '--allowedTools',
-    'mcp__hive Bash',
-  ];
+  return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
 }
 
 export interface ClaudeResult {

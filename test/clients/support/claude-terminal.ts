@@ -1,0 +1,53 @@
+/** The interactive Claude Code in a real terminal: typed at with keys, read off the screen. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { remainingProcesses } from '../../support/children.ts';
+import { openTerminal, type Terminal } from '../../support/tmux.ts';
+import { eventually } from '../../support/wait.ts';
+import { type ClaudeRun, claudeArguments, claudeEnvironment } from './claude.ts';
+
+export interface ClaudeTerminal extends Terminal {
+  /** Types a message and sends it. */
+  say(message: string): Promise<void>;
+}
+
+/** Starts it and waits until it takes a message. */
+export async function openClaude(run: ClaudeRun, more: readonly string[] = []): Promise<ClaudeTerminal> {
+  seedHome(run);
+  const env = { ...claudeEnvironment(run), TERM: 'xterm-256color', TMPDIR: run.folder };
+  // The default asks no person: it has another model judge.
+  const asking = ['--permission-mode', 'default'];
+  const command = [run.clients.claude, ...claudeArguments(run), ...asking, ...more];
+  const terminal = await openTerminal(run.folder, env, ['env', '-C', run.folder, ...command], {
+    columns: 120,
+    lines: 40,
+  });
+  onTestFinished(async () => {
+    await terminal.close();
+    // It tidies up when its terminal goes, hooks and all: its folder must outlive that.
+    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+  });
+  await terminal.until(/❯/, 30_000);
+  return {
+    ...terminal,
+    async say(message) {
+      await terminal.type(message);
+      await terminal.until(new RegExp(message.slice(0, 30).replaceAll(/[^\w ]/g, '.')));
+      await terminal.keys('Enter');
+    },
+  };
+}
+
+/** What it would otherwise ask for when it starts for the first time. */
+function seedHome({ folder }: ClaudeRun): void {
+  writeFileSync(
+    join(folder, '.claude.json'),
+    JSON.stringify({
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: ['fake'], rejected: [] },
+      projects: { [folder]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    }),
+  );
+}
