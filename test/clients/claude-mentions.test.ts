@@ -1,28 +1,11 @@
 /** Client suite 2: a mention arrives while the real Claude Code runs. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
-import { agentAuthor } from '../../src/domain/messages.ts';
-import { introduce } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
-import { clients, openWorld } from './support/world.ts';
+import { clients, isMain, isSubagent, mention, openWorld } from './support/world.ts';
 
 expectNothingLeft();
-
-/** Another agent mentions the one that runs; `which` picks it among the sessions that live. */
-async function mention(
-  hive: Hive,
-  which: (session_id: string) => boolean,
-  body = 'Please review auth',
-): Promise<void> {
-  const claude = (await hive.sessions.list({ state: 'alive' })).find(({ session_id }) => which(session_id));
-  const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
-  await hive.messages.post({ body: `${body} @${claude?.handle}`, scope: 'all', author });
-}
-
-const isMain = (id: string): boolean => !id.includes(':') && id !== 'other-1';
-const isSubagent = (id: string): boolean => id.includes(':');
 
 describe.skipIf(clients === null)('a mention that arrives during a run of Claude Code', () => {
   test('denies each Bash of the next batch with its text, until the model has processed it', async () => {

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
-import type { World } from './world.ts';
+import { LOOPBACK_ONLY, type World } from './world.ts';
 
 /** Every event that Hive listens to. */
 const EVENTS = [
@@ -54,6 +54,7 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
     ANTHROPIC_API_KEY: 'fake',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
+    ...LOOPBACK_ONLY,
     ...env,
   });
 }

@@ -2,7 +2,9 @@
 import { realpathSync } from 'node:fs';
 import { inject, onTestFinished } from 'vitest';
 import type { Hive } from '../../../src/application/hive.ts';
+import { agentAuthor } from '../../../src/domain/messages.ts';
 import { openHive } from '../../../src/open-hive.ts';
+import { introduce } from '../../support/hive.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
 
@@ -24,6 +26,29 @@ export async function openWorld(store: string = tempStore()): Promise<World> {
   // The clients know their project by its real path.
   return { clients, store, folder: realpathSync(tempFolder()), hive };
 }
+
+/** In the environment of every client: what is not on this machine cannot be reached. */
+export const LOOPBACK_ONLY: Readonly<Record<string, string>> = {
+  HTTP_PROXY: 'http://127.0.0.1:9',
+  HTTPS_PROXY: 'http://127.0.0.1:9',
+  NO_PROXY: '127.0.0.1,localhost',
+};
+
+/** Another agent mentions the session that `which` picks among those that live. */
+export async function mention(
+  hive: Hive,
+  which: (session_id: string) => boolean,
+  body = 'Please review auth',
+): Promise<void> {
+  const mentioned = (await hive.sessions.list({ state: 'alive' })).find(({ session_id }) =>
+    which(session_id),
+  );
+  const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
+  await hive.messages.post({ body: `${body} @${mentioned?.handle}`, scope: 'all', author });
+}
+
+export const isMain = (id: string): boolean => !id.includes(':') && id !== 'other-1';
+export const isSubagent = (id: string): boolean => id.includes(':');
 
 /** The ask_id in what a model was sent. */
 export function askIdIn(told: unknown): string {

@@ -1,0 +1,73 @@
+/** Client suite 1 for Codex: the real program asks, works on, and the answer arrives. */
+import { hostname } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { runCodex } from './support/codex.ts';
+import { hive as call, type Reply, shell, startResponses } from './support/responses.ts';
+import { askIdIn, clients, openWorld } from './support/world.ts';
+
+expectNothingLeft();
+
+const QUESTION = { question: 'Red or blue?', options: ['red', 'blue'] };
+const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };
+const done: Reply = { text: 'done' };
+
+describe.skipIf(clients === null)('an answer to Codex', () => {
+  test('is carried in by the next hook, with no poll', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startResponses(async ({ input }, step) => {
+      if (step === 1) return ask;
+      if (step > 2) return done;
+      await hive.prompts.respond({ ask_id: askIdIn(input), decision: 'blue', actor: HUMAN });
+      return { calls: [shell('echo worked on')] };
+    });
+    const { thread_id } = await runCodex({ ...world, model }, 'go');
+    expect(model.everything()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ session_id: thread_id, status: 'responded', decision: 'blue' });
+    expect(prompt?.agent).toMatch(/^Codex-/);
+    expect(prompt?.collected_at).not.toBeNull();
+  });
+
+  test('comes by a poll, and then by nothing else', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startResponses(async ({ input }, step) => {
+      const ask_id = askIdIn(input);
+      if (step === 1) return ask;
+      if (step === 3) return { calls: [shell('echo worked on')] };
+      if (step > 3) return done;
+      await hive.prompts.respond({ ask_id, decision: 'red', comment: 'like the logo', actor: HUMAN });
+      return { calls: [call('hivemind_poll', { ask_id })] };
+    });
+    await runCodex({ ...world, model }, 'go');
+    const polled = JSON.stringify(model.requests[2]?.input.at(-1)).replaceAll('\\', '');
+    expect(polled).toContain('"decision":"red"');
+    expect(polled).toContain('like the logo');
+    expect(model.everything()).not.toContain('Answer to ask-');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt?.carrier).toMatch(/^mcp:/);
+    expect(prompt?.collected_at).not.toBeNull();
+  });
+
+  test('arrives although the MCP child was killed in between', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startResponses(async ({ input }, step) => {
+      if (step === 1) return ask;
+      if (step > 2) return done;
+      const [connection] = await hive.store.read((tx) => tx.sessions.connections(hostname()));
+      process.kill(connection?.pid ?? 0, 'SIGKILL');
+      await hive.prompts.respond({ ask_id: askIdIn(input), decision: 'blue', actor: HUMAN });
+      return { calls: [shell('echo worked on')] };
+    });
+    const { thread_id } = await runCodex({ ...world, model }, 'go');
+    expect(model.everything()).toMatch(/Answer to ask-.*blue/);
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ session_id: thread_id, decision: 'blue' });
+    expect(prompt?.collected_at).not.toBeNull();
+  });
+});

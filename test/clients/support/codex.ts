@@ -1,0 +1,117 @@
+/** The real Codex, `codex exec`, with Hive's MCP server and hooks, against a scripted model. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
+import { LOOPBACK_ONLY, type World } from './world.ts';
+
+/** Every event of Codex that Hive listens to. */
+const EVENTS = [
+  'SessionStart',
+  'SessionEnd',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PermissionRequest',
+  'Stop',
+  'SubagentStart',
+  'SubagentStop',
+  'Interrupt',
+];
+
+/** Where it runs, and the scripted model it talks to. */
+export interface CodexRun extends Omit<World, 'hive'> {
+  model: { url: string };
+  env?: Record<string, string>;
+}
+
+export function codexHome({ folder }: Pick<CodexRun, 'folder'>): string {
+  return join(folder, '.codex');
+}
+
+export function codexEnvironment(run: CodexRun): Record<string, string> {
+  return childEnvironment(run.store, {
+    HOME: run.folder,
+    CODEX_HOME: codexHome(run),
+    FAKE_KEY: 'fake',
+    ...LOOPBACK_ONLY,
+    ...run.env,
+  });
+}
+
+/** Writes its configuration: a provider on loopback, our server with the store in its environment, our hooks. */
+export function configureCodex(run: CodexRun): void {
+  const home = codexHome(run);
+  mkdirSync(home, { recursive: true });
+  const toml = (value: unknown): string => JSON.stringify(value);
+  writeFileSync(
+    join(home, 'config.toml'),
+    [
+      'model = "gpt-fake"',
+      'model_provider = "fake"',
+      'approval_policy = "never"',
+      'sandbox_mode = "danger-full-access"',
+      'check_for_update_on_startup = false',
+      '[analytics]',
+      'enabled = false',
+      '[model_providers.fake]',
+      'name = "fake"',
+      `base_url = ${toml(run.model.url)}`,
+      'wire_api = "responses"',
+      'env_key = "FAKE_KEY"',
+      'request_max_retries = 0',
+      'stream_max_retries = 0',
+      'supports_websockets = false',
+      '[mcp_servers.hive]',
+      `command = ${toml(process.execPath)}`,
+      `args = ${toml([HIVE, 'mcp'])}`,
+      `env = { HIVE_STORE = ${toml(run.store)}, DBUS_SESSION_BUS_ADDRESS = "disabled:" }`,
+    ].join('\n'),
+  );
+  const command = `'${process.execPath}' '${HIVE}' hook --client codex`;
+  const hook = (timeout: number) => [{ hooks: [{ type: 'command', command, timeout }] }];
+  const hooks = Object.fromEntries(
+    EVENTS.map((event) => [event, hook(event === 'Interrupt' ? 3 : event === 'PermissionRequest' ? 30 : 10)]),
+  );
+  writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
+}
+
+export interface CodexResult {
+  /** The events that `codex exec --json` prints. */
+  events: { type: string; [field: string]: unknown }[];
+  thread_id: string;
+}
+
+export function startCodex(
+  run: CodexRun,
+  prompt: string,
+  more: readonly string[] = [],
+): { child: Child; done: Promise<CodexResult> } {
+  configureCodex(run);
+  const args = [
+    'exec',
+    '--json',
+    '--skip-git-repo-check',
+    '--dangerously-bypass-hook-trust',
+    ...more,
+    prompt,
+  ];
+  const child = spawnChild(run.clients.codex, args, codexEnvironment(run));
+  child.process.stdin.end();
+  const done = outputOf(child).then((output) => {
+    const events = output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as CodexResult['events'][number]);
+    const started = events.find(({ type }) => type === 'thread.started');
+    return { events, thread_id: String(started?.['thread_id']) };
+  });
+  return { child, done };
+}
+
+export async function runCodex(
+  run: CodexRun,
+  prompt: string,
+  more: readonly string[] = [],
+): Promise<CodexResult> {
+  return startCodex(run, prompt, more).done;
+}
