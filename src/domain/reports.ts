@@ -1,35 +1,14 @@
 /**
- * Reports on their way into the session that stands behind the reporter. Pure: whom a report is for, which
- * of many are shown at once, and in which words.
+ * Reports on their way into the session that stands behind the reporter. Pure: which of many are shown at
+ * once, and in which words. Whom a report is for, the store finds by index (infrastructure/store/outreach.ts).
  */
 import type { Outreach } from './outreach.ts';
-import type { Session } from './sessions.ts';
 import { sourceFooter } from './sources.ts';
 
 /** So many are shown at once; the rest are counted and follow. */
 export const REPORTS_AT_ONCE = 10;
 /** Context beyond 10,000 characters reaches a model only as a file (measured): some of that is other stations'. */
 export const CONTEXT_CHARACTERS = 9_500;
-
-/**
- * Whether a session is the one that a report waits for: its sender's parent while that lives, else the main
- * session that speaks in the project, which by speaking is the last active one.
- */
-export function isReader(
-  report: Outreach,
-  session: Pick<Session, 'session_id' | 'source' | 'project_dir'>,
-  parent_lives: boolean,
-): boolean {
-  if (report.session_id === session.session_id) return false;
-  if (report.to_session_id === session.session_id) return true;
-  return (
-    !parent_lives &&
-    session.source === 'main' &&
-    // A subagent's conversation is not where anybody would look for it.
-    !session.session_id.includes(':') &&
-    report.project_dir === session.project_dir
-  );
-}
 
 /** One report as its reader reads it. `repeated`: it was carried in before and nothing proved that it was read. */
 export function describeReport(report: Outreach, repeated: boolean): string {
