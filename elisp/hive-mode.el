@@ -28,6 +28,7 @@
 ;;
 ;;   M-x hive-mode      start Hive; the mode line counts who waits
 ;;   M-x hive-respond   answer the most urgent question
+;;   M-x hive-next      answer one after the other, a key each
 ;;   M-x hive-list      see all that wait
 ;;   M-x hive-doctor    see what is wrong, and what to do about it
 ;;
@@ -36,9 +37,12 @@
 
 ;;; Code:
 
+(require 'hive-amend)
+(require 'hive-attention)
 (require 'hive-doctor)
 (require 'hive-list)
 (require 'hive-model)
+(require 'hive-next)
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-respond)
@@ -72,7 +76,7 @@
 
 (defvar hive-mode-line-map
   (let ((map (make-sparse-keymap)))
-    (define-key map [mode-line mouse-1] #'hive-respond)
+    (define-key map [mode-line mouse-1] #'hive-next)
     (define-key map [mode-line mouse-3] #'hive-list)
     map)
   "Keymap of Hive in the mode line.")

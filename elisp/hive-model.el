@@ -17,6 +17,7 @@
 
 (require 'cl-lib)
 (require 'hive-rpc)
+(require 'hive-text)
 (require 'hive-work)
 
 (defvar hive-changed-hook nil
@@ -98,6 +99,12 @@ It no longer does when the answer is only on its way."
   (and (hive-prompt-pending-p prompt)
        (not (gethash (plist-get prompt :ask_id) hive-model--answered))))
 
+;; ISO 8601 in UTC with milliseconds: times compare as strings.
+(defun hive-prompt-snoozed-p (prompt)
+  "Return non-nil while PROMPT was put away by the human."
+  (let ((until (plist-get prompt :snoozed_until)))
+    (and until (string< (hive-text-now) until))))
+
 (defun hive-model-set-answered (ask-id answered)
   "Note that the prompt ASK-ID was ANSWERED here, or after all not."
   (let ((prompt (hive-model-get 'prompt ask-id)))
@@ -134,12 +141,12 @@ The most urgent first, then the oldest."
   "Return what waits for the human, most urgent first, then oldest.
 The list is shared: do not modify it."
   (when hive-model--fresh
-    (if (nthcdr 8 hive-model--fresh)
+    (if (cdr hive-model--fresh)
         (setq hive-model--waiting
               (cl-merge 'list hive-model--waiting
                         (sort (nreverse hive-model--fresh) #'hive-prompt-before-p)
                         #'hive-prompt-before-p))
-      (mapc #'hive-model--insert (nreverse hive-model--fresh)))
+      (hive-model--insert (car hive-model--fresh)))
     (setq hive-model--fresh nil))
   hive-model--waiting)
 
@@ -178,6 +185,13 @@ prompt that was overtaken by its settlement is dropped."
       (dolist (old excess) (remhash old (hive-model--table 'prompt)))
       (setq hive-model--settled
             (butlast hive-model--settled (length excess))))))
+
+(defun hive-prompts-settled (&optional limit)
+  "Return what is remembered as settled, newest first, at most LIMIT."
+  (cl-loop for id in hive-model--settled
+           repeat (or limit hive-model--settled-kept)
+           for prompt = (hive-model-get 'prompt id)
+           when prompt collect prompt))
 
 (defun hive-model--told (prompt)
   "Take PROMPT, which the sidecar told of its own accord."

@@ -1,0 +1,184 @@
+;;; hive-compose.el --- Long answers in a buffer of their own  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; `hive-compose' opens a buffer for an answer that a minibuffer is too
+;; small for.  What you type is kept in a draft, one file a question, so
+;; that it is there again after a crash; nothing typed is ever discarded.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-read)
+(require 'hive-respond)
+(require 'hive-text)
+(require 'subr-x)
+
+(defcustom hive-drafts-directory (locate-user-emacs-file "hive/drafts/")
+  "Where answers are kept while they are being written."
+  :type 'directory
+  :group 'hive)
+
+;;;; Drafts
+
+(defun hive-compose--file (ask-id)
+  "Return the file of the draft for ASK-ID."
+  ;; The id comes from the store, and yet no path is made of it unseen.
+  (expand-file-name (concat (replace-regexp-in-string "[^a-z0-9-]" "_" ask-id) ".txt")
+                    hive-drafts-directory))
+
+(defun hive-compose-draft (ask-id)
+  "Return the draft for ASK-ID, or nil."
+  (let ((file (hive-compose--file ask-id)))
+    (when (file-readable-p file)
+      (with-temp-buffer
+        (let ((coding-system-for-read 'utf-8-unix))
+          (insert-file-contents file))
+        (buffer-string)))))
+
+(defun hive-compose-keep (ask-id text)
+  "Keep TEXT as the draft for ASK-ID, or with empty TEXT none.
+A disk that is full costs no text: it stays in its buffer, with
+a word in the echo area."
+  (let ((file (hive-compose--file ask-id)))
+    (condition-case oops
+        (if (string-blank-p text)
+            (when (file-exists-p file) (delete-file file))
+          (unless (file-directory-p hive-drafts-directory)
+            (with-file-modes #o700 (make-directory hive-drafts-directory t)))
+          (let ((coding-system-for-write 'utf-8-unix)
+                (write-region-inhibit-fsync nil)
+                (new (concat file ".new")))
+            ;; Whole or not at all: the old draft stays until the new one is there.
+            (with-file-modes #o600
+              (write-region text nil new nil 'silent))
+            (rename-file new file t))
+          t)
+      (file-error
+       (hive-notify-say "Hive could not keep your draft (%s): it is in its buffer only"
+                        (error-message-string oops))
+       nil))))
+
+;;;; In the minibuffer
+
+(defun hive-compose-read (prompt)
+  "Read an answer to PROMPT in the minibuffer, beginning with its draft.
+An answer that is left half-typed becomes the draft."
+  (let* ((id (plist-get prompt :ask_id))
+         (typed nil) (done nil))
+    (unwind-protect
+        (prog1
+            (minibuffer-with-setup-hook
+                (lambda ()
+                  (add-hook 'minibuffer-exit-hook
+                            (lambda () (setq typed (minibuffer-contents-no-properties)))
+                            nil t))
+              (read-string (hive-read--prompt-line prompt)
+                           (hive-compose-draft id) 'hive-read-history))
+          (setq done t))
+      (if done
+          (hive-compose-keep id "")
+        (when (and typed (not (string-blank-p typed)))
+          (hive-compose-keep id typed))))))
+
+;;;; In a buffer
+
+(defvar-local hive-compose--prompt nil "The question that is answered here.")
+(defvar-local hive-compose--timer nil "The timer that will keep the draft.")
+
+(defvar hive-compose-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'hive-compose-send)
+    (define-key map (kbd "C-c C-k") #'hive-compose-put-aside)
+    map)
+  "Keymap of `hive-compose-mode'.")
+
+(define-derived-mode hive-compose-mode text-mode "Hive-Answer"
+  "Major mode for writing an answer.
+\\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] keeps it as a draft and puts it aside."
+  (add-hook 'after-change-functions #'hive-compose--changed nil t)
+  (add-hook 'kill-buffer-hook #'hive-compose--save nil t)
+  (add-hook 'hive-changed-hook #'hive-compose--look)
+  (setq header-line-format '(:eval (hive-compose--header))))
+
+(defun hive-compose--header ()
+  "Return the line above the answer: to whom, or what became of the question."
+  (let* ((prompt hive-compose--prompt)
+         (now (hive-model-get 'prompt (plist-get prompt :ask_id))))
+    ;; A percent sign in a header line is a directive.
+    (replace-regexp-in-string
+     "%" "%%"
+     (if (and now (not (hive-prompt-pending-p now)))
+         (propertize (format " This question was %s meanwhile.  What you send is kept as late; your text stays here."
+                             (hive-respond--fate now))
+                     'face 'warning)
+       (concat " To " (hive-text-line (plist-get prompt :agent) 30) ": "
+               (hive-text-line (plist-get prompt :question) 200)))
+     t t)))
+
+(defun hive-compose--look ()
+  "Bring the header lines up to date."
+  (dolist (buffer (buffer-list))
+    (when (eq (buffer-local-value 'major-mode buffer) 'hive-compose-mode)
+      (with-current-buffer buffer (force-mode-line-update)))))
+
+(defun hive-compose--changed (&rest _)
+  "Keep the draft once the human pauses."
+  (unless hive-compose--timer
+    (setq hive-compose--timer
+          (run-with-idle-timer 1 nil #'hive-compose--save-in (current-buffer)))))
+
+(defun hive-compose--save-in (buffer)
+  "Keep the draft in BUFFER, if it is still there."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer (hive-compose--save))))
+
+(defun hive-compose--save ()
+  "Keep the draft now."
+  (when hive-compose--timer (cancel-timer hive-compose--timer))
+  (setq hive-compose--timer nil)
+  (when hive-compose--prompt
+    (hive-compose-keep (plist-get hive-compose--prompt :ask_id)
+                       (buffer-substring-no-properties (point-min) (point-max)))))
+
+(defun hive-compose (prompt)
+  "Write an answer to PROMPT in a buffer of its own."
+  (hive-respond--seen prompt)
+  (let* ((id (plist-get prompt :ask_id))
+         (buffer (get-buffer-create (format "*hive answer: %s*" id))))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'hive-compose-mode)
+        (hive-compose-mode)
+        (let ((draft (hive-compose-draft id)))
+          (when draft (insert draft)))
+        (setq hive-compose--prompt prompt)
+        (set-buffer-modified-p nil)))
+    (pop-to-buffer buffer)))
+
+(defun hive-compose-send ()
+  "Send the answer, which is on the disk before you read \"queued\"."
+  (interactive nil hive-compose-mode)
+  (let ((text (string-trim (buffer-substring-no-properties (point-min) (point-max))))
+        (prompt hive-compose--prompt))
+    (when (string-empty-p text)
+      (user-error "Nothing was said: the question still waits"))
+    (hive-respond--send prompt (list :decision text))
+    (hive-compose-keep (plist-get prompt :ask_id) "")
+    (setq hive-compose--prompt nil)     ; the draft is not to come back
+    (quit-window t)))
+
+(defun hive-compose-put-aside ()
+  "Keep what is written as a draft and close the buffer."
+  (interactive nil hive-compose-mode)
+  (hive-compose--save)
+  (quit-window t)
+  (message "Kept as a draft; the question still waits"))
+
+(provide 'hive-compose)
+;;; hive-compose.el ends here
