@@ -86,7 +86,7 @@
     (hive-rpc-request method params
                       :success (lambda (value) (setq done t result value))
                       :error (lambda (err) (setq done 'error result err)))
-    (hive-test-wait 15 done)
+    (hive-test-wait 60 done)
     (when (eq done 'error) (error "%S" result))
     result))
 
