@@ -1,0 +1,71 @@
+/** Client suites 3 and 4 for Codex: an interrupt denies every further call; the Stop guard holds, and lets go. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually } from '../support/wait.ts';
+import { runCodex } from './support/codex.ts';
+import { hive as call, shell, startResponses } from './support/responses.ts';
+import { clients, openWorld } from './support/world.ts';
+
+expectNothingLeft();
+
+describe.skipIf(clients === null)('an interrupt of Codex', () => {
+  test('denies the tool, says why, and is answered when the turn has ended', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    let asked: Promise<unknown> | null = null;
+    const model = await startResponses(async (_request, step) => {
+      if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Go on?' })] };
+      if (step > 2) return { text: 'stopped' };
+      const [codex] = await hive.sessions.list({ state: 'alive' });
+      const session = codex?.session_id ?? '';
+      asked = hive.interrupts.interrupt({ session, note: 'wrong branch', actor: HUMAN });
+      const turn = await hive.store.read((tx) => tx.turns.current(session));
+      const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn?.turn_id ?? ''));
+      await eventually(async () => (await pending()).length > 0);
+      return { calls: [shell('touch one'), shell('touch two')] };
+    });
+    await runCodex({ ...world, model }, 'go');
+    expect(existsSync(join(world.folder, 'one'))).toBe(false);
+    expect(existsSync(join(world.folder, 'two'))).toBe(false);
+    expect(model.everything()).toContain('wrong branch');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(await asked).toMatchObject({
+      outcome: 'aborted',
+      abort_reason: 'interrupted',
+      cancelled_prompts: [prompt?.ask_id],
+    });
+  });
+});
+
+describe.skipIf(clients === null)('the Stop of a Codex in the background', () => {
+  const ping = { calls: [call('hivemind_ping_user', { message: 'The tests are red.' })] };
+  const env = { HIVE_SOURCE: 'bg' };
+
+  test('is held after a ping until it has reported', async () => {
+    const world = await openWorld();
+    const told: string[] = [];
+    const model = await startResponses((_request, step) => {
+      told.push(model.told());
+      if (step === 1) return ping;
+      if (step === 3) return { calls: [call('hivemind_report_updates', { message: 'Tests are red.' })] };
+      return { text: 'done' };
+    });
+    await runCodex({ ...world, model, env }, 'go');
+    expect(model.requests).toHaveLength(4);
+    expect(told[2]).toContain('hivemind_report_updates');
+  });
+
+  test('is let go after three times, and the human is told', async () => {
+    const world = await openWorld();
+    const model = await startResponses((_request, step) => (step === 1 ? ping : { text: 'done' }));
+    const { thread_id } = await runCodex({ ...world, model, env }, 'go');
+    expect(model.requests).toHaveLength(1 + 1 + 3);
+    const events = await world.hive.store.read((tx) => tx.events.after(0, 1_000));
+    const own = events.filter((event) => event.session_id === thread_id);
+    expect(own.filter(({ type }) => type === 'stop/held')).toHaveLength(3);
+    expect(own.find(({ type }) => type === 'desk/notice')?.data['text']).toContain('unreported output');
+  });
+});
