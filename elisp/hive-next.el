@@ -37,8 +37,8 @@
 
 ;;;; Keys
 
-(defconst hive-next--keys "123456789abdefghijklmnoprt"
-  "The keys of options, in order; s and q mean something else.")
+(defconst hive-next--keys "123456789abcdfghijklmnoprtuvwxyz"
+  "The keys of options, in order; e, q and s mean something else.")
 
 (defun hive-next--choices (prompt)
   "Return an alist of key and option of PROMPT."

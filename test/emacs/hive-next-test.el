@@ -1,0 +1,167 @@
+;;; hive-next-test.el --- One question after the other  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-next)
+
+(defmacro hive-next-test-keys (questions keys &rest body)
+  "Ask QUESTIONS, a list of fields, run `hive-next' with KEYS, then BODY.
+Within BODY, `shown' are the texts that were shown, in order."
+  (declare (indent 2))
+  `(hive-test-with-desk nil
+     (let* ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
+            (keys ,keys) (shown nil))
+       (hive-test-connect)
+       (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
+       (hive-test-wait 5 (= (length (hive-prompts)) (length ,questions)))
+       (cl-letf (((symbol-function 'hive-next--read-key)
+                  (lambda (text) (push text shown) (or (pop keys) ?q)))
+                 ((symbol-function 'sit-for) #'ignore))
+         (hive-next))
+       (setq shown (nreverse shown))
+       ,@body)))
+
+(defconst hive-next-test-options [(:label "yes") (:label "no")])
+
+(defun hive-next-test-stored (count)
+  "Wait until COUNT answers are stored and return them."
+  (hive-test-wait 5 (= (length (hive-test-answers)) count))
+  (hive-test-answers))
+
+(ert-deftest hive-next-one-key-answers ()
+  (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?2)
+    (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))
+    (should (= (length shown) 1))))
+
+(ert-deftest hive-next-offers-the-most-urgent-first-and-then-the-following ()
+  (hive-next-test-keys (list (list :question "later?" :options hive-next-test-options)
+                             (list :question "now?" :urgency "critical" :options hive-next-test-options))
+      (list ?1 ?1)
+    (hive-next-test-stored 2)
+    (should (string-match-p "now\\?" (nth 0 shown)))
+    (should (string-match-p "1 more" (nth 0 shown)))
+    (should (string-match-p "later\\?" (nth 1 shown)))))
+
+(ert-deftest hive-next-several-toggle-and-ret-sends ()
+  (hive-next-test-keys (list (list :multi_select t :options [(:label "a") (:label "b") (:label "c")]))
+      (list ?1 ?2 ?3 ?2 ?\r)
+    (should (equal ["a" "c"] (plist-get (car (hive-next-test-stored 1)) :selected)))))
+
+(ert-deftest hive-next-ret-takes-own-words ()
+  (hive-test-with-desk nil
+    (let ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
+          (keys (list ?\r)))
+      (hive-test-connect)
+      (hive-test-call 'fake/ask '(:question "Name?"))
+      (hive-test-wait 5 (hive-prompts))
+      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (_) (or (pop keys) ?q)))
+                ((symbol-function 'read-string) (lambda (&rest _) "Aurora")))
+        (hive-next))
+      (should (equal "Aurora" (plist-get (car (hive-next-test-stored 1)) :decision))))))
+
+(ert-deftest hive-next-without-free-text-ret-answers-nothing ()
+  (hive-next-test-keys (list (list :allow_free_text :json-false :options hive-next-test-options))
+      (list ?\r ?1)
+    (should (equal ["yes"] (plist-get (car (hive-next-test-stored 1)) :selected)))))
+
+(ert-deftest hive-next-tab-skips-and-q-leaves ()
+  (hive-next-test-keys (list (list :question "one?") (list :question "two?")) (list ?\t ?q)
+    (should (= (length shown) 2))
+    (should-not (hive-test-answers))
+    (should (= (length (hive-prompts)) 2))))
+
+(ert-deftest hive-next-what-was-put-away-is-not-offered ()
+  (hive-next-test-keys (list (list :question "away?" :snoozed_until "2999-01-01T00:00:00.000Z")) nil
+    (should-not shown)))
+
+(ert-deftest hive-next-text-of-agents-is-inert ()
+  (hive-next-test-keys (list (list :question "100%s \u202Edone %d?" :options [(:label "%s\u200B")])) (list ?q)
+    (should (string-match-p "100%s <U\\+202E>done %d" (car shown)))
+    (should (string-match-p "%s<U\\+200B>" (car shown)))))
+
+(ert-deftest hive-next-has-a-key-for-each-of-twenty-options ()
+  (let* ((options (vconcat (cl-loop for n from 1 to 20 collect (list :label (format "o%d" n)))))
+         (keys (mapcar #'car (hive-next--choices (list :options options)))))
+    (should (= (length keys) 20))
+    (should (= (length (delete-dups (copy-sequence keys))) 20))
+    (should-not (memq ?s keys))
+    (should-not (memq ?q keys))
+    (should-not (memq ?e keys))))
+
+;;;; Drafts
+
+(ert-deftest hive-compose-a-draft-comes-back-and-is-private ()
+  (let ((hive-drafts-directory (file-name-as-directory (make-temp-file "hive-drafts" t))))
+    (unwind-protect
+        (progn
+          (should (hive-compose-keep "ask-1" "half an ä"))
+          (should (equal "half an ä" (hive-compose-draft "ask-1")))
+          (should (= #o600 (logand #o777 (file-modes (hive-compose--file "ask-1")))))
+          (hive-compose-keep "ask-1" "  ")
+          (should-not (hive-compose-draft "ask-1")))
+      (delete-directory hive-drafts-directory t))))
+
+(ert-deftest hive-compose-an-id-is-no-path ()
+  (let ((hive-drafts-directory "/drafts/"))
+    (should (equal "/drafts/______etc_passwd.txt" (hive-compose--file "../../etc/passwd")))))
+
+(ert-deftest hive-compose-a-full-disk-costs-no-text ()
+  (let ((hive-drafts-directory (file-name-as-directory (make-temp-file "hive-drafts" t))))
+    (unwind-protect
+        (with-temp-buffer
+          (insert "long answer")
+          (cl-letf (((symbol-function 'write-region)
+                     (lambda (&rest _) (signal 'file-error '("Writing" "No space left on device")))))
+            (should-not (hive-compose-keep "ask-1" (buffer-string))))
+          (should (equal "long answer" (buffer-string))))
+      (delete-directory hive-drafts-directory t))))
+
+(ert-deftest hive-compose-sends-the-buffer-and-forgets-the-draft ()
+  (hive-test-with-desk nil
+    (let ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp)))
+      (hive-test-connect)
+      (hive-test-call 'fake/ask '(:question "Why?"))
+      (hive-test-wait 5 (hive-prompts))
+      (let ((id (plist-get (car (hive-prompts)) :ask_id)))
+        (hive-compose (car (hive-prompts)))
+        (insert "Because.\n\nOf this.")
+        (hive-compose--save)
+        (should (hive-compose-draft id))
+        (hive-compose-send)
+        (should (equal "Because.\n\nOf this."
+                       (plist-get (car (hive-next-test-stored 1)) :decision)))
+        (should-not (hive-compose-draft id))))))
+
+(ert-deftest hive-compose-put-aside-the-draft-is-there-again ()
+  (hive-test-with-desk nil
+    (let ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp)))
+      (hive-test-connect)
+      (hive-test-call 'fake/ask '(:question "Why?"))
+      (hive-test-wait 5 (hive-prompts))
+      (hive-compose (car (hive-prompts)))
+      (insert "Half")
+      (hive-compose-put-aside)
+      (hive-compose (car (hive-prompts)))
+      (should (equal "Half" (buffer-string)))
+      (hive-compose-put-aside))))
+
+;;;; The buffer of a question
+
+(ert-deftest hive-prompt-context-is-coloured-and-nothing-else ()
+  (let* ((text (propertize "# Head\n`code` %s\n```\nblock\n```\n" 'keymap 'evil 'display "x" 'invisible t))
+         (coloured (hive-prompt--coloured (hive-text-inert text))))
+    (should (equal (substring-no-properties coloured) (substring-no-properties text)))
+    (should (text-property-any 0 (length coloured) 'face 'hive-prompt-code coloured))
+    (dotimes (n (length coloured))
+      (should-not (cl-set-difference
+                   (cl-loop for (property) on (text-properties-at n coloured) by #'cddr collect property)
+                   '(face))))))
+
+(provide 'hive-next-test)
+;;; hive-next-test.el ends here
