@@ -30,7 +30,9 @@ async function told(hive: Hive, type: string): Promise<string[]> {
   return events.filter((event) => event.type === type).map((event) => event.subject ?? '');
 }
 
-test('16 processes post at once: every message once, in one order everywhere', async () => {
+test('16 processes post at once: every message once, in one order everywhere', {
+  timeout: 60_000,
+}, async () => {
   const store = tempStore();
   const [hive, other] = [await openTestHive(store), await openTestHive(store)];
   const reader = await join(hive, 'reader-session');
