@@ -1,0 +1,104 @@
+/** The Stop guard against the real programs: it holds, a report clears it, it ends, and a Stop that waits brings the answer. */
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { noticesOf } from '../support/outreach.ts';
+import { eventually } from '../support/wait.ts';
+import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
+import { runCodex } from './support/codex.ts';
+import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
+import { askIdIn, clients, openWorld } from './support/world.ts';
+
+expectNothingLeft();
+
+const PING = { message: 'Deployed.' };
+const REPORT = { message: 'All is up.' };
+const HELD = /have not reported it: the session behind you knows nothing of it/g;
+/** Claude Code shows the model each reason twice, once of them as this. */
+const FEEDBACK = /Stop hook feedback:\\n(?=You showed your human)/g;
+
+describe.skipIf(clients === null)('Claude Code in the background', () => {
+  const done: Reply = { text: 'done' };
+
+  test('is held for what it showed, reports, and stops; the main session reads the report', async () => {
+    const world = await openWorld();
+    const model = await startModel(({ messages }, step) => {
+      if (step === 1) return { calls: [call('hivemind_ping_user', PING)] };
+      const held = JSON.stringify(messages.at(-1)).includes('have not reported it');
+      return held ? { calls: [call('hivemind_report_updates', REPORT)] } : done;
+    });
+    const { session_id, is_error } = await runClaude({ ...world, model }, 'go');
+    expect(is_error).toBe(false);
+    expect(model.everything().match(FEEDBACK)).toHaveLength(1);
+    expect(await noticesOf(world.hive)).toEqual([]);
+    const { items } = await world.hive.outreach.list({ session_id, limit: 10 });
+    expect(items.map(({ kind, source }) => [kind, source])).toEqual([
+      ['report', 'bg'],
+      ['ping', 'bg'],
+    ]);
+    // The next session of the project, with a person at it as far as Hive is told, is the one behind.
+    const reader = await startModel((_request, step) =>
+      step === 1 ? { calls: [bash('echo worked on')] } : done,
+    );
+    await runClaude({ ...world, model: reader, env: { HIVE_SOURCE: 'main' } }, 'go on');
+    expect(reader.everything().match(/All is up\./g)).toHaveLength(1);
+    expect((await world.hive.outreach.list({ kind: 'report', limit: 1 })).items[0]?.status).toBe('delivered');
+  });
+
+  test('that ignores it is let go after three, and the human is told', async () => {
+    const world = await openWorld();
+    const model = await startModel((_request, step) =>
+      step === 1 ? { calls: [call('hivemind_ping_user', PING)] } : done,
+    );
+    await runClaude({ ...world, model }, 'go');
+    expect(model.everything().match(FEEDBACK)).toHaveLength(3);
+    expect(await noticesOf(world.hive)).toEqual([
+      expect.stringMatching(/^\[bg\] Claude-.* stopped with unreported output .*: ping "Deployed\."\.$/),
+    ]);
+  });
+
+  test('waits with its Stop for the human, and goes on by itself', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel((_request, step) =>
+      step === 1 ? { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] } : done,
+    );
+    const run = runClaude({ ...world, model, env: { HIVE_STOP_WAIT_S: '60' } }, 'go');
+    await eventually(() => model.requests.length === 2, 30_000, 'the end of its turn');
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const ask_id = askIdIn(model.requests[1]?.messages);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await run;
+    expect(model.requests).toHaveLength(3);
+    expect(model.told()).toMatch(/Answer to ask-.*blue\. By ada via emacs/);
+    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+  });
+});
+
+describe.skipIf(clients === null)('Codex in the background', () => {
+  const done: CodexReply = { text: 'done' };
+  const env = { HIVE_SOURCE: 'bg' };
+
+  test('is held for what it showed, reports, and stops', async () => {
+    const world = await openWorld();
+    const model = await startResponses(({ input }, step) => {
+      if (step === 1) return { calls: [codexCall('hivemind_ping_user', PING)] };
+      const held = JSON.stringify(input.at(-1)).includes('have not reported it');
+      return held ? { calls: [codexCall('hivemind_report_updates', REPORT)] } : done;
+    });
+    await runCodex({ ...world, model, env }, 'go');
+    expect(model.everything().match(HELD)).toHaveLength(1);
+    expect(await noticesOf(world.hive)).toEqual([]);
+  });
+
+  test('that ignores it is let go after three: it has no cap of its own', async () => {
+    const world = await openWorld();
+    const model = await startResponses((_request, step) =>
+      step === 1 ? { calls: [codexCall('hivemind_ping_user', PING)] } : done,
+    );
+    await runCodex({ ...world, model, env }, 'go');
+    expect(model.everything().match(HELD)).toHaveLength(3);
+    expect(await noticesOf(world.hive)).toHaveLength(1);
+  });
+});
