@@ -121,7 +121,7 @@ CREATE UNIQUE INDEX prompts_by_key ON prompts (session_id, idempotency_key) WHER
 -- What waits, and when the next of it expires, must cost the same whatever the history behind it.
 -- `status` leads although it is always the same: without it SQLite prefers prompts_by_status, and sorts.
 CREATE INDEX prompts_pending ON prompts (status, urgency_rank, created_at, ask_id) WHERE status = 'pending';
-CREATE INDEX prompts_expiring ON prompts (expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
+CREATE INDEX prompts_expiring ON prompts (status, expires_at) WHERE status = 'pending' AND expires_at IS NOT NULL;
 CREATE INDEX prompts_uncollected ON prompts (session_id) WHERE collected_at IS NULL;
 CREATE INDEX prompts_by_carrier ON prompts (carrier) WHERE carrier IS NOT NULL AND collected_at IS NULL;
 CREATE INDEX prompts_by_status ON prompts (status, settled_at, ask_id);

@@ -12,6 +12,8 @@ import { tempStore } from '../support/temp.ts';
 expectNothingLeft();
 
 const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
+  'the next expiry of a prompt': (tx) => tx.prompts.nextExpiry(),
+  'the prompts that are due': (tx) => tx.prompts.due('2026', 100),
   'the last messages': (tx) => tx.messages.list({ limit: 500 }),
   'the messages before those': (tx) => tx.messages.list({ limit: 500, before: cursor(1_000) }),
   'what came since': (tx) => tx.messages.list({ limit: 500, after: cursor(1_000) }),

@@ -39,7 +39,8 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
   let closed = false;
 
   function wake(): void {
-    for (const listener of [...listeners]) listener();
+    // The last to listen is a call that somebody waits for; the first are housekeepers.
+    for (const listener of [...listeners].reverse()) listener();
   }
 
   function arm(): void {
