@@ -97,6 +97,7 @@ describe('while ten prompts arrive', () => {
 
   test('a prefix key and a command that reads keys of its own go on', async () => {
     await emacs.keys('C-x');
+    await emacs.until(/^(?![\s\S]*said: t)/); // Emacs has read it.
     await expectUntouched(tenArrive);
     await emacs.keys('h');
     expect(await lispValue('mark-active')).toBe('t');
