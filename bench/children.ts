@@ -94,8 +94,12 @@ export async function connect(args: readonly string[], env: Environment): Promis
 }
 
 /** An agent with a session of its own on the store in `folder`. */
-export function connectHive(folder: string, extra: Environment = { HIVE_AGENT: 'bench' }): Promise<Server> {
-  return connect([HIVE, 'mcp'], environment(folder, extra));
+export function connectHive(
+  folder: string,
+  extra: Environment = { HIVE_AGENT: 'bench' },
+  args: readonly string[] = [],
+): Promise<Server> {
+  return connect([HIVE, 'mcp', ...args], environment(folder, extra));
 }
 
 /** Resident memory of a process in MiB (proc(5)); NaN where the platform does not tell. */

@@ -12,10 +12,11 @@ import { emacs } from './rows/emacs.ts';
 import { history } from './rows/history.ts';
 import { hook } from './rows/hook.ts';
 import { idle } from './rows/idle.ts';
+import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
 import { server } from './rows/server.ts';
 
-const FAMILIES: readonly Family[] = [ask, answer, emacs, server, idle, history, hook, messages];
+const FAMILIES: readonly Family[] = [ask, answer, emacs, server, idle, history, hook, messages, interrupt];
 
 const { values } = parseArgs({
   options: {

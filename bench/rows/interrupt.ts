@@ -1,0 +1,104 @@
+/** Interrupts: how much longer a hook takes that has one to deliver, and how soon whoever asked hears of the end. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Hive } from '../../src/application/hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
+import { type Family, interleave } from '../harness.ts';
+
+const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
+const SESSION = '5e551000-0000-4000-8000-000000000003';
+/** As recorded from Claude Code. */
+const recorded = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../pre-tool-use.json'), 'utf8'),
+) as object;
+const ASKERS = 200;
+
+export const interrupt: Family = {
+  name: 'interrupt',
+  rows: ['interrupt → hook denies', 'abort → reply', `abort → ${ASKERS} replies`],
+  async measure(effort) {
+    const folder = tempFolder();
+    const hive = await openHive({ store: storeIn(folder), env: {} });
+    await introduce(hive);
+    const denied = await measureHooks(hive, folder, effort === 'full' ? 60 : 12);
+    const boss = await connectHive(folder, { HIVE_AGENT: 'boss' }, ['--role', 'coordinator']);
+    const replied = (askers: number) => (): Promise<number> => abort(hive, boss, askers);
+    const rounds = effort === 'full' ? 60 : 6;
+    const samples = await interleave(rounds, { one: replied(1), many: replied(ASKERS) });
+    await hive.close();
+    return [
+      {
+        name: 'interrupt → hook denies',
+        unit: 'ms',
+        samples: denied,
+        floor: null,
+        target: { of: 'p50', at_most: 5 },
+      },
+      {
+        name: 'abort → reply',
+        unit: 'ms',
+        samples: samples.one,
+        floor: null,
+        target: { of: 'p50', at_most: 5 },
+      },
+      {
+        name: `abort → ${ASKERS} replies`,
+        unit: 'ms',
+        samples: samples.many,
+        floor: null,
+        target: { of: 'p50', at_most: 250 },
+      },
+    ];
+  },
+};
+
+async function introduce(hive: Hive): Promise<void> {
+  await hive.sessions.introduce({
+    session_id: SESSION,
+    client: 'claude-code',
+    source: 'main',
+    project: 'project',
+    project_dir: '/',
+    branch: null,
+    parent_session_id: null,
+    machine: 'bench',
+    pid: null,
+  });
+}
+
+/** What a hook takes beyond itself: one with an interrupt to deliver, less one of the same round without. */
+async function measureHooks(hive: Hive, folder: string, rounds: number): Promise<number[]> {
+  const env = environment(folder);
+  let count = 0;
+  const fire = async (interrupted: boolean): Promise<number> => {
+    count += 1;
+    const prompt_id = `prompt-${count}`;
+    const event = { ...recorded, session_id: SESSION, prompt_id, tool_use_id: `toolu_${count}` };
+    await hive.turns.start({ session_id: SESSION, client_turn_id: prompt_id });
+    if (interrupted) await hive.interrupts.interrupt({ session: SESSION, timeout_ms: 0, actor: HUMAN });
+    return wallTime([HIVE, 'hook'], env, JSON.stringify(event));
+  };
+  const { quiet, stopped } = await interleave(rounds, {
+    quiet: () => fire(false),
+    stopped: () => fire(true),
+  });
+  return stopped.map((value, round) => value - (quiet[round] ?? Number.NaN));
+}
+
+/** From the commit of the abort here to the last reply of another process. */
+async function abort(
+  hive: Hive,
+  boss: Awaited<ReturnType<typeof connectHive>>,
+  askers: number,
+): Promise<number> {
+  const { turn_id } = await hive.turns.start({ session_id: SESSION });
+  const replies = Array.from({ length: askers }, () => boss.call('hivemind_interrupt', { session: SESSION }));
+  const pending = (): Promise<unknown[]> => hive.store.read((tx) => tx.turns.pendingInterrupts(turn_id));
+  while ((await pending()).length < askers) await new Promise((resolve) => setTimeout(resolve, 5));
+  const ended = hive.turns.end(turn_id, { aborted: 'interrupted', by: 'ada' });
+  const started = performance.now();
+  await ended;
+  await Promise.all(replies);
+  return performance.now() - started;
+}
