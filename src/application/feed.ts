@@ -44,8 +44,8 @@ export function createFeed(store: Store, log: Logger): Feed {
         }));
         if (stopped) return;
         if (pruned > cursor) {
-          cursor = head;
           await onResync(head);
+          cursor = head;
           continue;
         }
         if (events.length === 0) return;

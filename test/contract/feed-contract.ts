@@ -86,6 +86,24 @@ export function feedContract(engine: StoreEngine): void {
     expect([followed.resyncs, followed.seqs]).toEqual([[5], [6]]);
   });
 
+  test('says resync again when it could not be said', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    await append(hive.store, 2);
+    await hive.store.write((tx) => tx.events.prune(FAR_FUTURE, 2));
+    const heads: number[] = [];
+    const stop = hive.feed.follow({
+      cursor: 0,
+      onEvents: async () => undefined,
+      async onResync(head) {
+        heads.push(head);
+        if (heads.length === 1) throw new Error('not now');
+      },
+    });
+    onTestFinished(stop);
+    await eventually(() => heads.length === 2);
+    expect(heads).toEqual([2, 2]);
+  });
+
   test('needs no resync where its cursor had seen everything that went', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     await append(hive.store, 5);

@@ -45,6 +45,20 @@ export function winnersContract(engine: StoreEngine): void {
     }
   });
 
+  test('the store itself lets a prompt leave pending once, and takes no answer after its time', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const [prompt, short] = [await ask(hive), await ask(hive, { timeout_ms: 1_000 })];
+    const after = new Date(Date.parse(short.expires_at ?? '') + 1).toISOString();
+    await hive.store.write(async (tx) => {
+      const { now, prompts } = tx;
+      expect(await prompts.settle({ ...prompt, status: 'cancelled', settled_at: now }, now)).toBe(true);
+      expect(await prompts.settle({ ...prompt, status: 'responded', settled_at: now }, now)).toBe(false);
+      expect(await prompts.settle({ ...short, status: 'responded', settled_at: after }, after)).toBe(false);
+      expect(await prompts.settle({ ...short, status: 'expired', settled_at: after }, after)).toBe(true);
+    });
+    expect((await hive.prompts.get(prompt.ask_id)).status).toBe('cancelled');
+  });
+
   test('who loses is told who won, without an error', async () => {
     const [one, other] = await openTwo(engine);
     const { ask_id } = await ask(one);

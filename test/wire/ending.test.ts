@@ -1,12 +1,14 @@
 /** How a sidecar ends: within a second, whatever holds it, leaving nothing behind. */
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
+import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
-import { sleep, timed } from '../support/wait.ts';
+import { eventually, sleep, timed } from '../support/wait.ts';
 
 expectNothingLeft();
 
@@ -65,7 +67,7 @@ describe.each(ENDINGS)('%s', (_how, end) => {
 test('what was sent before the end of input is still taken', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  const asked = await Promise.all(Array.from({ length: 20 }, () => ask(hive, { urgency: 'low' })));
+  const asked = await Promise.all(Array.from({ length: 5 }, () => ask(hive, { urgency: 'low' })));
   const sidecar = await startSidecar(store);
   for (const { ask_id } of asked)
     sidecar.notify('hivemind-response', { ask_id, decision: 'yes', by: 'ada', response_id: `to ${ask_id}` });
@@ -91,4 +93,23 @@ test('initialize sent twice at once opens one desk', async () => {
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   const hive = await openTestHive(store);
   expect(await hive.desks.online()).toHaveLength(1);
+});
+
+test('serving ends although nothing that is written goes out any more', async () => {
+  const hive = await openTestHive();
+  const [input, stop] = [new PassThrough(), new AbortController()];
+  const output = new Writable({ write: () => undefined });
+  const options = { seat: 'ada@test', pid: 1, input, output, stop: stop.signal, ending: () => undefined };
+  const served = serveEmacs(hive, options);
+  const hello =
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol_version":1,"client":{"name":"a","version":"1"}}}';
+  input.write(`Content-Length: ${hello.length}\r\n\r\n${hello}`);
+  const initialized = '{"jsonrpc":"2.0","method":"initialized"}';
+  input.write(`Content-Length: ${initialized.length}\r\n\r\n${initialized}`);
+  await eventually(async () => (await hive.desks.online()).length === 1);
+  await ask(hive);
+  await sleep(50);
+  stop.abort();
+  expect((await timed(() => served)).ms).toBeLessThan(800);
+  expect(await hive.desks.online()).toEqual([]);
 });

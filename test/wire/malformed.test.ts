@@ -138,6 +138,15 @@ describe('JSON that is no request', () => {
   });
 });
 
+test('a batch is told how else', async () => {
+  const sidecar = await serveInProcess(await openTestHive());
+  sidecar.frame(JSON.stringify([GOOD]));
+  const { error } = await sidecar.seen((frame) => frame.error !== undefined);
+  expect(error?.message).toBe(
+    'invalid_input: Batches are not taken: send each request in a frame of its own.',
+  );
+});
+
 test('without parameters, or with null as Emacs sends them, a request has none', async () => {
   const sidecar = await serveInProcess(await openTestHive());
   sidecar.frame('{"jsonrpc":"2.0","id":101,"method":"prompt/list"}');

@@ -47,12 +47,12 @@ export interface EmacsOptions {
   input: Readable;
   output: Writable;
   stop: AbortSignal;
-  /** Called when the end has come and the putting away begins. */
+  /** Called once when the end has come; what came before it is still taken, and all is put away. */
   ending: () => void;
 }
 
 /** How long what came before the end of input may take, and how long the putting away. */
-const LAST_MESSAGES_MS = 300;
+const LAST_MESSAGES_MS = 400;
 const PUT_AWAY_MS = 400;
 
 /** Serves one Emacs until its end of stdin, `exit`, or `stop`; resolves when everything is put away. */
@@ -76,7 +76,10 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     connection.onNotification('exit', resolve);
     connection.onClose(resolve);
     // Emacs may have sent an answer and died: what came before the end is still taken.
-    const atEnd = (): void => void within(LAST_MESSAGES_MS, traffic.settled()).then(resolve);
+    const atEnd = (): void => {
+      options.ending();
+      void within(LAST_MESSAGES_MS, traffic.settled()).then(resolve);
+    };
     input.once('end', atEnd).once('close', atEnd);
     // Emacs is gone and its pipe with it; there is nobody left to tell.
     output.once('error', () => resolve());
