@@ -7,6 +7,7 @@ import type { Desk } from '../domain/desks.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
 import type { GateRecord } from '../domain/gate.ts';
 import type { Interrupt } from '../domain/interrupts.ts';
+import type { HistoryEntry } from '../domain/history.ts';
 import type { Loop, Pair } from '../domain/loop-guard.ts';
 import type { Mention, MentionInFull, MentionStatus, MentionSummary } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
@@ -46,6 +47,7 @@ export interface ReadTx {
   readonly loops: LoopReads;
   readonly gates: GateReads;
   readonly tokens: TokenReads;
+  readonly history: HistoryReads;
   readonly outreach: OutreachReads;
   readonly prints: PrintReads;
   readonly desks: DeskReads;
@@ -259,6 +261,21 @@ export interface MentionRecords extends MentionReads {
   deny(mention_ids: readonly string[]): Promise<void>;
   /** Gives the unprocessed mentions of a session to the one that continues it; returns the ids of what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
+}
+
+/** What a search through history looks for; a missing field matches all. */
+export interface HistoryFilter {
+  query?: string | undefined;
+  agent?: string | undefined;
+  project?: string | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+  limit: number;
+  cursor?: string | null | undefined;
+}
+
+export interface HistoryReads {
+  search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
 }
 
 export interface TokenReads {

@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   ],
   status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
   doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
+  history: ['Search everything asked, answered and posted', async () => (await import('./history.ts')).defineHistory],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
   prune: ['Remove what settled long ago', async () => (await import('./prune.ts')).definePrune],
   sidecar: [

@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { eventsContract } from './events-contract.ts';
 import { feedContract } from './feed-contract.ts';
+import { historyContract } from './history-contract.ts';
 import { listsContract } from './lists-contract.ts';
 import { loopsContract } from './loops-contract.ts';
 import { mentionsContract } from './mentions-contract.ts';
@@ -29,6 +30,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('mentions', () => mentionsContract(engine));
     describe('loops', () => loopsContract(engine));
     describe('outreach', () => outreachContract(engine));
+    describe('history', () => historyContract(engine));
     describe('the feed', () => feedContract(engine));
     describe('migrations', () => migrationsContract(engine));
   });

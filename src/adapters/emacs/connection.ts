@@ -20,6 +20,7 @@ import { startEvents } from './events.ts';
 import { FrameReader } from './frame-reader.ts';
 import { fitted } from './frames.ts';
 import { type Refusal, refusalOf, withParams } from './incoming.ts';
+import { historyMethods } from './history.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
 import { outreachMethods } from './outreach.ts';
@@ -38,6 +39,7 @@ export const METHODS: Methods = {
   ...turnMethods,
   ...outreachMethods,
   ...deskMethods,
+  ...historyMethods,
   ...doctorMethods,
 };
 

@@ -9,6 +9,7 @@ import gates from '../../../sql/0004_gates.sql';
 import outreach from '../../../sql/0005_outreach.sql';
 import tokens from '../../../sql/0006_tokens.sql';
 import dialogs from '../../../sql/0007_dialogs.sql';
+import history from '../../../sql/0008_history.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 5, name: 'outreach', text: outreach },
   { number: 6, name: 'tokens', text: tokens },
   { number: 7, name: 'dialogs', text: dialogs },
+  { number: 8, name: 'history', text: history },
 ];
 
 /** The schema that this code reads and writes. */

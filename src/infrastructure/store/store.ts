@@ -7,6 +7,7 @@ import { randomIds } from '../platform/ids.ts';
 import { deskStatements } from './desks.ts';
 import { eventStatements } from './events.ts';
 import { gateStatements } from './gates.ts';
+import { historyStatements } from './history.ts';
 import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
@@ -93,6 +94,10 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     get gates() {
       made.gates ??= gateStatements(sql);
       return made.gates;
+    },
+    get history() {
+      made.history ??= historyStatements(sql);
+      return made.history;
     },
     get tokens() {
       made.tokens ??= tokenStatements(sql);

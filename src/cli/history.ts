@@ -1,0 +1,78 @@
+/** `hive history`: everything asked, answered and posted, newest first; for people, for scripts, for notes. */
+import { type Command, Option } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { HistoryEntry } from '../domain/history.ts';
+import { excerpt } from '../domain/text.ts';
+import { parseDuration } from './duration.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { wholeNumber } from './list.ts';
+import { type Format, print, printJson, printRows, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface HistoryOptions extends Format {
+  agent?: string;
+  project?: string;
+  since?: string;
+  limit: number;
+  cursor?: string;
+  format: 'text' | 'org' | 'markdown';
+}
+
+export function defineHistory(command: Command): void {
+  command
+    .argument('[query]', 'words that must stand there')
+    .option('--agent <handle>', 'only of this agent')
+    .option('--project <name>', 'only of this project')
+    .option('--since <duration>', 'only the last so long: 90m, 2h, 7d')
+    .option('--limit <n>', 'at most so many', wholeNumber, 50)
+    .option('--cursor <cursor>', 'go on where the last page ended (its next_cursor)')
+    .addOption(
+      new Option('--format <format>', 'how it is written')
+        .choices(['text', 'org', 'markdown'])
+        .default('text'),
+    )
+    .option('--json', 'print JSON')
+    .action((query: string | undefined, options: HistoryOptions) =>
+      withHive(options, (hive) => history(hive, query, options)),
+    );
+}
+
+async function history(hive: Hive, query: string | undefined, options: HistoryOptions): Promise<ExitCode> {
+  const { agent, project, since, limit, cursor, format, json } = options;
+  const from = since === undefined ? undefined : new Date(Date.now() - parseDuration(since)).toISOString();
+  const { items, next_cursor } = await hive.store.read((tx) =>
+    tx.history.search({ query, agent, project, since: from, limit, cursor }),
+  );
+  if (json === true) {
+    printJson({ entries: items, next_cursor });
+    return EXIT.done;
+  }
+  if (format === 'text') printRows(items.map(toRow));
+  else for (const entry of items) print(toSection(entry, format));
+  if (next_cursor !== null) remark(`There are more: --limit ${limit * 2}, or --cursor ${next_cursor}`);
+  return EXIT.done;
+}
+
+function toRow({ at, agent, project, text, decision, status }: HistoryEntry): string[] {
+  const outcome = decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}`;
+  return [at.slice(0, 16).replace('T', ' '), agent, project ?? '', excerpt(text, 80), outcome];
+}
+
+/** One entry as a section; text of agents is quoted, so that none of it reads as a heading or a drawer. */
+function toSection(
+  { at, agent, kind, text, decision, by, status }: HistoryEntry,
+  format: 'org' | 'markdown',
+): string {
+  const heading = format === 'org' ? '*' : '##';
+  const quote = format === 'org' ? ': ' : '> ';
+  const quoted = (body: string): string =>
+    body
+      .split('\n')
+      .map((line) => `${quote}${line}`)
+      .join('\n');
+  const outcome =
+    decision === null ? (kind === 'prompt' ? `(${status})` : '') : `${by} answered:\n\n${quoted(decision)}`;
+  return [`${heading} ${at} ${agent}`, quoted(text), outcome, '']
+    .filter((part, index) => part !== '' || index === 3)
+    .join('\n\n');
+}

@@ -1,0 +1,30 @@
+/** History: everything that was asked, answered and posted, as one line of entries, newest first. */
+export interface HistoryEntry {
+  kind: 'prompt' | 'message';
+  /** An ask_id or a message_id. */
+  id: string;
+  at: string;
+  /** Who asked or wrote. */
+  agent: string;
+  project: string | null;
+  /** The question or the body. */
+  text: string;
+  /** Of a prompt; null for a message. */
+  status: string | null;
+  decision: string | null;
+  by: string | null;
+}
+
+/** Two lines of entries as one, newest first; of one moment, by id. */
+export function mergeHistory(
+  left: readonly HistoryEntry[],
+  right: readonly HistoryEntry[],
+  limit: number,
+): HistoryEntry[] {
+  return [...left, ...right].sort(newestFirst).slice(0, limit);
+}
+
+function newestFirst(a: HistoryEntry, b: HistoryEntry): number {
+  if (a.at !== b.at) return a.at < b.at ? 1 : -1;
+  return a.id < b.id ? 1 : a.id > b.id ? -1 : 0;
+}

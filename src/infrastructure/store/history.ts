@@ -1,0 +1,88 @@
+/**
+ * The statements of history: each kind is read by its own index of time, newest first, until the page is
+ * full. Words are looked for in `search_text`, which JavaScript has normalised alike for every engine.
+ */
+import type { HistoryFilter, HistoryReads } from '../../application/ports.ts';
+import { type HistoryEntry, mergeHistory } from '../../domain/history.ts';
+import { conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
+import { type Row, type Sql, type SqlValue, statement } from './sql.ts';
+
+interface Source {
+  kind: HistoryEntry['kind'];
+  /** The columns as an entry names them. */
+  select: string;
+  order: readonly [at: string, id: string];
+  agent: string;
+}
+
+const SOURCES: readonly Source[] = [
+  {
+    kind: 'prompt',
+    select: `ask_id AS id, created_at AS at, agent, project, question AS text, status, decision, "by" FROM prompts`,
+    order: ['created_at', 'ask_id'],
+    agent: 'agent',
+  },
+  {
+    kind: 'message',
+    select: `message_id AS id, at, from_handle AS agent, project, body AS text,
+      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, CAST(NULL AS TEXT) AS "by" FROM messages`,
+    order: ['at', 'message_id'],
+    agent: 'from_handle',
+  },
+];
+
+export function historyStatements(sql: Sql): HistoryReads {
+  async function read(
+    { kind, select, order, agent }: Source,
+    filter: HistoryFilter,
+    cursor: SqlValue[] | null,
+  ): Promise<HistoryEntry[]> {
+    const [at] = order;
+    const where = conditions('1 = 1')
+      .and(`${agent} = ?`, filter.agent)
+      .and('project = ?', filter.project)
+      .and(`${at} >= ?`, filter.since)
+      .and(`${at} < ?`, filter.until)
+      .and(
+        `search_text LIKE ? ESCAPE '\\'`,
+        filter.query === undefined ? undefined : likePattern(filter.query),
+      )
+      .after(order, 'DESC', cursor);
+    const sorted = order.map((column) => `${column} DESC`).join(', ');
+    const text = `SELECT ${select} WHERE ${where.text} ORDER BY ${sorted} LIMIT ${where.next}`;
+    const rows = await sql.all(statement(text), [...where.params, filter.limit + 1]);
+    return rows.map((row) => toEntry(kind, row));
+  }
+
+  return {
+    async search(filter) {
+      const cursor = decodeCursor(filter.cursor, 2);
+      let found: HistoryEntry[] = [];
+      for (const source of SOURCES)
+        found = mergeHistory(found, await read(source, filter, cursor), filter.limit + 1);
+      const items = found.slice(0, filter.limit);
+      const last = items.at(-1);
+      return {
+        items,
+        next_cursor:
+          found.length > filter.limit && last !== undefined ? encodeCursor([last.at, last.id]) : null,
+      };
+    },
+  };
+}
+
+function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
+  const text = (name: string): string | null =>
+    row[name] === null || row[name] === undefined ? null : String(row[name]);
+  return {
+    kind,
+    id: String(row['id']),
+    at: String(row['at']),
+    agent: String(row['agent']),
+    project: text('project'),
+    text: String(row['text']),
+    status: text('status'),
+    decision: text('decision'),
+    by: text('by'),
+  };
+}
