@@ -4,7 +4,7 @@
  */
 import type { Interrupt, InterruptOutcome } from './interrupts.ts';
 import { excerpt } from './text.ts';
-import type { AbortReason, EndKind, Turn } from './turns.ts';
+import type { AbortReason, Turn } from './turns.ts';
 
 const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
   interrupted: (by) => `task interrupted ${by}`,
@@ -77,15 +77,6 @@ const TOLD: Readonly<Record<AbortReason, (by: string) => string>> = {
   replaced: () => 'was replaced by this one before it ended',
   ended: () => 'was cut off when its session ended',
   unknown: () => 'ended without a word of how',
-};
-
-/** What became of the questions, for the one who cancelled nothing himself. */
-export const END_SENTENCES: Readonly<Record<EndKind, string>> = {
-  interrupted: 'The turn in which it was asked was interrupted.',
-  replaced: 'The turn in which it was asked was replaced by a new one.',
-  unknown: 'The turn in which it was asked is over, and nothing says how it ended.',
-  completed: 'The turn in which it was asked is over.',
-  ended: 'The session that asked it has ended.',
 };
 
 /** For the human: a client went on after it was told to stop. */

@@ -11,6 +11,7 @@ import { messagesContract } from './messages-contract.ts';
 import { migrationsContract } from './migrations-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
+import { turnsContract } from './turns-contract.ts';
 import { winnersContract } from './winners-contract.ts';
 
 export interface StoreEngine {
@@ -29,6 +30,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('messages', () => messagesContract(engine));
     describe('mentions', () => mentionsContract(engine));
     describe('loops', () => loopsContract(engine));
+    describe('turns', () => turnsContract(engine));
     describe('outreach', () => outreachContract(engine));
     describe('history', () => historyContract(engine));
     describe('the feed', () => feedContract(engine));
