@@ -1,0 +1,124 @@
+/** Client suite 6: steering, Esc, /clear and --resume with a question open: who it is, which turn, where the answer goes. */
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually } from '../support/wait.ts';
+import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
+import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
+import { clients, openWorld, type World } from './support/world.ts';
+
+expectNothingLeft();
+
+const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
+
+interface Run extends World {
+  model: Awaited<ReturnType<typeof startModel>>;
+  claude: ClaudeTerminal;
+}
+
+async function open(script: Script): Promise<Run> {
+  const world = await openWorld();
+  const { hive: _, ...rest } = world;
+  const model = await startModel(script);
+  return { ...world, model, claude: await openClaude({ ...rest, model, allowed: 'mcp__hive Bash' }) };
+}
+
+/** Every turn of the store, as the log tells them: `STATE reason`. */
+async function turns({ hive }: World): Promise<string[]> {
+  const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
+  const ids = new Set(
+    events.filter(({ type }) => type === 'turn/changed').map(({ subject }) => subject ?? ''),
+  );
+  const found = await Promise.all([...ids].map((turn_id) => hive.turns.get(turn_id)));
+  return found.map(({ state, abort_reason, by }) =>
+    [state, abort_reason, by].filter((part) => part !== null).join(' '),
+  );
+}
+
+/** Its PreToolUse hook has ended, and it is under way. */
+async function toolRuns({ hive }: World, name: string): Promise<void> {
+  await eventually(async () => {
+    const running = await hive.store.read((tx) => tx.turns.running(10));
+    return running.some(({ open_tools }) => open_tools.some((tool) => tool.name === name));
+  }, 10_000);
+}
+
+describe.skipIf(clients === null)('the interactive Claude Code', () => {
+  test('a message typed while a tool runs steers the turn that runs', async () => {
+    const run = await open((_request, step) =>
+      step === 1 ? { calls: [bash('sleep 3')] } : { text: 'all done' },
+    );
+    await run.claude.say('first words');
+    await toolRuns(run, 'Bash');
+    await run.claude.say('second words');
+    await run.claude.until(/all done/);
+    expect(run.model.everything()).toContain('second words');
+    await eventually(async () => (await turns(run)).join() === 'completed');
+    const events = await run.hive.store.read((tx) => tx.events.after(0, 1_000));
+    expect(events.filter(({ type }) => type === 'turn/steered')).toHaveLength(1);
+  });
+
+  test('Esc while a tool runs: the turn is interrupted, its question falls, the next turn is told once', async () => {
+    const run = await open((_request, step) => {
+      if (step === 1) return ask;
+      return step === 2 ? { calls: [bash('tail -f /dev/null')] } : { text: `reply ${step}` };
+    });
+    await run.claude.say('first words');
+    await toolRuns(run, 'Bash');
+    await run.claude.keys('Escape');
+    await run.claude.until(/Interrupted[\s\S]*\? for shortcuts/);
+    await run.claude.say('second words');
+    await run.claude.until(/reply 3/);
+    await eventually(async () => !(await turns(run)).includes('in_progress'));
+    expect(await turns(run)).toEqual(['aborted interrupted terminal', 'completed']);
+    const [prompt] = (await run.hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
+    expect(run.model.told()).toMatch(/interrupted/i);
+    expect(run.model.told()).toContain(`${prompt?.ask_id} (asked`);
+    await run.claude.say('third words');
+    await run.claude.until(/reply 4/);
+    expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
+  });
+
+  test('/clear with a question open: the answer reaches the session that goes on, in the same process', async () => {
+    const run = await open((_request, step) => (step === 1 ? ask : { text: `reply ${step}` }));
+    const { hive, claude, model } = run;
+    await claude.say('first words');
+    await claude.until(/reply 2/);
+    const [before] = (await hive.prompts.list({ limit: 10 })).items;
+    await claude.say('/clear');
+    await eventually(
+      async () => (await hive.sessions.list({ state: 'alive' })).some((s) => s.continues !== null),
+      10_000,
+    );
+    await hive.prompts.respond({ ask_id: before?.ask_id ?? '', decision: 'blue', actor: HUMAN });
+    await claude.until(/❯/);
+    await claude.say('second words');
+    await claude.until(/reply 3/);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+    const after = await hive.prompts.get(before?.ask_id ?? '');
+    const session = await hive.sessions.get(after.session_id);
+    expect(session).toMatchObject({
+      continues: before?.session_id,
+      state: expect.not.stringMatching('ended'),
+    });
+  });
+});
+
+describe.skipIf(clients === null)('claude -p --resume', () => {
+  test('hears at its start what was answered while it was gone, under its old id', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel((_request, step) => (step === 1 ? ask : { text: 'done' }));
+    const first = await runClaude({ ...world, model }, 'go');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ session_id: first.session_id, status: 'pending', orphaned: true });
+    await hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', decision: 'blue', actor: HUMAN });
+    const again = await runClaude({ ...world, model }, 'go on', ['--resume', first.session_id]);
+    expect(again.session_id).toBe(first.session_id);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+    expect((await hive.prompts.get(prompt?.ask_id ?? '')).collected_at).not.toBeNull();
+  });
+});
