@@ -1,0 +1,116 @@
+/** `hive hook` with what should never come: it says nothing to the client, in time, and open or closed as configured. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { type Child, childEnvironment, type Environment, spawnHive } from '../support/children.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+import { timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const SESSION = '5e551000-0000-4000-8000-000000000001';
+const EVENT = {
+  session_id: SESSION,
+  cwd: '/home/user/project',
+  hook_event_name: 'PreToolUse',
+  tool_name: 'Bash',
+  tool_input: { command: 'ls' },
+  tool_use_id: 't1',
+};
+
+interface Ran {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+async function hook(store: string, stdin: string, env: Environment = {}): Promise<Ran> {
+  const child: Child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store, env));
+  let out = '';
+  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.process.stdin.end(stdin);
+  const { code } = await child.exited;
+  return { code, out, err: child.stderr() };
+}
+
+const CLOSED = { HIVE_GATE_FAIL: 'closed' };
+
+describe('an event that is none', () => {
+  test.each([
+    ['nothing at all', ''],
+    ['no JSON', 'hello'],
+    ['half a JSON', '{"session_id":'],
+    ['JSON that is no object', '[1,2]'],
+    ['no name', JSON.stringify({ session_id: SESSION })],
+    ['no session', JSON.stringify({ hook_event_name: 'PreToolUse' })],
+    ['a session that is no text', JSON.stringify({ ...EVENT, session_id: 5 })],
+  ])('%s: the tool runs, and stderr says why', async (_what, stdin) => {
+    const ran = await hook(tempStore(), stdin);
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(ran.err).toMatch(/^hive hook: .+\.\n$/);
+  });
+
+  test('denies where it is to fail closed', async () => {
+    expect(await hook(tempStore(), 'hello', CLOSED)).toMatchObject({ code: 2, out: '' });
+  });
+});
+
+test('an event that nobody knows is no opinion', async () => {
+  const ran = await hook(tempStore(), JSON.stringify({ ...EVENT, hook_event_name: 'SomethingNew' }));
+  expect(ran).toEqual({ code: 0, out: '', err: '' });
+});
+
+test('an event of five megabytes is read like any other', async () => {
+  const store = tempStore();
+  const input = { command: `echo ${'x'.repeat(5 * 1024 * 1024)}` };
+  expect(await hook(store, JSON.stringify({ ...EVENT, tool_input: input }))).toEqual({
+    code: 0,
+    out: '',
+    err: '',
+  });
+  const hive = await openTestHive(store);
+  expect((await hive.sessions.get(SESSION))?.state).toBe('active');
+});
+
+test('text with NUL and lone surrogates is stored as what can be stored', async () => {
+  const store = tempStore();
+  const stdin = `{"hook_event_name":"SessionStart","source":"startup","session_id":"a\\u0000b\\ud800c","cwd":"/x"}`;
+  expect((await hook(store, stdin)).code).toBe(0);
+  const hive = await openTestHive(store);
+  expect((await hive.sessions.list()).map(({ session_id }) => session_id)).toEqual(['a\uFFFDb\uFFFDc']);
+});
+
+describe('a store that cannot be used', () => {
+  test('locked by another for long: given up within 2 s, open or closed as configured', async () => {
+    const store = tempStore();
+    await openTestHive(store);
+    const holder = new DatabaseSync(store);
+    holder.exec('BEGIN IMMEDIATE');
+    const open = await timed(() => hook(store, JSON.stringify(EVENT)));
+    expect(open.result).toMatchObject({ code: 0, out: '' });
+    expect(open.result.err).toContain('locked');
+    expect(open.ms).toBeLessThan(3_000);
+    expect((await hook(store, JSON.stringify(EVENT), CLOSED)).code).toBe(2);
+    holder.exec('ROLLBACK');
+    holder.close();
+  });
+
+  test('a file that is no store: the tool runs, and the file stays as it is', async () => {
+    const store = tempStore();
+    writeFileSync(store, 'my notes');
+    const ran = await hook(store, JSON.stringify(EVENT));
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(ran.err).toContain('is no store of Hive');
+  });
+
+  test('a folder in its place: the tool runs', async () => {
+    const store = join(dirname(tempStore()), 'folder.db');
+    mkdirSync(store);
+    expect(await hook(store, JSON.stringify(EVENT))).toMatchObject({ code: 0, out: '' });
+  });
+});
