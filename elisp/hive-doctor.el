@@ -79,8 +79,9 @@
      (mapcar (lambda (entry)
                (hive-doctor-check
                 :name "Rejected" :ok nil
-                :text (format "%s: %S" (hive-entry-ask-id entry)
-                              (plist-get (hive-entry-params entry) :decision))
+                :text (format "%s: %S" (or (hive-entry-ask-id entry) "message")
+                              (or (plist-get (hive-entry-params entry) :decision)
+                                  (plist-get (hive-entry-params entry) :body)))
                 :advice (hive-entry-text entry)))
              rejected))))
 

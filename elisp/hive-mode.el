@@ -30,6 +30,8 @@
 ;;   M-x hive-respond   answer the most urgent question
 ;;   M-x hive-next      answer one after the other, a key each
 ;;   M-x hive-list      see all that wait
+;;   M-x hive-shared    the buffer in which agents and you talk
+;;   M-x hive-sessions  see who is here
 ;;   M-x hive-doctor    see what is wrong, and what to do about it
 ;;
 ;; Nothing that arrives opens a minibuffer, moves point, selects a window or
@@ -39,14 +41,18 @@
 
 (require 'hive-amend)
 (require 'hive-attention)
+(require 'hive-check-mentions)
 (require 'hive-doctor)
 (require 'hive-list)
+(require 'hive-mentions)
 (require 'hive-model)
 (require 'hive-next)
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-sessions)
+(require 'hive-shared)
 (require 'hive-sidecar)
 (require 'hive-work)
 
@@ -84,20 +90,26 @@
 (defun hive-mode-line--text ()
   "Return what the mode line should show now, or nil."
   (let* ((waiting (hive-prompts))
+         (mentions (hive-mentions-count))
          (unsent (length (hive-outbox-entries 'pending)))
          (away (not (memq hive-sidecar-state '(connected off))))
          (text (concat (when waiting (format " %d!" (length waiting)))
+                       (when (> mentions 0) (format " %d@" mentions))
                        (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
                        (when (and away (> unsent 0)) (format " %d unsent" unsent)))))
     (unless (string-empty-p text)
       (propertize
        (concat " hive" text)
-       'face (cond ((null waiting) 'hive-mode-line-problem)
+       'face (cond ((and (null waiting) (= mentions 0)) 'hive-mode-line-problem)
+                   ((null waiting) 'hive-mode-line-waiting)
                    ((= 0 (hive-prompt-rank (car waiting))) 'hive-mode-line-critical)
                    (t 'hive-mode-line-waiting))
        'help-echo (if away
                       "Hive has no sidecar: M-x hive-doctor says why"
-                    "Agents wait for you\nmouse-1: answer\nmouse-3: list")
+                    (concat (if waiting "Agents wait for you\nmouse-1: answer\nmouse-3: list" "")
+                            (if (and waiting (> mentions 0)) "\n" "")
+                            (if (> mentions 0)
+                                "Agents mention you: M-x hive-check-mentions" "")))
        'mouse-face 'mode-line-highlight
        'local-map hive-mode-line-map))))
 

@@ -119,9 +119,11 @@ Those that were settled or answered meanwhile are not worth a word."
 
 (defun hive-notify--rejected (entry)
   "Tell that the answer in ENTRY cannot be stored."
-  (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
-                   (hive-entry-ask-id entry)
-                   (hive-text-line (hive-entry-text entry) 200)))
+  ;; Of what is no answer, its own capability tells.
+  (when (hive-entry-ask-id entry)
+    (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
+                     (hive-entry-ask-id entry)
+                     (hive-text-line (hive-entry-text entry) 200))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) params)
   "Say the text of PARAMS, a notice for the human."

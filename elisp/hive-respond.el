@@ -100,6 +100,7 @@ instead, and keep TEXT in the kill ring."
   (let ((agent (hive-text-line (plist-get result :agent) 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
+     ((null (hive-entry-ask-id entry)))  ; no answer
      ((hive-prompt-flag result :accepted)
       (hive-notify-say "Answered %s: %s (stored)" agent decision))
      ((hive-prompt-flag result :late)

@@ -1,0 +1,235 @@
+;;; hive-sessions.el --- The agents that are here  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; A live table of the sessions: who they are, where, what they do, what
+;; they wait for; and keys to talk to them, answer them, configure them and
+;; interrupt them.  It follows what happens while it is visible.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-handles)
+(require 'hive-mentions)
+(require 'hive-model)
+(require 'hive-rpc)
+(require 'hive-session-commands)
+(require 'hive-sidecar)
+(require 'hive-text)
+(require 'hive-work)
+(require 'tabulated-list)
+
+(defconst hive-sessions--name "*hive-sessions*" "The name of the list's buffer.")
+(defconst hive-sessions--rows 500 "How many rows are shown at most.")
+(defconst hive-sessions--patience 0.5 "Seconds in which changes are shown together.")
+
+(defface hive-sessions-active '((t :inherit success))
+  "A session that works."
+  :group 'hive)
+
+(defface hive-sessions-ended '((t :inherit shadow))
+  "A session that has ended."
+  :group 'hive)
+
+(defvar hive-sessions-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'hive-session-visit)
+    (define-key map (kbd "m") #'hive-session-mention)
+    (define-key map (kbd "s") #'hive-session-shared)
+    (define-key map (kbd "a") #'hive-session-answer)
+    (define-key map (kbd "M") #'hive-session-mentions)
+    (define-key map (kbd "c") #'hive-session-configure)
+    (define-key map (kbd "i") #'hive-session-interrupt)
+    (define-key map (kbd "e") #'hive-sessions-toggle-ended)
+    map)
+  "Keymap of `hive-sessions-mode'.")
+
+(define-derived-mode hive-sessions-mode tabulated-list-mode "Hive-Sessions"
+  "Major mode of the list of sessions.
+\\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
+\\[hive-session-mentions] shows what others said to it, \\[hive-session-shared] opens its shared buffer,
+\\[hive-session-visit] visits its project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
+\\[hive-sessions-toggle-ended] shows those that have ended, too.
+\\{hive-sessions-mode-map}"
+  (setq tabulated-list-format [("Handle" 18 t) ("Client" 12 t) ("Source" 6 t) ("State" 7 t)
+                               ("Project" 16 t) ("Branch" 14 t)
+                               ("Asks" 5 hive-sessions--by-number :right-align t)
+                               ("Mentions" 8 hive-sessions--by-number :right-align t)
+                               ("Seen" 5 nil :right-align t) ("Doing" 0 t)]
+        tabulated-list-padding 1
+        tabulated-list-sort-key nil
+        tabulated-list-entries #'hive-sessions--entries
+        ;; Right-to-left text in one column must not move the others.
+        bidi-paragraph-direction 'left-to-right)
+  (setq truncate-lines t)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-sessions-refresh)))
+  (tabulated-list-init-header)
+  (add-hook 'window-buffer-change-functions #'hive-sessions--shown nil t))
+
+;;;; Rows
+
+(defvar hive-sessions--list nil "The sessions as they were fetched, newest first.")
+(defvar hive-sessions--ended nil "Non-nil to show those that have ended as well.")
+
+(defun hive-sessions--by-number (a b)
+  "Return non-nil if row A has a smaller number than B where rows are sorted."
+  (let ((column (cl-position (car tabulated-list-sort-key) tabulated-list-format
+                             :key #'car :test #'equal)))
+    (cl-flet ((number (row) (string-to-number (aref (cadr row) column))))
+      (< (number a) (number b)))))
+
+(defun hive-sessions--doing (session)
+  "Return what SESSION is doing, in words."
+  (let* ((turn (plist-get session :turn))
+         (tool (plist-get turn :tool)))
+    (cond ((null turn) "")
+          ((not (equal "in_progress" (plist-get turn :state)))
+           (hive-text-line (plist-get turn :sentence) 80))
+          (tool (format "%s for %s" (hive-text-line tool 40)
+                        (hive-text-age (plist-get turn :tool_since))))
+          (t (format "running for %s" (hive-text-age (plist-get turn :started_at)))))))
+
+(defun hive-sessions--count (number)
+  "Return NUMBER as its cell, empty for none."
+  (cond ((not (and (numberp number) (> number 0))) "")
+        (t (propertize (number-to-string number) 'face 'warning))))
+
+(defun hive-sessions--asks ()
+  "Return how many questions wait, by session."
+  (let ((counts (make-hash-table :test #'equal)))
+    (dolist (prompt (hive-prompts) counts)
+      (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
+
+(defun hive-sessions--row (session asks)
+  "Return the row of SESSION; ASKS has the questions that wait, by session."
+  (let* ((state (hive-text-line (plist-get session :state) 7))
+         (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
+                      (_ 'default))))
+    (cl-flet ((cell (key width) (hive-text-line (plist-get session key) width)))
+      (list (plist-get session :session_id)
+            (vector (propertize (cell :handle 40) 'face face)
+                    (cell :client 20) (cell :source 6)
+                    (propertize state 'face face)
+                    (cell :project 30) (cell :branch 30)
+                    (hive-sessions--count (gethash (plist-get session :session_id) asks))
+                    (hive-sessions--count (plist-get session :unprocessed_mentions))
+                    (hive-text-age (plist-get session :last_seen_at))
+                    (concat (if (hive-prompt-flag session :shared) "" "[not shared] ")
+                            (hive-sessions--doing session)))))))
+
+(defun hive-sessions--entries ()
+  "Return the rows, in the order of the sidecar."
+  (let ((asks (hive-sessions--asks)))
+    (mapcar (lambda (session) (hive-sessions--row session asks))
+            (seq-take hive-sessions--list hive-sessions--rows))))
+
+(defun hive-sessions-at-point ()
+  "Return the session at point."
+  (or (cl-find (tabulated-list-get-id) hive-sessions--list :test #'equal
+               :key (lambda (session) (plist-get session :session_id)))
+      (user-error "There is no session on this line")))
+
+(setq hive-session-at-point-function #'hive-sessions-at-point)
+
+;;;; Following
+
+(defvar hive-sessions--timer nil "The timer that will fetch anew, or nil.")
+(defvar hive-sessions--stale nil "Non-nil when something changed out of sight.")
+
+(defun hive-sessions--print ()
+  "Print the list anew, and leave each window on its session."
+  (let ((places (mapcar (lambda (window)
+                          (cons window (tabulated-list-get-id (window-point window))))
+                        (get-buffer-window-list nil nil t)))
+        (inhibit-modification-hooks t))
+    (tabulated-list-print t)
+    (pcase-dolist (`(,window . ,id) places)
+      (let ((pos (and id (not (eq window (selected-window)))
+                      (hive-sessions--position id))))
+        (when pos (set-window-point window pos))))))
+
+(defun hive-sessions--position (id)
+  "Return where the row of the session ID begins, or nil."
+  (let ((pos (point-min)))
+    (while (and pos (not (equal id (get-text-property pos 'tabulated-list-id))))
+      (setq pos (next-single-property-change pos 'tabulated-list-id)))
+    pos))
+
+(defun hive-sessions-refresh ()
+  "Ask the sidecar anew, and print the answer."
+  (interactive)
+  (setq hive-sessions--stale nil)
+  (when (hive-sidecar-connected-p)
+    (hive-rpc-request
+     'session/list (list :state (if hive-sessions--ended "all" "alive")
+                         :limit hive-sessions--rows)
+     :success (lambda (result)
+                (setq hive-sessions--list (append (plist-get result :sessions) nil))
+                (let ((buffer (get-buffer hive-sessions--name)))
+                  (when buffer
+                    (with-current-buffer buffer (hive-sessions--print)))))
+     :error (lambda (err) (hive-work-log "no sessions: %S" err)))))
+
+(defun hive-sessions--changed (&rest _)
+  "Show what changed soon, or note that it did while out of sight."
+  (let ((buffer (get-buffer hive-sessions--name)))
+    (cond ((null buffer) (hive-sessions--unfollow))
+          ((not (get-buffer-window buffer t)) (setq hive-sessions--stale t))
+          ((not hive-sessions--timer)
+           (setq hive-sessions--timer
+                 (run-at-time hive-sessions--patience nil
+                              (lambda ()
+                                (setq hive-sessions--timer nil)
+                                (hive-work-guarded #'hive-sessions-refresh))))))))
+
+(defun hive-sessions--shown (window)
+  "Bring the list up to date when WINDOW comes to show it."
+  (when (and hive-sessions--stale (window-live-p window)
+             (equal hive-sessions--name (buffer-name (window-buffer window))))
+    (hive-sessions-refresh)))
+
+(defconst hive-sessions--hooks
+  '(hive-handles-changed-hook hive-mentions-changed-functions hive-changed-hook)
+  "What tells that a row may have changed.")
+
+(defun hive-sessions--follow ()
+  "Begin to follow what happens."
+  (dolist (hook hive-sessions--hooks) (add-hook hook #'hive-sessions--changed)))
+
+(defun hive-sessions--unfollow ()
+  "Follow no more."
+  (dolist (hook hive-sessions--hooks) (remove-hook hook #'hive-sessions--changed)))
+
+(cl-defmethod hive-rpc-notify :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
+  "Show what the session does now."
+  (hive-sessions--changed)
+  (cl-call-next-method))
+
+;;;; Commands
+
+(defun hive-sessions-toggle-ended ()
+  "Show the sessions that have ended as well, or no more."
+  (interactive)
+  (setq hive-sessions--ended (not hive-sessions--ended))
+  (hive-sessions-refresh))
+
+;;;###autoload
+(defun hive-sessions ()
+  "List the agents that are here: who they are, what they do, what they wait for.
+\\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
+\\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it."
+  (interactive)
+  (let ((buffer (get-buffer-create hive-sessions--name)))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'hive-sessions-mode) (hive-sessions-mode))
+      (hive-sessions--follow)
+      (hive-sessions--print)
+      (hive-sessions-refresh))
+    (pop-to-buffer buffer)))
+
+(provide 'hive-sessions)
+;;; hive-sessions.el ends here

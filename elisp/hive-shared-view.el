@@ -1,0 +1,254 @@
+;;; hive-shared-view.el --- Which messages a shared buffer shows  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; A shared buffer holds a stretch of the messages that the store has, in
+;; their one order, then a line, then what the human is writing:
+;;
+;;     [Earlier messages]
+;;     ## 2026-01-11 18:00:00 Claude-abc12
+;;
+;;     @Claude-def34 The login is done.
+;;
+;;     -------- write below, C-c C-c posts --------
+;;     half a sent
+;;
+;; The stretch is bounded, however many messages there are; it grows at
+;; both ends on request and shrinks where nobody reads.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-mentions)
+(require 'hive-shared-text)
+
+(defcustom hive-shared-limit 500
+  "How many of the last messages a shared buffer shows.
+When you page back it shows up to twice as many."
+  :type 'natnum
+  :group 'hive-shared)
+
+(defvar-local hive-shared-place nil
+  "The place of this buffer, as `hive-place-of' has it; nil for everyone's.")
+(defvar-local hive-shared-thread nil "The thread that this buffer shows, or nil.")
+(defvar-local hive-shared-narrowed nil "The thread that is visible, or nil for all.")
+(defvar-local hive-shared-earlier nil "Non-nil when the store has older messages.")
+(defvar-local hive-shared-later nil "Non-nil when the store has newer messages.")
+
+(defvar-local hive-shared--messages nil "The messages that are shown, oldest first.")
+(defvar-local hive-shared--ids nil "The messages that are shown, by their ids.")
+(defvar-local hive-shared--end nil "A marker: where the messages end.")
+(defvar-local hive-shared--start nil "A marker: where what the human writes begins.")
+
+(defun hive-shared-start ()
+  "Return where what the human writes begins."
+  (marker-position hive-shared--start))
+
+(defun hive-shared-end ()
+  "Return where the messages end."
+  (marker-position hive-shared--end))
+
+(defun hive-shared-first () "Return the first message that is shown." (car hive-shared--messages))
+(defun hive-shared-last () "Return the last message that is shown." (car (last hive-shared--messages)))
+
+(defun hive-shared-message (id)
+  "Return the message with ID, if it is shown."
+  (gethash id hive-shared--ids))
+
+;;;; The line, and the ends
+
+(defun hive-shared--rule ()
+  "Return the line between the messages and what the human writes."
+  (propertize (concat "-------- write below, C-c C-c posts "
+                      (make-string 24 ?-) "\n")
+              'font-lock-face 'hive-shared-rule
+              'hive-edge 'rule
+              'read-only t
+              'rear-nonsticky t))
+
+(defun hive-shared-prepare ()
+  "Make this buffer ready for messages; there are none yet."
+  (hive-shared-silently
+    (erase-buffer)
+    (insert (hive-shared--rule)))
+  (setq hive-shared--ids (make-hash-table :test #'equal)
+        hive-shared--messages nil
+        hive-shared--end (copy-marker (point-min) t)
+        hive-shared--start (copy-marker (point-max) nil)))
+
+(defun hive-shared--edge-text (label command)
+  "Return a line with the button LABEL, to run COMMAND."
+  (propertize (concat (make-text-button (copy-sequence label) nil
+                                        'action (lambda (_) (call-interactively command))
+                                        'follow-link t)
+                      "\n\n")
+              'rear-nonsticky t))
+
+(defun hive-shared--edge (which present pos label command)
+  "Let the button WHICH be there just when PRESENT is non-nil.
+When it is missing, it is put at POS, with LABEL, to run COMMAND."
+  (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge which)))
+    (cond ((and beg (not present))
+           (hive-shared-cut beg (or (text-property-not-all beg (hive-shared-end)
+                                                           'hive-edge which)
+                                    (hive-shared-end))))
+          ((and present (not beg))
+           (hive-shared-put pos (propertize (hive-shared--edge-text label command)
+                                            'hive-edge which)
+                            t)))))
+
+(defun hive-shared-edges ()
+  "Show at each end whether the store has more."
+  (save-restriction
+    (widen)
+    (hive-shared--edge 'earlier hive-shared-earlier (point-min)
+                       "[Earlier messages]" 'hive-shared-page-back)
+    (hive-shared--edge 'later hive-shared-later (hive-shared-end)
+                       "[Later messages]" 'hive-shared-page-forward)))
+
+;;;; Where a message stands
+
+(defun hive-shared-region (message)
+  "Return where MESSAGE is shown, (BEG . END), or nil when it was deleted.
+What somebody typed into it belongs to the region."
+  (save-restriction
+    (widen)
+    (let* ((limit (hive-shared-end))
+           (beg (text-property-any (point-min) limit 'hive-message message))
+           (end beg) (pos beg))
+      (while pos
+        (setq end (or (text-property-not-all pos limit 'hive-message message) limit)
+              pos (text-property-any end limit 'hive-message message)))
+      (when beg (cons beg end)))))
+
+(defun hive-shared-message-at (&optional pos)
+  "Return the message that is shown at POS, by default at point, or nil."
+  (get-text-property (or pos (point)) 'hive-message))
+
+(defun hive-shared--place-for (seq)
+  "Return where a message of SEQ has to stand."
+  (or (cl-loop for message in hive-shared--messages
+               for region = (and (> (plist-get message :seq) seq)
+                                 (hive-shared-region message))
+               when region return (car region))
+      (text-property-any (point-min) (hive-shared-end) 'hive-edge 'later)
+      (hive-shared-end)))
+
+;;;; Notes and hiding
+
+(defun hive-shared-adorn (message)
+  "Bring what stands behind the heading of MESSAGE up to date."
+  (let ((region (hive-shared-region message)))
+    (when region
+      (save-excursion
+        (save-restriction
+          (widen)
+          (goto-char (car region))
+          (let ((note (hive-shared-note message (hive-mentions-open-p message)))
+                (end (line-end-position)))
+            (dolist (overlay (overlays-in (car region) end))
+              (when (overlay-get overlay 'hive-note) (delete-overlay overlay)))
+            (when note
+              (let ((overlay (make-overlay (car region) end nil t nil)))
+                (overlay-put overlay 'hive-note t)
+                (overlay-put overlay 'evaporate t)
+                (overlay-put overlay 'after-string note)))))))))
+
+(defun hive-shared-hide (message)
+  "Let MESSAGE be visible just when it belongs to what is looked at."
+  (let ((region (hive-shared-region message)))
+    (when region
+      (hive-shared-silently
+        (put-text-property (car region) (cdr region) 'invisible
+                           (and hive-shared-narrowed
+                                (not (equal hive-shared-narrowed
+                                            (hive-shared-thread-of message)))
+                                'hive-elsewhere))))))
+
+;;;; More and fewer
+
+(defun hive-shared--text (messages)
+  "Return the text of MESSAGES, in their order."
+  (mapconcat #'hive-shared-message-text messages ""))
+
+(defun hive-shared-show (messages)
+  "Show MESSAGES, a list, oldest first; those that are shown already stay."
+  (let* ((new (cl-remove-if (lambda (message)
+                              (gethash (plist-get message :message_id) hive-shared--ids))
+                            messages))
+         (seqs (mapcar (lambda (message) (plist-get message :seq)) new))
+         (place (and new (hive-shared--place-for (car seqs)))))
+    (save-restriction
+      (widen)
+      (cond ((null new))
+            ;; All in one place: what is fetched always is.
+            ((cl-notany (lambda (message)
+                          (< (car seqs) (plist-get message :seq) (car (last seqs))))
+                        hive-shared--messages)
+             (hive-shared-put place (hive-shared--text new)
+                              (and hive-shared--messages
+                                   (< (car seqs) (plist-get (hive-shared-first) :seq)))))
+            (t (dolist (message new)
+                 (hive-shared-put (hive-shared--place-for (plist-get message :seq))
+                                  (hive-shared--text (list message)))))))
+    (setq hive-shared--messages
+          (cl-merge 'list hive-shared--messages (copy-sequence new) #'<
+                    :key (lambda (message) (plist-get message :seq))))
+    (dolist (message new)
+      (puthash (plist-get message :message_id) message hive-shared--ids))
+    (dolist (message new)
+      (when (hive-shared-note message (hive-mentions-open-p message))
+        (hive-shared-adorn message))
+      (when hive-shared-narrowed (hive-shared-hide message)))
+    new))
+
+(defun hive-shared--forget (messages)
+  "Show MESSAGES, which stand side by side, no more."
+  (let* ((regions (delq nil (mapcar #'hive-shared-region messages))))
+    (when regions
+      (hive-shared-cut (apply #'min (mapcar #'car regions))
+                       (apply #'max (mapcar #'cdr regions))))
+    (dolist (message messages)
+      (remhash (plist-get message :message_id) hive-shared--ids))))
+
+(defun hive-shared-drop-first (count)
+  "Show the COUNT oldest messages no more; they stay in the store."
+  (hive-shared--forget (cl-subseq hive-shared--messages 0 count))
+  (setq hive-shared--messages (nthcdr count hive-shared--messages)
+        hive-shared-earlier t))
+
+(defun hive-shared-drop-last (count)
+  "Show the COUNT newest messages no more; they stay in the store."
+  (let ((kept (- (length hive-shared--messages) count)))
+    (hive-shared--forget (nthcdr kept hive-shared--messages))
+    (setq hive-shared--messages (cl-subseq hive-shared--messages 0 kept)
+          hive-shared-later t)))
+
+(defun hive-shared-count () "Return how many messages are shown." (length hive-shared--messages))
+
+;;;; Readers
+
+(defun hive-shared--read-from ()
+  "Return the first position that is in a window, or at point."
+  (let ((windows (get-buffer-window-list nil nil t)))
+    (if windows
+        (apply #'min (cl-mapcan (lambda (window)
+                                  (list (window-start window) (window-point window)))
+                                windows))
+      (point))))
+
+(defun hive-shared-trim ()
+  "Drop the oldest messages when there are too many and nobody is there."
+  (let ((excess (- (hive-shared-count) hive-shared-limit)))
+    (when (> excess 0)
+      (let ((first (cl-loop for message in (nthcdr excess hive-shared--messages)
+                            thereis (hive-shared-region message))))
+        (when (and first (>= (hive-shared--read-from) (car first)))
+          (hive-shared-drop-first excess))))))
+
+(provide 'hive-shared-view)
+;;; hive-shared-view.el ends here

@@ -1,0 +1,202 @@
+;;; hive-shared.el --- The buffer in which agents and you talk  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; `hive-shared' opens the shared buffer of the project you are in: what the
+;; agents of that project and you have posted, as it is posted.  Write below
+;; the line.  The store is the truth: what you change or delete above the
+;; line changes nothing for anybody.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-detect)
+(require 'hive-handles)
+(require 'hive-place)
+(require 'hive-shared-compose)
+(require 'hive-shared-feed)
+(require 'hive-shared-move)
+(require 'hive-shared-view)
+(require 'hive-sidecar)
+
+(defcustom hive-shared-position 'right
+  "Where `hive-shared' shows the shared buffer."
+  :type '(choice (const :tag "Right of this window" right)
+                 (const :tag "Left of this window" left)
+                 (const :tag "In this window" current))
+  :group 'hive-shared)
+
+;;;; The mode
+
+(defvar hive-shared-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'hive-shared-post)
+    (define-key map (kbd "C-c C-k") #'hive-shared-discard)
+    (define-key map (kbd "C-c C-r") #'hive-shared-reply)
+    (define-key map (kbd "C-c C-d") #'hive-shared-done)
+    (define-key map (kbd "C-c C-u") #'hive-shared-toggle-urgent)
+    (define-key map (kbd "C-c C-n") #'hive-shared-next-mention)
+    (define-key map (kbd "C-c C-p") #'hive-shared-previous-mention)
+    (define-key map (kbd "C-c C-t") #'hive-shared-narrow)
+    (define-key map (kbd "C-c C-o") #'hive-shared-open-thread)
+    (define-key map (kbd "C-c C-b") #'hive-shared-page-back)
+    (define-key map (kbd "C-c C-f") #'hive-shared-page-forward)
+    (define-key map (kbd "C-c C-l") #'hive-shared-latest)
+    (define-key map (kbd "C-c C-s") #'hive-shared-save)
+    (define-key map (kbd "M-n") #'hive-shared-next-message)
+    (define-key map (kbd "M-p") #'hive-shared-previous-message)
+    (define-key map (kbd "TAB") #'completion-at-point)
+    map)
+  "Keymap of `hive-shared-mode'.")
+
+(define-key hive-shared-heading-map (kbd "RET") #'hive-shared-reply)
+
+(define-derived-mode hive-shared-mode text-mode "Hive-Shared"
+  "Major mode of the buffer in which agents and you talk.
+Write below the line; \\[hive-shared-post] posts it.  A handle
+after an @ completes with \\[completion-at-point].
+
+\\[hive-shared-reply] answers the message at point, \\[hive-shared-done] notes that a mention
+of you is dealt with, \\[hive-shared-next-mention] goes to the next mention of you.
+\\[hive-shared-narrow] looks at one thread only, \\[hive-shared-open-thread] opens it in a buffer.
+\\[hive-shared-page-back] shows older messages, \\[hive-shared-latest] the last ones.
+
+A message that another program inserts here, in the format of
+what is shown, is posted in your name; see `hive-detect'.
+\\{hive-shared-mode-map}"
+  :group 'hive-shared
+  (setq-local font-lock-defaults '(nil t)
+              header-line-format '(:eval (hive-shared--header))
+              bidi-paragraph-direction nil
+              scroll-conservatively 101
+              filter-buffer-substring-function #'hive-shared--copy
+              yank-excluded-properties hive-shared-properties
+              revert-buffer-function (lambda (&rest _) (hive-shared-refresh)))
+  (add-to-invisibility-spec 'hive-elsewhere)
+  (add-hook 'completion-at-point-functions #'hive-handles-complete nil t)
+  (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t)
+  (hive-shared-prepare)
+  (hive-detect-start))
+
+(defun hive-shared--copy (beg end &optional delete)
+  "Return the text from BEG to END as it is copied: as nobody's message.
+With DELETE, delete it."
+  (hive-shared-plain (buffer-substring--filter beg end delete)))
+
+(defun hive-shared--header ()
+  "Return the header line."
+  (let ((target (hive-shared-target))
+        (open (hive-mentions-count)))
+    (concat " " (replace-regexp-in-string "%" "%%" (hive-shared--name) t t)
+            (cond ((not (hive-sidecar-connected-p)) "   not connected")
+                  (hive-shared--fetch "   …")
+                  (t (format "   %d shown" (hive-shared-count))))
+            (if hive-shared-later "   later messages below: C-c C-l" "")
+            (if (> open 0) (format "   %d for you" open) "")
+            (if (string-empty-p target) ""
+              (concat "   " (replace-regexp-in-string "%" "%%" target t t))))))
+
+;;;; Opening
+
+(defun hive-shared--name ()
+  "Return the name of project and thread of this buffer."
+  (concat (hive-text-line (or (plist-get hive-shared-place :project) "everyone") 60)
+          (if hive-shared-thread
+              (concat "/" (hive-text-line hive-shared-thread 60))
+            "")))
+
+(defun hive-shared--rename ()
+  "Let the name of this buffer be that of its project."
+  (let ((name (hive-shared--buffer-name)))
+    (unless (string-prefix-p name (buffer-name))
+      (rename-buffer name t))))
+
+(setq hive-shared-name-function #'hive-shared--rename)
+
+(defun hive-shared--buffer-name ()
+  "Return what this buffer should be called."
+  (if (or hive-shared-place hive-shared-thread)
+      (format "*hive-shared: %s*" (hive-shared--name))
+    "*hive-shared*"))
+
+(defun hive-shared-buffer (place &optional thread)
+  "Return the shared buffer of PLACE, and THREAD when given; make it if needed."
+  (or (cl-find-if (lambda (buffer)
+                    (with-current-buffer buffer
+                      (and (equal thread hive-shared-thread)
+                           (equal (plist-get place :project_dir)
+                                  (plist-get hive-shared-place :project_dir)))))
+                  (hive-shared-buffers))
+      (with-current-buffer (generate-new-buffer "*hive-shared*")
+        (hive-shared-mode)
+        (setq hive-shared-place place
+              hive-shared-thread thread
+              hive-shared--store (plist-get hive-sidecar-info :store_id)
+              hive-handles-project-dir (plist-get place :project_dir)
+              default-directory (or (plist-get place :directory) default-directory))
+        (rename-buffer (hive-shared--buffer-name) t)
+        (goto-char (point-max))
+        (hive-shared-refresh)
+        (current-buffer))))
+
+(defun hive-shared-display (buffer position)
+  "Show BUFFER at POSITION, left, right or current, and select it."
+  (pop-to-buffer buffer
+                 (pcase position
+                   ('current '(display-buffer-same-window))
+                   ('left '((display-buffer-reuse-window display-buffer-in-direction)
+                            (direction . left)))
+                   (_ '((display-buffer-reuse-window display-buffer-in-direction)
+                        (direction . right)))))
+  buffer)
+
+(defun hive-shared--ask-place ()
+  "Let the human choose a project in which somebody is, or everyone."
+  (let* ((places (delete-dups
+                  (mapcar (lambda (session)
+                            (cons (hive-text-line (plist-get session :project) 60)
+                                  (plist-get session :project_dir)))
+                          (hive-handles-sessions))))
+         (name (completing-read "Shared buffer of: "
+                                (cons "everyone" (mapcar #'car places)) nil t)))
+    (unless (equal name "everyone")
+      (list :confirmed t :project name :project_dir (cdr (assoc name places))))))
+
+;;;###autoload
+(defun hive-shared (&optional choose position)
+  "Open the shared buffer of the project you are in, and write to its agents.
+With a prefix argument CHOOSE, choose the project, or everyone.
+`hive-shared-position' says where it appears; `hive-shared-left',
+`hive-shared-right' and `hive-shared-current' say it for once, as
+does POSITION.
+\\<hive-shared-mode-map>
+Write below the line; \\[hive-shared-post] posts."
+  (interactive "P")
+  (hive-shared-display (hive-shared-buffer (if choose (hive-shared--ask-place)
+                                             (hive-place-of)))
+                       (or position hive-shared-position)))
+
+;;;###autoload
+(defun hive-shared-left (&optional choose)
+  "Open the shared buffer left of this window; CHOOSE as in `hive-shared'."
+  (interactive "P")
+  (hive-shared choose 'left))
+
+;;;###autoload
+(defun hive-shared-right (&optional choose)
+  "Open the shared buffer right of this window; CHOOSE as in `hive-shared'."
+  (interactive "P")
+  (hive-shared choose 'right))
+
+;;;###autoload
+(defun hive-shared-current (&optional choose)
+  "Open the shared buffer in this window; CHOOSE as in `hive-shared'."
+  (interactive "P")
+  (hive-shared choose 'current))
+
+(provide 'hive-shared)
+;;; hive-shared.el ends here

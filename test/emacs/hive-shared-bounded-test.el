@@ -1,0 +1,77 @@
+;;; hive-shared-bounded-test.el --- Tests of long histories  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ert)
+(require 'hive-shared)
+(require 'hive-shared-test-help)
+
+(ert-deftest hive-shared-bounded/a-hundred-thousand-messages-show-the-last-five-hundred ()
+  (hive-shared-test-with
+    (hive-shared-test-do "fill" :from "Claude-abc12" :count 100000)
+    (let ((start (float-time)))
+      (hive-shared-test-open)
+      (should (< (- (float-time) start) 5)))
+    (should (= 500 (hive-shared-count)))
+    (should (equal "filler 99999" (car (last (hive-shared-test-bodies)))))
+    (should (equal "filler 99500" (car (hive-shared-test-bodies))))
+    (goto-char (point-max))
+    (dotimes (n 30) (hive-shared-test-post (format "news %d" n)))
+    (hive-shared-test-wait-for "news 29")
+    (should (= 500 (hive-shared-count)))
+    (should (= 500 (hash-table-count hive-shared--ids)))
+    (should (= 500 (length (hive-shared-test-bodies))))
+    (should (equal "filler 99530" (car (hive-shared-test-bodies))))
+    ;; Back, page by page.
+    (goto-char (point-min))
+    (hive-shared-page-back)
+    (hive-shared-test-ready)
+    (should (= 1000 (hive-shared-count)))
+    (should (equal "filler 99030" (car (hive-shared-test-bodies))))
+    (hive-shared-page-back)
+    (hive-shared-test-ready)
+    (should (= 1000 (hive-shared-count)))
+    (should hive-shared-later)
+    (should (equal "filler 98530" (car (hive-shared-test-bodies))))
+    (should (equal "filler 99529" (car (last (hive-shared-test-bodies)))))
+    ;; What comes now waits, and forward leads there.
+    (hive-shared-test-post "far below")
+    (hive-shared-page-forward)
+    (hive-shared-test-ready)
+    (should hive-shared-later)
+    (should (equal "news 29" (car (last (hive-shared-test-bodies)))))
+    (hive-shared-page-forward)
+    (hive-shared-test-ready)
+    (should-not hive-shared-later)
+    (should (equal "far below" (car (last (hive-shared-test-bodies)))))
+    (should (= 1000 (hive-shared-count)))
+    ;; To the end again: the rest is let go.
+    (goto-char (point-max))
+    (hive-shared-test-post "the last")
+    (hive-shared-test-wait-for "the last")
+    (should (= 500 (hive-shared-count)))))
+
+(ert-deftest hive-shared-bounded/nobody-reads-on-and-the-buffer-stays-bounded ()
+  (hive-shared-test-with
+    (let ((hive-shared-limit 10))
+      (dotimes (n 10) (hive-shared-test-post (format "old %d" n)))
+      (hive-shared-test-open)
+      ;; Somebody stays at the very top.
+      (goto-char (point-min))
+      (dotimes (n 30) (hive-shared-test-post (format "news %d" n)))
+      (hive-test-wait 10 hive-shared-later)
+      (should (= 20 (hive-shared-count)))
+      (should (= (point) (point-min)))
+      (should (looking-at "## "))
+      (hive-shared-latest)
+      (hive-shared-test-ready)
+      (hive-shared-test-wait-for "news 29")
+      (should (= 10 (hive-shared-count))))))
+
+(provide 'hive-shared-bounded-test)
+;;; hive-shared-bounded-test.el ends here
