@@ -1,4 +1,4 @@
-;;; hive-list.el --- All questions that wait  -*- lexical-binding: t; -*-
+;;; hive-list.el --- All questions, and what became of them  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,53 +6,73 @@
 
 ;;; Commentary:
 
-;; A live table of what waits.  It follows the model; point stays on its
-;; question, in every window that shows the list.
+;; A live table of what waits, and with another key each of what was
+;; answered, answered late, expired and cancelled.  It follows the model;
+;; point stays on its question, in every window that shows the list.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-list-browse)
+(require 'hive-list-mark)
+(require 'hive-list-table)
+(require 'hive-list-view)
 (require 'hive-model)
+(require 'hive-next)
+(require 'hive-prompt)
 (require 'hive-respond)
 (require 'hive-sidecar)
+(require 'hive-terminal)
 (require 'hive-text)
 (require 'hive-work)
 (require 'tabulated-list)
 
-(defconst hive-list--rows 500
-  "How many rows are shown at most; printing 10,000 takes over a second.")
-
 (defconst hive-list--name "*hive*" "The name of the list's buffer.")
 
-(defface hive-list-critical '((t :inherit error))
-  "Questions that are critical."
-  :group 'hive)
-
-(defface hive-list-low '((t :inherit shadow))
-  "Questions that are not urgent."
-  :group 'hive)
+(defconst hive-list--pause 0.5
+  "Seconds between two looks at what must be searched or fetched to be shown.")
 
 (defvar hive-list-mode-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map (kbd "RET") #'hive-list-answer)
-    (define-key map (kbd "c") #'hive-list-cancel)
-    (define-key map (kbd "g") #'hive-list-refresh)
+  (let ((map (make-sparse-keymap)) (filters (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'hive-list-show)
+    (define-key map "a" #'hive-list-answer)
+    (define-key map "c" #'hive-list-cancel)
+    (define-key map "s" #'hive-list-snooze)
+    (define-key map "j" #'hive-list-visit-terminal)
+    (define-key map "m" #'hive-list-mark)
+    (define-key map "u" #'hive-list-unmark)
+    (define-key map "U" #'hive-list-unmark-all)
+    (define-key map "g" #'hive-list-refresh)
+    (define-key map ">" #'hive-list-next-page)
+    (define-key map "<" #'hive-list-previous-page)
+    (dotimes (n (length hive-list-views))
+      (define-key map (number-to-string (1+ n)) #'hive-list-choose-view))
+    (define-key filters "a" #'hive-list-filter-agent)
+    (define-key filters "p" #'hive-list-filter-project)
+    (define-key filters "k" #'hive-list-filter-kind)
+    (define-key filters "t" #'hive-list-filter-text)
+    (define-key filters "/" #'hive-list-filter-none)
+    (define-key map "/" filters)
     map)
   "Keymap of `hive-list-mode'.")
 
-(defvar-local hive-list--shown nil "The prompts that are shown, in order.")
-(defvar-local hive-list--stale nil "Non-nil when the model has changed since.")
 (defvar-local hive-list--timer nil "The timer that keeps the ages true.")
+(defvar-local hive-list--soon nil "The timer of the next look, or nil.")
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
-  "Major mode of the list of questions that wait.
-\\<hive-list-mode-map>\\[hive-list-answer] answers the question at point, \\[hive-list-cancel] cancels it.
-The list follows what happens by itself."
-  (setq tabulated-list-format [("" 1 nil) ("Agent" 16 t) ("Source" 6 t)
-                               ("Project" 16 t) ("Age" 5 nil :right-align t)
-                               ("Expires" 7 nil :right-align t) ("Question" 0 t)]
+  "Major mode of the list of questions.
+\\<hive-list-mode-map>1 to 5 show what waits, was answered, was answered late, expired
+and was cancelled.  \\[hive-list-show] shows all of a question, \\[hive-list-answer] answers it,
+\\[hive-list-cancel] cancels it, \\[hive-list-snooze] puts it away, \\[hive-list-visit-terminal] goes to the terminal of
+its agent.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; \\[hive-list-answer] then answers
+all that are marked with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind]
+and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] shows all again; \\[hive-list-next-page] and \\[hive-list-previous-page]
+turn pages.  The list follows what happens by itself."
+  (setq hive-list--marks (make-hash-table :test #'equal)
+        tabulated-list-format (hive-list--format)
         tabulated-list-padding 1
         tabulated-list-sort-key nil
+        tabulated-list-printer #'hive-list--print-row
         tabulated-list-entries (lambda () (mapcar #'hive-list--row (hive-list--wanted)))
         ;; Right-to-left text in one column must not move the others.
         bidi-paragraph-direction 'left-to-right)
@@ -62,112 +82,7 @@ The list follows what happens by itself."
   (add-hook 'kill-buffer-hook #'hive-list--end nil t)
   (setq hive-list--timer (run-at-time 30 30 #'hive-list--tick (current-buffer))))
 
-;;;; Rows
-
-(defun hive-list--row (prompt)
-  "Return the row of PROMPT, as `tabulated-list-entries' wants it."
-  (let ((face (pcase (hive-prompt-rank prompt)
-                (0 'hive-list-critical) (2 'hive-list-low) (_ 'default))))
-    (cl-flet ((cell (text) (propertize text 'face face)))
-      (list (plist-get prompt :ask_id)
-            (vector (cell (pcase (hive-prompt-rank prompt) (0 "!") (2 "·") (_ " ")))
-                    (cell (hive-text-line (plist-get prompt :agent) 30))
-                    (cell (hive-text-line (plist-get prompt :source) 6))
-                    (cell (hive-text-line (plist-get prompt :project) 30))
-                    (cell (hive-text-age (plist-get prompt :created_at)))
-                    (cell (hive-text-until (plist-get prompt :expires_at)))
-                    (cell (hive-text-line (plist-get prompt :question) 200)))))))
-
-(defun hive-list--wanted ()
-  "Return a new list of what should be shown, most urgent first."
-  (let ((prompts (hive-prompts)))
-    (if (nthcdr hive-list--rows prompts)
-        (cl-subseq prompts 0 hive-list--rows)
-      (copy-sequence prompts))))
-
 ;;;; Following the model
-
-(defun hive-list--print ()
-  "Print the list anew, and leave each window in its place."
-  (let ((places (hive-list--places)))
-    (setq hive-list--shown (hive-list--wanted)
-          hive-list--stale nil)
-    ;; Collecting garbage five times over costs more than the printing.
-    (let ((gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
-      (tabulated-list-print t))
-    (hive-list--count)
-    (hive-list--restore places)))
-
-(defun hive-list--update ()
-  "Change the lines that changed and no other.
-Printing 500 rows takes as long as a dozen keys; one takes none."
-  (if tabulated-list-sort-key           ; the human wants another order
-      (hive-list--print)
-    (let* ((inhibit-read-only t)
-           (places (hive-list--places))
-           (new (hive-prompts)) (room hive-list--rows)
-           ;; The shown list is changed as its lines are: nothing is copied.
-           (head (cons nil hive-list--shown)) (cell head))
-      (save-excursion
-        (goto-char (point-min))
-        (while (or (cdr cell) (and new (> room 0)))
-          (let ((old (cadr cell))
-                (want (and (> room 0) (car new))))
-            (if (and old (not (eq old want))
-                     (or (null want) (eq (caddr cell) want) (not (memq old new))))
-                (progn
-                  (delete-region (point) (line-beginning-position 2))
-                  (setcdr cell (cddr cell)))
-              (if (eq old want)
-                  (forward-line 1)
-                (apply #'tabulated-list-print-entry (hive-list--row want))
-                (setcdr cell (cons want (cdr cell))))
-              (setq cell (cdr cell) new (cdr new) room (1- room))))))
-      (setq hive-list--shown (cdr head)
-            hive-list--stale nil)
-      (hive-list--count)
-      (hive-list--restore places))))
-
-(defun hive-list--places ()
-  "Return where each window stands: a list of window, id and column.
-Point itself stands there with nil as its window."
-  (let ((place (lambda (window position)
-                 (save-excursion
-                   (goto-char position)
-                   (list window (tabulated-list-get-id) (current-column))))))
-    (cons (funcall place nil (point))
-          (mapcar (lambda (window) (funcall place window (window-point window)))
-                  (remq (selected-window) (get-buffer-window-list nil nil t))))))
-
-(defun hive-list--restore (places)
-  "Let each of PLACES stand on its question again, if that is still shown."
-  (pcase-dolist (`(,window ,id ,column) places)
-    (let ((position (if window (window-point window) (point))))
-      (when id
-        (save-excursion
-          (goto-char position)
-          (unless (equal id (tabulated-list-get-id))
-            (goto-char (or (hive-list--position id) position)))
-          (when (equal id (tabulated-list-get-id))
-            (move-to-column column)
-            (setq position (point))))
-        (if window (set-window-point window position) (goto-char position))))))
-
-(defun hive-list--count ()
-  "Show in the mode line how many wait."
-  (let ((total (length (hive-prompts))))
-    (setq mode-line-process
-          (if (> total hive-list--rows)
-              (format " %d of %d" hive-list--rows total)
-            (format " %d" total)))))
-
-(defun hive-list--position (id)
-  "Return where the row of ID begins, or nil."
-  (save-excursion
-    (goto-char (point-min))
-    (while (not (or (eobp) (equal id (tabulated-list-get-id))))
-      (forward-line 1))
-    (and (not (eobp)) (point))))
 
 (defun hive-list--changed ()
   "Show what changed, or note that it did while out of sight."
@@ -175,9 +90,20 @@ Point itself stands there with nil as its window."
     (if (not buffer)
         (remove-hook 'hive-changed-hook #'hive-list--changed)
       (with-current-buffer buffer
-        (if (get-buffer-window buffer t)
-            (hive-list--update)
-          (setq hive-list--stale t))))))
+        (cond ((not (get-buffer-window buffer t)) (setq hive-list--stale t))
+              ;; What takes a search or a fetch is done for many changes at once.
+              ((or hive-list--filter (not (eq hive-list--view 'waiting)))
+               (unless hive-list--soon
+                 (setq hive-list--soon
+                       (run-at-time hive-list--pause nil #'hive-list--look buffer))))
+              (t (hive-list--update)))))))
+
+(defun hive-list--look (buffer)
+  "Bring BUFFER up to date, for many events at once."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq hive-list--soon nil)
+      (hive-work-guarded #'hive-list--renew))))
 
 (defun hive-list--appeared (window)
   "Bring the list up to date when WINDOW comes to show it."
@@ -193,14 +119,15 @@ Point itself stands there with nil as its window."
 
 (defun hive-list--end ()
   "Stop what follows the model: the buffer is being killed."
-  (when hive-list--timer (cancel-timer hive-list--timer)))
+  (when hive-list--timer (cancel-timer hive-list--timer))
+  (when hive-list--soon (cancel-timer hive-list--soon)))
 
 ;;;; Commands
 
 ;;;###autoload
 (defun hive-list ()
-  "List the questions that wait for you.
-\\<hive-list-mode-map>\\[hive-list-answer] answers one, \\[hive-list-cancel] cancels it, \\[hive-list-refresh] asks the sidecar anew."
+  "List the questions that wait for you, and what became of others.
+\\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] tells all keys."
   (interactive)
   (let ((buffer (get-buffer-create hive-list--name)))
     (with-current-buffer buffer
@@ -211,13 +138,26 @@ Point itself stands there with nil as its window."
 
 (defun hive-list--prompt ()
   "Return the prompt at point."
-  (or (hive-model-get 'prompt (tabulated-list-get-id))
-      (user-error "There is no question on this line")))
+  (let ((id (tabulated-list-get-id)))
+    (or (cl-find id hive-list--shown :test #'equal
+                 :key (lambda (prompt) (plist-get prompt :ask_id)))
+        (user-error "There is no question on this line"))))
+
+(defun hive-list-show ()
+  "Show all of the question at point."
+  (interactive nil hive-list-mode)
+  (hive-prompt-show (hive-list--prompt)))
 
 (defun hive-list-answer ()
-  "Answer the question at point."
+  "Answer the questions that are marked with one decision, or the one at point."
   (interactive nil hive-list-mode)
-  (hive-answer-prompt (hive-list--prompt) current-prefix-arg))
+  (let ((marked (cl-remove-if-not (lambda (prompt)
+                                    (gethash (plist-get prompt :ask_id) hive-list--marks))
+                                  hive-list--shown)))
+    (if (null marked)
+        (hive-answer-prompt (hive-list--prompt) current-prefix-arg)
+      (hive-list-mark-answer marked)
+      (hive-list-unmark-all))))
 
 (defun hive-list-cancel ()
   "Cancel the question at point: its agent gets no answer."
@@ -227,11 +167,51 @@ Point itself stands there with nil as its window."
                             (hive-text-line (plist-get prompt :agent) 40)))
       (hive-cancel-prompt prompt))))
 
+(defun hive-list-snooze (&optional minutes)
+  "Put the question at point away, with a prefix argument for MINUTES."
+  (interactive "P" hive-list-mode)
+  (hive-snooze-prompt (hive-list--prompt) (and minutes (prefix-numeric-value minutes))))
+
+(defun hive-list-visit-terminal ()
+  "Go to the terminal of the agent that asks, if this Emacs has it."
+  (interactive nil hive-list-mode)
+  (let ((prompt (hive-list--prompt)))
+    (hive-terminal-visit (plist-get prompt :session_id) (plist-get prompt :agent))))
+
 (defun hive-list-refresh ()
-  "Print the list anew and ask the sidecar for what waits."
+  "Print the list anew and ask the sidecar for what there is."
   (interactive nil hive-list-mode)
   (hive-list--print)
-  (when (hive-sidecar-connected-p) (hive-model-refresh)))
+  (when (hive-sidecar-connected-p)
+    (if (eq hive-list--view 'waiting)
+        (hive-model-refresh)
+      (hive-list--renew))))
+
+;;;; Marks
+
+(defun hive-list--set-mark (marked)
+  "Let the question at point be MARKED or not, and go to the next."
+  (let ((id (plist-get (hive-list--prompt) :ask_id)))
+    (if marked (puthash id t hive-list--marks) (remhash id hive-list--marks))
+    (tabulated-list-put-tag (if marked (propertize ">" 'face 'hive-list-marked) " ") t)
+    (hive-list--count)))
+
+(defun hive-list-mark ()
+  "Mark the question at point, to be answered together with others."
+  (interactive nil hive-list-mode)
+  (hive-list--set-mark t))
+
+(defun hive-list-unmark ()
+  "Take the mark from the question at point."
+  (interactive nil hive-list-mode)
+  (hive-list--set-mark nil))
+
+(defun hive-list-unmark-all ()
+  "Unmark all questions."
+  (interactive nil hive-list-mode)
+  (clrhash hive-list--marks)
+  (save-excursion (tabulated-list-clear-all-tags))
+  (hive-list--count))
 
 (provide 'hive-list)
 ;;; hive-list.el ends here

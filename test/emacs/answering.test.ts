@@ -144,12 +144,12 @@ describe('hive-respond', () => {
   });
 });
 
-test('hive-list: RET answers, c cancels', async () => {
+test('hive-list: a answers, c cancels', async () => {
   const first = await ask({ question: 'First thing?' });
   const second = await ask({ question: 'Second thing?' }, 2);
   await command('hive-list');
   await emacs.until(/Agent-Deplo .*First thing\?\n.*Agent-Deplo .*Second thing\?/);
-  await emacs.keys('C-n', 'Enter');
+  await emacs.keys('C-n', 'a');
   await emacs.until(/asks: Second thing\?/);
   await emacs.type('done');
   await emacs.keys('Enter');

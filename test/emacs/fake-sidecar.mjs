@@ -85,8 +85,13 @@ const methods = {
     store_id: storeId,
     head_seq: 0,
   }),
-  'prompt/list': ({ limit = 200, cursor }) => {
-    const waiting = [...prompts.values()].filter((p) => p.status === 'pending');
+  'prompt/list': ({ status = 'pending', agent, query, limit = 200, cursor }) => {
+    const waiting = [...prompts.values()].filter(
+      (p) =>
+        (status === 'late' ? p.late_response : p.status === status) &&
+        (!agent || p.agent === agent) &&
+        (!query || p.question.includes(query)),
+    );
     const from = Number(cursor ?? 0);
     const next = from + limit < waiting.length ? String(from + limit) : null;
     return { prompts: waiting.slice(from, from + limit), next_cursor: next, total: waiting.length };

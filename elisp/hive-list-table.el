@@ -1,0 +1,190 @@
+;;; hive-list-table.el --- Printing the list of questions  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; How rows look and how the table follows what it shows: only the lines that
+;; changed are printed, and point stays on its question in every window.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-list-view)
+(require 'hive-model)
+(require 'hive-respond)
+(require 'hive-text)
+(require 'tabulated-list)
+
+(defface hive-list-critical '((t :inherit error))
+  "Questions that are critical."
+  :group 'hive)
+
+(defface hive-list-low '((t :inherit shadow))
+  "Questions that are not urgent, or that you put away."
+  :group 'hive)
+
+(defface hive-list-marked '((t :inherit (bold warning)))
+  "The mark of a question that will be answered together with others."
+  :group 'hive)
+
+(defvar-local hive-list--shown nil "The prompts that are shown, in order.")
+(defvar-local hive-list--stale nil "Non-nil when the model has changed since.")
+(defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
+
+;;;; Rows
+
+(defun hive-list--format ()
+  "Return the columns of the view that is shown."
+  (vector '("" 1 nil) '("Agent" 16 t) '("Source" 6 t) '("Project" 16 t) '("Kind" 4 t)
+          '("Age" 5 nil :right-align t)
+          (list (if (eq hive-list--view 'waiting) "Expires" "Ended") 7 nil :right-align t)
+          '("Question" 0 t)))
+
+(defun hive-list--face (prompt)
+  "Return the face of the row of PROMPT."
+  (cond ((not (hive-prompt-pending-p prompt)) 'default)
+        ((hive-prompt-snoozed-p prompt) 'hive-list-low)
+        (t (pcase (hive-prompt-rank prompt)
+             (0 'hive-list-critical) (2 'hive-list-low) (_ 'default)))))
+
+(defun hive-list--sign (prompt)
+  "Return the first column of PROMPT, one character."
+  (if (hive-prompt-snoozed-p prompt) "z"
+    (pcase (hive-prompt-rank prompt) (0 "!") (2 "·") (_ " "))))
+
+(defun hive-list--question (prompt)
+  "Return the last column of PROMPT: the question, and what was decided."
+  (let ((question (hive-text-line (plist-get prompt :question) 200))
+        (answer (or (plist-get prompt :late_response)
+                    (and (plist-get prompt :decision) prompt))))
+    (cond (answer
+           (concat (hive-text-line question 60) " → "
+                   (hive-text-line (plist-get answer :decision) 100)
+                   "  (" (hive-text-line (plist-get answer :by) 30) ")"))
+          ((plist-get prompt :cancel_reason)
+           (concat (hive-text-line question 100) "  ("
+                   (hive-text-line (plist-get prompt :cancel_reason) 30) ")"))
+          (t question))))
+
+(defun hive-list--row (prompt)
+  "Return the row of PROMPT, as `tabulated-list-entries' wants it."
+  (let ((face (hive-list--face prompt)))
+    (cl-flet ((cell (text) (propertize text 'face face)))
+      (list (plist-get prompt :ask_id)
+            (vector (cell (hive-list--sign prompt))
+                    (cell (hive-text-line (plist-get prompt :agent) 30))
+                    (cell (hive-text-line (plist-get prompt :source) 6))
+                    (cell (hive-text-line (plist-get prompt :project) 30))
+                    (cell (if (equal (plist-get prompt :kind) "permission") "perm" ""))
+                    (cell (hive-text-age (plist-get prompt :created_at)))
+                    (cell (if (hive-prompt-pending-p prompt)
+                              (hive-text-until (plist-get prompt :expires_at))
+                            (hive-text-age (plist-get prompt :settled_at))))
+                    (cell (hive-list--question prompt)))))))
+
+(defun hive-list--print-row (id columns)
+  "Print the row of ID with COLUMNS, and its mark."
+  (tabulated-list-print-entry id columns)
+  (when (gethash id hive-list--marks)
+    (forward-line -1)
+    (tabulated-list-put-tag (propertize ">" 'face 'hive-list-marked))
+    (forward-line 1)))
+
+(defun hive-list--wanted ()
+  "Return a new list of what should be shown, most urgent first."
+  (let ((prompts (hive-list-source)))
+    (if (nthcdr hive-list-rows prompts)
+        (cl-subseq prompts 0 hive-list-rows)
+      (copy-sequence prompts))))
+
+;;;; Printing
+
+(defun hive-list--print ()
+  "Print the list anew, and leave each window in its place."
+  (let ((places (hive-list--places)))
+    (setq hive-list--shown (hive-list--wanted)
+          hive-list--stale nil)
+    ;; Collecting garbage five times over costs more than the printing.
+    (let ((gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024))))
+      (tabulated-list-print t))
+    (hive-list--count)
+    (hive-list--restore places)))
+
+(defun hive-list--update ()
+  "Change the lines that changed and no other.
+Printing 500 rows takes as long as a dozen keys; one takes none."
+  (if tabulated-list-sort-key           ; the human wants another order
+      (hive-list--print)
+    (let* ((inhibit-read-only t)
+           (places (hive-list--places))
+           (new (hive-list-source)) (room hive-list-rows)
+           ;; The shown list is changed as its lines are: nothing is copied.
+           (head (cons nil hive-list--shown)) (cell head))
+      (save-excursion
+        (goto-char (point-min))
+        (while (or (cdr cell) (and new (> room 0)))
+          (let ((old (cadr cell))
+                (want (and (> room 0) (car new))))
+            (if (and old (not (eq old want))
+                     (or (null want) (eq (caddr cell) want) (not (memq old new))))
+                (progn
+                  (delete-region (point) (line-beginning-position 2))
+                  (setcdr cell (cddr cell)))
+              (if (eq old want)
+                  (forward-line 1)
+                (apply #'hive-list--print-row (hive-list--row want))
+                (setcdr cell (cons want (cdr cell))))
+              (setq cell (cdr cell) new (cdr new) room (1- room))))))
+      (setq hive-list--shown (cdr head)
+            hive-list--stale nil)
+      (hive-list--count)
+      (hive-list--restore places))))
+
+(defun hive-list--places ()
+  "Return where each window stands: a list of window, id and column.
+Point itself stands there with nil as its window."
+  (let ((place (lambda (window position)
+                 (save-excursion
+                   (goto-char position)
+                   (list window (tabulated-list-get-id) (current-column))))))
+    (cons (funcall place nil (point))
+          (mapcar (lambda (window) (funcall place window (window-point window)))
+                  (remq (selected-window) (get-buffer-window-list nil nil t))))))
+
+(defun hive-list--restore (places)
+  "Let each of PLACES stand on its question again, if that is still shown."
+  (pcase-dolist (`(,window ,id ,column) places)
+    (let ((position (if window (window-point window) (point))))
+      (when id
+        (save-excursion
+          (goto-char position)
+          (unless (equal id (tabulated-list-get-id))
+            (goto-char (or (hive-list--position id) position)))
+          (when (equal id (tabulated-list-get-id))
+            (move-to-column column)
+            (setq position (point))))
+        (if window (set-window-point window position) (goto-char position))))))
+
+(defun hive-list--count ()
+  "Show in the mode line what is shown, and how much of it."
+  (let ((marked (hash-table-count hive-list--marks)))
+    (setq mode-line-process
+          ;; A percent sign in a mode line is a directive.
+          (string-replace
+           "%" "%%"
+           (concat (hive-list-view-name (length hive-list--shown))
+                   (if (> marked 0) (format " %d marked" marked) ""))))))
+
+(defun hive-list--position (id)
+  "Return where the row of ID begins, or nil."
+  (save-excursion
+    (goto-char (point-min))
+    (while (not (or (eobp) (equal id (tabulated-list-get-id))))
+      (forward-line 1))
+    (and (not (eobp)) (point))))
+
+(provide 'hive-list-table)
+;;; hive-list-table.el ends here
