@@ -25,7 +25,7 @@ const tasks = {
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   bench: [everything, quickBuild, bench],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],
-  format: [modulesOnly, 'node_modules/@biomejs/biome/bin/biome check --write'],
+  format: [modulesOnly, 'scripts/protocol.mjs', 'node_modules/@biomejs/biome/bin/biome check --write'],
 };
 
 const [name, ...args] = process.argv.slice(2);

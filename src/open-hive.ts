@@ -1,11 +1,11 @@
 /** The composition root: the one file that chooses implementations. */
 import { hostname } from 'node:os';
-import type { Examination } from './application/doctor.ts';
+
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import { mentionTtl } from './application/mentions.ts';
-import type { CodexControl, Logger, Notifier, Store } from './application/ports.ts';
+import type { CodexControl, Examination, Logger, Notifier, Store } from './application/ports.ts';
 import { createPrompts } from './application/prompts.ts';
 import { STATIONS } from './application/stations.ts';
 import { files } from './infrastructure/platform/files.ts';

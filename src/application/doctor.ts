@@ -1,19 +1,5 @@
 /** The doctor: looks at everything that must be right, and says what to do about each thing that is not. */
-import type { Logger, Store } from './ports.ts';
-
-/** One thing looked at. `advice` says what to do; null when there is nothing to do. */
-export interface Check {
-  name: string;
-  ok: boolean;
-  text: string;
-  advice: string | null;
-}
-
-/** Looks at one thing, or at several of a kind. A look that throws is itself a finding. */
-export interface Examination {
-  name: string;
-  examine(): Promise<Check[]>;
-}
+import type { Check, Examination, Logger, Store } from './ports.ts';
 
 export interface DoctorService {
   run(): Promise<Check[]>;

@@ -2,7 +2,7 @@
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
-import { createDoctor, type DoctorService, type Examination } from './doctor.ts';
+import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import type { Place } from './hook-sessions.ts';
@@ -17,6 +17,7 @@ import { startOutreachPopups } from './outreach-popups.ts';
 import { type PopupParty, startPopups } from './popups.ts';
 import type {
   CodexControl,
+  Examination,
   Files,
   Ids,
   Logger,

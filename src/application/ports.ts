@@ -6,8 +6,8 @@ import type { Bucket } from '../domain/budget.ts';
 import type { Desk } from '../domain/desks.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
 import type { GateRecord } from '../domain/gate.ts';
-import type { Interrupt } from '../domain/interrupts.ts';
 import type { HistoryEntry } from '../domain/history.ts';
+import type { Interrupt } from '../domain/interrupts.ts';
 import type { Loop, Pair } from '../domain/loop-guard.ts';
 import type { Mention, MentionInFull, MentionStatus, MentionSummary } from '../domain/mentions.ts';
 import type { Message } from '../domain/messages.ts';
@@ -437,6 +437,20 @@ export interface EventReads extends PrunableReads {
 
 export interface EventRecords extends EventReads, Prunable {
   append(event: NewEvent): Promise<number>;
+}
+
+/** One thing looked at. `advice` says what to do; null when there is nothing to do. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  text: string;
+  advice: string | null;
+}
+
+/** Looks at one thing, or at several of a kind. A look that throws is itself a finding. */
+export interface Examination {
+  name: string;
+  examine(): Promise<Check[]>;
 }
 
 /** Other processes of this machine. */

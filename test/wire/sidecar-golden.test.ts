@@ -63,6 +63,13 @@ async function told(
   expectGolden(`sidecar/${method}`, { notification: { method, params: params as unknown } });
 }
 
+/** A prompt that the desk has shown: whatever is compared afterwards carries the receipt. */
+async function askedAndShown(hive: Hive): Promise<string> {
+  const { ask_id } = await ask(hive, { urgency: 'low' });
+  await eventually(async () => (await hive.prompts.get(ask_id)).offered_at !== null);
+  return ask_id;
+}
+
 /** A prompt with every field that an asker can fill. */
 function askFully(hive: Hive): ReturnType<typeof ask> {
   return ask(hive, {
@@ -125,7 +132,7 @@ describe('prompts', () => {
 
   test('a late answer', async () => {
     const { hive, sidecar } = await connect();
-    const { ask_id } = await ask(hive, { urgency: 'low' });
+    const ask_id = await askedAndShown(hive);
     await exchange(sidecar, 'prompt/cancel', { ask_id, by: 'ada' });
     const late = { ask_id, decision: 'yes', by: 'ada', response_id: 'response-000000000001' };
     await exchange(sidecar, 'hivemind-response', late, 'hivemind-response-late');
@@ -143,7 +150,7 @@ describe('prompts', () => {
 
   test('what a human does with one', async () => {
     const { hive, sidecar } = await connect();
-    const { ask_id } = await ask(hive, { urgency: 'low' });
+    const ask_id = await askedAndShown(hive);
     await exchange(sidecar, 'prompt/snooze', { ask_id, until: '2030-01-01T00:00:00Z' });
     await exchange(sidecar, 'prompt/claim', { ask_id, by: 'ada' });
   });
@@ -240,6 +247,14 @@ test('what agents send unasked is listed', async () => {
   await exchange(sidecar, 'outreach/list', {});
 });
 
+test('history finds what was asked, by its words', async () => {
+  const { hive, sidecar } = await connect();
+  const { ask_id } = await askFully(hive);
+  await ask(hive, { question: 'Something else?', urgency: 'low' });
+  await hive.prompts.respond({ ask_id, selected: ['red'], actor: HUMAN });
+  await exchange(sidecar, 'history/search', { query: 'COLOUR', limit: 10 });
+});
+
 test('the doctor answers with checks of one shape, whatever the machine', async () => {
   const { sidecar } = await connect();
   const { checks } = (await sidecar.request('doctor/run')) as { checks: Record<string, unknown>[] };
@@ -248,7 +263,10 @@ test('the doctor answers with checks of one shape, whatever the machine', async 
       Object.entries(check).map(([key, value]) => [key, value === null ? 'null' : typeof value]),
     ),
   );
-  expectGolden('sidecar/doctor/run', { request: { method: 'doctor/run' }, one_check: shapes[0] });
+  expectGolden('sidecar/doctor/run', {
+    request: { method: 'doctor/run' },
+    reply: { result: { checks: [shapes[0]] } },
+  });
   expect(new Set(shapes.map((shape) => Object.keys(shape).join())).size).toBe(1);
 });
 

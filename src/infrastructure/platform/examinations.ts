@@ -1,7 +1,7 @@
 /** What the doctor looks at on this machine: Node and its SQLite, the store's file and folder, the desktop. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Check, Examination } from '../../application/doctor.ts';
+import type { Check, Examination } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/session-bus.ts';
 import { checkSqliteVersion } from '../store/sqlite-file.ts';
