@@ -476,12 +476,7 @@ export interface CodexControl {
   interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
 }
 
-/** The hive's own timers and ids, so that tests can hold them still. */
-export interface Clock {
-  /** ISO-8601 UTC with milliseconds. Only for timers; what is stored is stamped by the store's clock. */
-  now(): string;
-}
-
+/** New ids, so that tests can hold them still. */
 export interface Ids {
   /** A new id: `ask-` and 16 random characters. It is a capability: who knows it may poll. */
   make(prefix: string): string;

@@ -1,12 +1,6 @@
 /** The shape of what comes in about outreach. Bounds are the domain's (OUTREACH_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import {
-  CARD_COLORS,
-  type CardRequest,
-  OUTREACH_LIMITS,
-  type PingRequest,
-  type ReportRequest,
-} from '../domain/outreach.ts';
+import { CARD_COLORS, OUTREACH_LIMITS } from '../domain/outreach.ts';
 import { type OutreachChanges, REPORT_POLICIES } from '../domain/outreach-rules.ts';
 
 const limits = OUTREACH_LIMITS;
@@ -21,7 +15,6 @@ export const pingShape = {
       'It cannot wait: passes the budget, quiet hours and the limit of a turn. Counted. Default false.',
     ),
 };
-export const pingSchema: z.ZodType<PingRequest> = z.object(pingShape);
 
 /** `hivemind_send_card`. */
 export const cardShape = {
@@ -54,7 +47,6 @@ export const cardShape = {
     .optional()
     .describe(`Up to ${limits.actions} buttons. Pressing one is an answer that you poll for.`),
 };
-export const cardSchema: z.ZodType<CardRequest> = z.object(cardShape);
 
 /** `hivemind_report_updates`. */
 export const reportShape = {
@@ -62,7 +54,6 @@ export const reportShape = {
     .string()
     .describe('Up to 8 KB: what you found and did, what is open, for the session that goes on from here.'),
 };
-export const reportSchema: z.ZodType<ReportRequest> = z.object(reportShape);
 
 /** What the human sets of outreach, for every session (`desk/preferences`) or for one (`session/configure`). */
 export const outreachSettingsShape = {

@@ -1,6 +1,6 @@
 /** The shape of what comes in about prompts. Bounds are the domain's (PROMPT_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import { type AnswerRequest, type AskRequest, PROMPT_LIMITS } from '../domain/prompts.ts';
+import { PROMPT_LIMITS } from '../domain/prompts.ts';
 
 const limits = PROMPT_LIMITS;
 
@@ -67,8 +67,6 @@ export const askShape = {
     .describe('A name of your own for this question; never an identity.'),
 };
 
-export const askSchema: z.ZodType<AskRequest> = z.object(askShape);
-
 /** `hivemind_poll`. */
 export const pollShape = {
   ask_id: askId.optional().describe('The question to look at.'),
@@ -88,8 +86,6 @@ const answerShape = {
   comment: z.string().max(limits.comment).nullish().describe('A remark beside the decision.'),
 };
 
-export const answerSchema: z.ZodType<AnswerRequest> = z.object(answerShape);
-
 /** `hivemind_respond`, for coordinators. */
 export const respondShape = { ask_id: askId, ...answerShape };
 
@@ -103,8 +99,8 @@ export const responseParams = z.object({
 });
 
 export const promptRef = z.object({ ask_id: askId });
-export const cancelParams = z.object({ ask_id: askId, by: z.string().min(1).max(limits.key) });
-export const claimParams = cancelParams;
+/** `prompt/cancel` and `prompt/claim`: which prompt, and who. */
+export const actParams = z.object({ ask_id: askId, by: z.string().min(1).max(limits.key) });
 /** Any precision comes in; what is stored compares as text, so it has the store's own. */
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() });

@@ -1,14 +1,7 @@
 /** Prompts as Emacs asks for them, and how the human's answers come in. */
 import type { AnswerCommand } from '../../application/prompts.ts';
 import type { HumanActor } from '../../domain/actors.ts';
-import {
-  cancelParams,
-  claimParams,
-  listParams,
-  promptRef,
-  responseParams,
-  snoozeParams,
-} from '../../schemas/prompts.ts';
+import { actParams, listParams, promptRef, responseParams, snoozeParams } from '../../schemas/prompts.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
@@ -73,7 +66,7 @@ export const promptMethods = {
   },
 
   async 'prompt/cancel'(params, { hive }) {
-    const { ask_id, by } = cancelParams.parse(params);
+    const { ask_id, by } = actParams.parse(params);
     const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
     return { accepted, prompt: fitFrame(prompt) };
   },
@@ -93,7 +86,7 @@ export const promptMethods = {
   },
 
   async 'prompt/claim'(params, { hive }) {
-    const { ask_id, by } = claimParams.parse(params);
+    const { ask_id, by } = actParams.parse(params);
     const { claimed_by, claimed_at } = await hive.prompts.claim(ask_id, by);
     return { claimed_by, claimed_at };
   },
