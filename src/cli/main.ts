@@ -29,7 +29,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   ],
   status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
   doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
-  history: ['Search everything asked, answered and posted', async () => (await import('./history.ts')).defineHistory],
+  history: [
+    'Search everything asked, answered and posted',
+    async () => (await import('./history.ts')).defineHistory,
+  ],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
   prune: ['Remove what settled long ago', async () => (await import('./prune.ts')).definePrune],
   sidecar: [
@@ -37,7 +40,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     async () => (await import('./sidecar.ts')).defineSidecar,
   ],
   serve: ['Serve remote agents over MCP on HTTP', async () => (await import('./serve.ts')).defineServe],
-  token: ['Make, show and revoke tokens for remote agents', async () => (await import('./token.ts')).defineToken],
+  token: [
+    'Make, show and revoke tokens for remote agents',
+    async () => (await import('./token.ts')).defineToken,
+  ],
   mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
 };
 
