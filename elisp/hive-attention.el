@@ -112,6 +112,7 @@ Off unless you turn it on: a click is quickly done."
 ;;;; Do not disturb
 
 (defvar hive-attention--quiet-since nil "When do-not-disturb began, or nil.")
+(defvar hive-attention--quiet-timer nil "The timer of its end, or nil.")
 
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
@@ -132,13 +133,17 @@ meanwhile is told of in one line at the end."
 (defun hive-attention--begin (minutes)
   "Note that it is quiet now, for MINUTES or until told otherwise."
   (setq hive-attention--quiet-since (hive-text-now))
-  (when minutes
-    (run-at-time (* 60 (prefix-numeric-value minutes)) nil #'hive-attention--digest))
+  (when hive-attention--quiet-timer (cancel-timer hive-attention--quiet-timer))
+  (setq hive-attention--quiet-timer
+        (and minutes
+             (run-at-time (* 60 (prefix-numeric-value minutes)) nil #'hive-attention--digest)))
   (hive-notify-say "Do not disturb: only critical questions pop up%s"
                    (if minutes (format " for %d minutes" (prefix-numeric-value minutes)) "")))
 
 (defun hive-attention--digest ()
   "Say what arrived while it was quiet."
+  (when hive-attention--quiet-timer (cancel-timer hive-attention--quiet-timer))
+  (setq hive-attention--quiet-timer nil)
   (when hive-attention--quiet-since
     (let* ((since hive-attention--quiet-since)
            (waiting (cl-count-if (lambda (prompt)

@@ -23,42 +23,42 @@
   "Return the labels of the options of PROMPT."
   (mapcar (lambda (option) (plist-get option :label)) (plist-get prompt :options)))
 
-(defun hive-list-mark-common (prompts)
-  "Return one question in place of all of PROMPTS.
+(defun hive-list-mark-common (questions)
+  "Return one question that stands for all QUESTIONS.
 Signal a `user-error' when no answer could fit them all."
-  (let* ((first (car prompts))
+  (let* ((first (car questions))
          (common (cl-remove-if-not
                   (lambda (option)
                     (cl-every (lambda (prompt)
                                 (member (plist-get option :label) (hive-list--labels prompt)))
-                              prompts))
+                              questions))
                   (append (plist-get first :options) nil)))
-         (free (cl-every (lambda (prompt) (hive-prompt-flag prompt :allow_free_text)) prompts)))
+         (free (cl-every (lambda (prompt) (hive-prompt-flag prompt :allow_free_text)) questions)))
     (unless (or common free)
       (user-error "These questions have no option in common: answer them one by one"))
     (list :ask_id (plist-get first :ask_id)
-          :agent (format "%d agents" (length prompts))
+          :agent (format "%d agents" (length questions))
           :question (mapconcat (lambda (prompt)
                                  (concat (hive-text-line (plist-get prompt :agent) 20) ": "
                                          (hive-text-line (plist-get prompt :question) 60)))
-                               prompts " · ")
+                               questions " · ")
           :options (vconcat common)
           :multi_select :json-false
           :allow_free_text (if free t :json-false))))
 
-(defun hive-list-mark-answer (prompts)
-  "Read one decision and answer each of PROMPTS with it."
-  (mapc #'hive-respond--seen prompts)
-  (let ((answer (hive-read-answer (hive-list-mark-common prompts))))
+(defun hive-list-mark-answer (questions)
+  "Read one decision, and answer QUESTIONS with it."
+  (mapc #'hive-respond--seen questions)
+  (let ((answer (hive-read-answer (hive-list-mark-common questions))))
     (when (hive-respond--empty-p answer)
       (user-error "Nothing was said: the questions still wait"))
-    (dolist (prompt prompts)
+    (dolist (prompt questions)
       (let ((decision (plist-get answer :decision)))
         (hive-respond--send prompt
                             (if (member decision (hive-list--labels prompt))
                                 (list :decision decision :selected (vector decision))
                               (list :decision decision)))))
-    (message "Hive: %d answers queued" (length prompts))))
+    (message "Hive: %d answers queued" (length questions))))
 
 (provide 'hive-list-mark)
 ;;; hive-list-mark.el ends here

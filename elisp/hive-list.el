@@ -18,10 +18,10 @@
 (require 'hive-list-table)
 (require 'hive-list-view)
 (require 'hive-model)
-(require 'hive-next)
 (require 'hive-prompt)
 (require 'hive-respond)
 (require 'hive-sidecar)
+(require 'hive-snooze)
 (require 'hive-terminal)
 (require 'hive-text)
 (require 'hive-work)
@@ -129,12 +129,16 @@ turn pages.  The list follows what happens by itself."
   "List the questions that wait for you, and what became of others.
 \\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] tells all keys."
   (interactive)
+  (pop-to-buffer (hive-list-buffer)))
+
+(defun hive-list-buffer ()
+  "Return the buffer of the list, up to date."
   (let ((buffer (get-buffer-create hive-list--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
       (add-hook 'hive-changed-hook #'hive-list--changed)
       (hive-list--print))
-    (pop-to-buffer buffer)))
+    buffer))
 
 (defun hive-list--prompt ()
   "Return the prompt at point."

@@ -45,6 +45,7 @@
 (require 'hive-doctor)
 (require 'hive-list)
 (require 'hive-mentions)
+(require 'hive-mode-line)
 (require 'hive-model)
 (require 'hive-next)
 (require 'hive-notify)
@@ -53,6 +54,7 @@
 (require 'hive-rpc)
 (require 'hive-sessions)
 (require 'hive-shared)
+(require 'hive-side)
 (require 'hive-sidecar)
 (require 'hive-work)
 
@@ -63,62 +65,6 @@
   :group 'tools
   :link '(url-link "https://github.com/hive-sidecar/hive")
   :prefix "hive-")
-
-(defface hive-mode-line-waiting '((t :inherit warning))
-  "The count of waiting questions in the mode line.")
-
-(defface hive-mode-line-critical '((t :inherit error))
-  "The count in the mode line when a critical question waits.")
-
-(defface hive-mode-line-problem '((t :inherit shadow))
-  "The mode line while Hive has no sidecar.")
-
-;;;; Mode line
-
-(defvar hive-mode-line-text nil
-  "What the mode line shows of Hive: a string, or nil for nothing.")
-(defvar hive-mode)                      ; defined below
-(put 'hive-mode-line-text 'risky-local-variable t)
-
-(defvar hive-mode-line-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map [mode-line mouse-1] #'hive-next)
-    (define-key map [mode-line mouse-3] #'hive-list)
-    map)
-  "Keymap of Hive in the mode line.")
-
-(defun hive-mode-line--text ()
-  "Return what the mode line should show now, or nil."
-  (let* ((waiting (hive-prompts))
-         (mentions (hive-mentions-count))
-         (unsent (length (hive-outbox-entries 'pending)))
-         (away (not (memq hive-sidecar-state '(connected off))))
-         (text (concat (when waiting (format " %d!" (length waiting)))
-                       (when (> mentions 0) (format " %d@" mentions))
-                       (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
-                       (when (and away (> unsent 0)) (format " %d unsent" unsent)))))
-    (unless (string-empty-p text)
-      (propertize
-       (concat " hive" text)
-       'face (cond ((and (null waiting) (= mentions 0)) 'hive-mode-line-problem)
-                   ((null waiting) 'hive-mode-line-waiting)
-                   ((= 0 (hive-prompt-rank (car waiting))) 'hive-mode-line-critical)
-                   (t 'hive-mode-line-waiting))
-       'help-echo (if away
-                      "Hive has no sidecar: M-x hive-doctor says why"
-                    (concat (if waiting "Agents wait for you\nmouse-1: answer\nmouse-3: list" "")
-                            (if (and waiting (> mentions 0)) "\n" "")
-                            (if (> mentions 0)
-                                "Agents mention you: M-x hive-check-mentions" "")))
-       'mouse-face 'mode-line-highlight
-       'local-map hive-mode-line-map))))
-
-(defun hive-mode-line--update ()
-  "Bring the mode line up to date."
-  (let ((text (and hive-mode (hive-mode-line--text))))
-    (unless (equal-including-properties text hive-mode-line-text)
-      (setq hive-mode-line-text text)
-      (force-mode-line-update t))))
 
 ;;;; Focus
 

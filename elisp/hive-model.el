@@ -41,6 +41,8 @@ Prompts of a snapshot that were known before are not new.")
 (defvar hive-model--settled nil "Ids of remembered settled prompts, newest first.")
 (defvar hive-model--waiting nil "The prompts that wait, in order.")
 (defvar hive-model--fresh nil "Prompts that wait and are not yet put in order.")
+(defvar hive-model--snoozed (make-hash-table :test #'equal)
+  "What waits and was put away, by id.")
 (defvar hive-model--answered (make-hash-table :test #'equal)
   "Ids of prompts that were answered here; the answers are on their way.")
 (defvar hive-model--told-meanwhile nil
@@ -85,6 +87,7 @@ Prompts of a snapshot that were known before are not new.")
         hive-model--fresh nil
         hive-model--told-meanwhile nil) ; a snapshot on its way is unwanted
   (clrhash hive-model--answered)
+  (clrhash hive-model--snoozed)
   (hive-changed))
 
 ;;;; Prompts
@@ -113,11 +116,18 @@ It no longer does when the answer is only on its way."
         (puthash ask-id t hive-model--answered)
       (remhash ask-id hive-model--answered)
       (when (and prompt (hive-prompt-pending-p prompt))
-        (push prompt hive-model--fresh)))
+        (hive-model--enter prompt)))
     (hive-changed)))
+
+(defun hive-model--enter (prompt)
+  "Let PROMPT be among what waits."
+  (push prompt hive-model--fresh)
+  (when (hive-prompt-snoozed-p prompt)
+    (puthash (plist-get prompt :ask_id) prompt hive-model--snoozed)))
 
 (defun hive-model--withdraw (prompt)
   "Take PROMPT out of what waits."
+  (remhash (plist-get prompt :ask_id) hive-model--snoozed)
   (setq hive-model--waiting (delq prompt hive-model--waiting)
         hive-model--fresh (delq prompt hive-model--fresh)))
 
@@ -150,6 +160,17 @@ The list is shared: do not modify it."
     (setq hive-model--fresh nil))
   hive-model--waiting)
 
+(defun hive-prompts-awake ()
+  "Return how many wait and were not put away."
+  (let ((count (length (hive-prompts))))
+    (maphash (lambda (_ prompt) (when (hive-prompt-snoozed-p prompt) (setq count (1- count))))
+             hive-model--snoozed)
+    count))
+
+(defun hive-prompts-first ()
+  "Return the most urgent prompt that was not put away, or nil."
+  (cl-find-if-not #'hive-prompt-snoozed-p (hive-prompts)))
+
 (defun hive-model--insert (prompt)
   "Put PROMPT into its place among what waits.
 That makes no garbage: sorting or copying thousands for each
@@ -172,7 +193,7 @@ prompt that was overtaken by its settlement is dropped."
       (hive-model-put 'prompt prompt)
       (when known (hive-model--withdraw known))
       (unless pending (remhash id hive-model--answered))
-      (when (hive-prompt-waiting-p prompt) (push prompt hive-model--fresh))
+      (when (hive-prompt-waiting-p prompt) (hive-model--enter prompt))
       (unless (or pending (and known (not (hive-prompt-pending-p known))))
         (hive-model--remember-settled id))
       (and (not known) (hive-prompt-waiting-p prompt)))))
@@ -258,6 +279,7 @@ first; it is applied again on top.  Settled prompts stay known."
     (setf (alist-get 'prompt hive-model--tables) new
           hive-model--waiting nil
           hive-model--fresh nil)
+    (clrhash hive-model--snoozed)
     (hive-changed)
     (dolist (prompt (append snapshot told))
       (when (and (hive-model-put-prompt prompt)

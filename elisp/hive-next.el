@@ -18,14 +18,10 @@
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
-(require 'hive-rpc)
+(require 'hive-snooze)
+(require 'hive-template)
 (require 'hive-text)
 (require 'subr-x)
-
-(defcustom hive-snooze-minutes 30
-  "For how many minutes \\`s' puts a question away."
-  :type 'natnum
-  :group 'hive)
 
 (defface hive-next-key '((t :inherit (bold highlight)))
   "The key of an option."
@@ -41,17 +37,22 @@
   "The keys of options, in order; e, q and s mean something else.")
 
 (defun hive-next--choices (prompt)
-  "Return an alist of key and option of PROMPT."
-  (cl-loop for option across (vconcat (plist-get prompt :options))
+  "Return an alist of key and option of PROMPT, templates last."
+  (cl-loop for option in (append (plist-get prompt :options)
+                                 (mapcar (lambda (text) (list :template text))
+                                         (hive-template-texts prompt)))
            for key across hive-next--keys
            collect (cons key option)))
 
 (defun hive-next--choice-text (choice chosen)
   "Return CHOICE, a key and an option, as shown; CHOSEN are the labels chosen."
   (let* ((label (plist-get (cdr choice) :label))
-         (mine (member label chosen)))
+         (mine (member label chosen))
+         (template (plist-get (cdr choice) :template)))
     (concat (propertize (format " %c " (car choice)) 'face 'hive-next-key) " "
-            (propertize (hive-text-line label 60) 'face (if mine 'hive-next-chosen 'default))
+            (if template
+                (propertize (hive-text-line template 60) 'face 'hive-template)
+              (propertize (hive-text-line label 60) 'face (if mine 'hive-next-chosen 'default)))
             (if mine " ✓" ""))))
 
 (defun hive-next--help (prompt)
@@ -79,7 +80,7 @@
      (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
      (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
                 (hive-next--choices prompt) "   ")
-     (if (plist-get prompt :options) "\n" "")
+     (if (hive-next--choices prompt) "\n" "")
      (propertize (hive-next--help prompt) 'face 'shadow))))
 
 ;;;; One question
@@ -104,6 +105,8 @@ Return what they did: answered, skip, snooze, or nil to leave."
              (option (cdr (assq key choices)))
              (label (plist-get option :label)))
         (cond
+         ((plist-get option :template)
+          (setq done (hive-next--send-template prompt (plist-get option :template) chosen)))
          ((and option several)
           (setq chosen (if (member label chosen) (remove label chosen)
                          (append chosen (list label)))))
@@ -126,6 +129,14 @@ Return what they did: answered, skip, snooze, or nil to leave."
                                    :selected (vconcat labels)))
   'answered)
 
+(defun hive-next--send-template (prompt text chosen)
+  "Answer PROMPT with TEXT, a template, beside the labels CHOSEN if any."
+  (if (null chosen)
+      (hive-respond--send prompt (list :decision text))
+    (hive-respond--send prompt (list :decision (string-join chosen ", ")
+                                     :selected (vconcat chosen) :comment text)))
+  'answered)
+
 (defun hive-next--own-words (prompt)
   "Answer PROMPT in words of the human's own; empty words answer nothing."
   (let ((answer (list :decision (hive-compose-read prompt))))
@@ -133,19 +144,6 @@ Return what they did: answered, skip, snooze, or nil to leave."
         'skip
       (hive-respond--send prompt answer)
       'answered)))
-
-(defun hive-snooze-prompt (prompt &optional minutes)
-  "Put PROMPT away for MINUTES, by default `hive-snooze-minutes'.
-It comes back by itself; its agent goes on waiting."
-  (let* ((minutes (or minutes hive-snooze-minutes))
-         (until (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ"
-                                    (time-add nil (* 60 minutes)) t)))
-    (hive-rpc-request
-     'prompt/snooze (list :ask_id (plist-get prompt :ask_id) :until until)
-     :error (lambda (err)
-              (hive-notify-say "Hive could not put the question away: %s"
-                               (hive-text-line (plist-get err :text) 200))))
-    (message "Put away for %d minutes" minutes)))
 
 (defun hive-next--snooze (prompt)
   "Put PROMPT away and say that it is done with for now."

@@ -20,11 +20,11 @@
 (require 'hive-notify)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-snooze)
 (require 'hive-text)
 (require 'subr-x)
 
 (declare-function hive-next "hive-next")
-(declare-function hive-snooze-prompt "hive-next")
 (declare-function markdown-mode "ext:markdown-mode")
 
 (defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))

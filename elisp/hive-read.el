@@ -15,6 +15,7 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-rpc)
+(require 'hive-template)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -133,9 +134,11 @@ CHOSEN is a function that returns the labels chosen so far."
      lines)))
 
 (defun hive-read--text (prompt)
-  "Read an answer to PROMPT in the human's own words."
-  (list :decision (read-string (hive-read--prompt-line prompt)
-                               nil 'hive-read-history)))
+  "Read an answer to PROMPT in the human's own words, or a template."
+  (let ((line (hive-read--prompt-line prompt)) (templates (hive-template-texts prompt)))
+    (list :decision (if templates
+                        (hive-read--one line templates (hive-read--affix nil nil) nil nil)
+                      (read-string line nil 'hive-read-history)))))
 
 (defun hive-read--option (prompt)
   "Read one option of PROMPT, or free text where that is allowed."
@@ -146,7 +149,8 @@ CHOSEN is a function that returns the labels chosen so far."
                 (hive-read--prompt-line
                  prompt (concat (string-join (mapcar #'car alist) " / ")
                                 (if free " / your own words" "")))
-                (mapcar #'car alist) (hive-read--affix options alist)
+                (append (mapcar #'car alist) (hive-template-texts prompt))
+                (hive-read--affix options alist)
                 (not free) nil))
          (label (hive-read--meant text alist)))
     (if label
