@@ -176,15 +176,17 @@
 
 (defun hive-sessions--changed (&rest _)
   "Show what changed soon, or note that it did while out of sight."
-  (let ((buffer (get-buffer hive-sessions--name)))
-    (cond ((null buffer) (hive-sessions--unfollow))
-          ((not (get-buffer-window buffer t)) (setq hive-sessions--stale t))
-          ((not hive-sessions--timer)
-           (setq hive-sessions--timer
-                 (run-at-time hive-sessions--patience nil
-                              (lambda ()
-                                (setq hive-sessions--timer nil)
-                                (hive-work-guarded #'hive-sessions-refresh))))))))
+  (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
+        ((not hive-sessions--timer)
+         (setq hive-sessions--timer
+               (run-at-time hive-sessions--patience nil #'hive-sessions--look)))))
+
+(defun hive-sessions--look ()
+  "Fetch the list anew if it is visible."
+  (setq hive-sessions--timer nil)
+  (if (get-buffer-window hive-sessions--name t)
+      (hive-work-guarded #'hive-sessions-refresh)
+    (setq hive-sessions--stale t)))
 
 (defun hive-sessions--shown (window)
   "Bring the list up to date when WINDOW comes to show it."

@@ -1,0 +1,154 @@
+;;; hive-mentions-test.el --- Tests of what was said to you  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ert)
+(require 'hive-check-mentions)
+(require 'hive-shared-test-help)
+
+(defun hive-mentions-test-open (&optional session)
+  "Make the buffer of the mentions of SESSION, or of the human, current."
+  (hive-check-mentions-of session)
+  (hive-test-wait 5 hive-check-mentions--summary))
+
+(defun hive-mentions-test-text ()
+  "Return what the current buffer shows."
+  (buffer-substring-no-properties (point-min) (point-max)))
+
+;;;; Attention
+
+(ert-deftest hive-mentions/one-that-arrives-is-counted-and-said ()
+  (hive-shared-test-with
+    (let ((windows (window-list)) (buffer (current-buffer)) (said nil))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-shared-test-post "@Human 100%s?")
+        (hive-test-wait 5 (cl-find-if (lambda (line)
+                                        (string-match-p "Claude-abc12 mentions you: @Human 100%s" line))
+                                      said)))
+      (should (equal (substring-no-properties hive-mode-line-text) " hive 1@"))
+      (should (equal windows (window-list)))
+      (should (eq buffer (current-buffer))))))
+
+(ert-deftest hive-mentions/those-that-waited-before-are-counted ()
+  (hive-shared-test-with
+    (hive-sidecar-stop)
+    (hive-shared-test-post "@Human one")
+    (hive-shared-test-post "@Human two")
+    (hive-shared-test-post "no mention")
+    (hive-sidecar-start)
+    (hive-test-wait 10 (= 2 (hive-mentions-count)))
+    (should (equal '("@Human one" "@Human two")
+                   (mapcar (lambda (mention) (plist-get mention :body)) (hive-mentions-open))))
+    (hive-mode -1)
+    (should (= 0 (hive-mentions-count)))))
+
+(ert-deftest hive-mentions/those-of-others-are-no-business-of-mine ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Claude-def34 hello")
+    (hive-shared-test-post "@Human last")
+    (hive-test-wait 5 (> (hive-mentions-count) 0))
+    (should (= 1 (hive-mentions-count)))))
+
+;;;; The buffer
+
+(ert-deftest hive-mentions/are-shown-in-full-and-dealt-with-one-by-one ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Human the older\n\nwith a second paragraph \e[1m")
+    (hive-shared-test-post "@Human the newer" :priority "urgent" :expects_reply t)
+    (hive-test-wait 5 (= 2 (hive-mentions-count)))
+    (hive-mentions-test-open)
+    (should (string-search "2 in all, 0 processed, 2 unprocessed" (hive-check-mentions--header)))
+    (should (string-search "with a second paragraph ^[[1m" (hive-mentions-test-text)))
+    (should (string-search "(urgent, wants an answer" (hive-mentions-test-text)))
+    ;; Reading is not processing.
+    (should (= 2 (hive-mentions-count)))
+    (goto-char (point-min))
+    (hive-check-mentions-next)
+    (should (string-search "the older" (plist-get (get-text-property (point) 'hive-mention) :body)))
+    (hive-check-mentions-done "read it")
+    (hive-test-wait 5 (not (string-search "the older" (hive-mentions-test-text))))
+    (hive-test-wait 5 (= 1 (hive-mentions-count)))
+    (should (string-search "2 in all, 1 processed, 1 unprocessed" (hive-check-mentions--header)))
+    (hive-check-mentions-toggle-history)
+    (hive-test-wait 5 (string-search "dealt with by Ada: read it" (hive-mentions-test-text)))))
+
+(ert-deftest hive-mentions/are-dealt-with-all-at-once ()
+  (hive-shared-test-with
+    (dotimes (n 5) (hive-shared-test-post (format "@Human %d" n)))
+    (hive-test-wait 5 (= 5 (hive-mentions-count)))
+    (hive-mentions-test-open)
+    (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
+      (hive-check-mentions-all-done))
+    (hive-test-wait 5 (= 0 (hive-mentions-count)))
+    (hive-test-wait 5 (string-search "Nothing waits" (hive-mentions-test-text)))
+    (should-error (hive-check-mentions-all-done) :type 'user-error)
+    (should-error (hive-check-mentions-done) :type 'user-error)))
+
+(ert-deftest hive-mentions/of-any-session-can-be-dealt-with ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Claude-def34 one")
+    (hive-shared-test-post "@Claude-def34 two")
+    (hive-mentions-test-open "Claude-def34")
+    (should (string-search "Mentions of Claude-def34: 2 in all" (hive-check-mentions--header)))
+    (should (string-search "gating" (hive-check-mentions--header)))
+    (goto-char (point-min))
+    (hive-check-mentions-done)
+    (hive-test-wait 5 (string-search "1 processed, 1 unprocessed" (hive-check-mentions--header)))
+    (let ((statuses (mapcar (lambda (mention) (plist-get mention :status))
+                            (hive-shared-test-do "mentions" :session "Claude-def34"))))
+      (should (equal (sort statuses #'string<) '("processed" "unprocessed"))))))
+
+(ert-deftest hive-mentions/one-that-arrives-leaves-point-on-its-mention ()
+  (hive-shared-test-with
+    (dotimes (n 3) (hive-shared-test-post (format "@Human %d" n)))
+    (hive-test-wait 5 (= 3 (hive-mentions-count)))
+    (hive-mentions-test-open)
+    (goto-char (point-min))
+    (hive-check-mentions-next)
+    (let ((body (plist-get (get-text-property (point) 'hive-mention) :body)))
+      (hive-shared-test-post "@Human another")
+      (hive-test-wait 5 (string-search "@Human another" (hive-mentions-test-text)))
+      (should (equal body (plist-get (get-text-property (point) 'hive-mention) :body))))))
+
+(ert-deftest hive-mentions/are-shown-page-by-page ()
+  (hive-shared-test-with
+    (let ((hive-check-mentions--page 10))
+      (dotimes (n 25) (hive-shared-test-post (format "@Human number %d." n)))
+      (hive-test-wait 5 (= 25 (hive-mentions-count)))
+      (hive-mentions-test-open)
+      (should (= 10 (length hive-check-mentions--mentions)))
+      (hive-check-mentions-more)
+      (hive-test-wait 5 (= 20 (length hive-check-mentions--mentions)))
+      (hive-check-mentions-more)
+      (hive-test-wait 5 (= 25 (length hive-check-mentions--mentions)))
+      (should-error (hive-check-mentions-more) :type 'user-error)
+      (should (string-search "number 0." (hive-mentions-test-text))))))
+
+(ert-deftest hive-mentions/an-answer-goes-to-the-shared-buffer ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Human which one?")
+    (hive-test-wait 5 (= 1 (hive-mentions-count)))
+    (hive-mentions-test-open)
+    (goto-char (point-min))
+    (let ((hive-shared-position 'current))
+      (hive-check-mentions-answer))
+    (should (derived-mode-p 'hive-shared-mode))
+    (hive-shared-test-ready)
+    (insert "the second")
+    (hive-shared-post)
+    (hive-test-wait 10 (= 0 (hive-mentions-count)))
+    (should (equal (car (last (hive-shared-test-stored)))
+                   '("Human" nil "@Claude-abc12 the second")))))
+
+(ert-deftest hive-mentions/without-a-sidecar-says-so ()
+  (hive-test-with-desk nil
+    (should-error (hive-check-mentions) :type 'user-error)))
+
+(provide 'hive-mentions-test)
+;;; hive-mentions-test.el ends here

@@ -1,0 +1,242 @@
+;;; hive-post-test.el --- Tests of posting and composing  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ert)
+(require 'hive-shared)
+(require 'hive-shared-test-help)
+
+(defmacro hive-post-test-hearing (said &rest body)
+  "Run BODY; SAID is bound to the lines that were said, newest first."
+  (declare (indent 1) (debug t))
+  `(let ((,said nil))
+     (cl-letf (((symbol-function 'hive-notify-say)
+                (lambda (format &rest args) (push (apply #'format format args) ,said))))
+       ,@body)))
+
+;;;; Commands
+
+(ert-deftest hive-post/posts-to-the-project-i-am-in ()
+  (hive-shared-test-with
+    (hive-post "@all from the minibuffer 100%")
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (let ((message (car (hive-shared-test-do "messages"))))
+      (should (equal "@all from the minibuffer 100%" (plist-get message :body)))
+      (should (equal "Human" (plist-get message :from_handle)))
+      (should (equal "demo" (plist-get message :project)))
+      (should (equal "project" (plist-get message :scope)))
+      (should (equal "emacs" (plist-get message :via))))
+    (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-abc12"))))
+    (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-def34"))))))
+
+(ert-deftest hive-post/posts-to-everyone ()
+  (hive-shared-test-with
+    (hive-post "hello all" t)
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (let ((message (car (hive-shared-test-do "messages"))))
+      (should-not (plist-get message :project))
+      (should (equal "all" (plist-get message :scope))))))
+
+(ert-deftest hive-post/mentions-a-session-where-it-is ()
+  (hive-shared-test-with
+    (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
+                         :project_dir "/other/.git")
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-handles-names)))
+    (hive-mention "Claude-zzz99" "look here")
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (let ((message (car (hive-shared-test-do "messages"))))
+      (should (equal "@Claude-zzz99 look here" (plist-get message :body)))
+      (should (equal "/other/.git" (plist-get message :project_dir))))
+    (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-zzz99"))))))
+
+(ert-deftest hive-post/says-who-was-not-reached ()
+  (hive-shared-test-with
+    (hive-post-test-hearing said
+      (hive-post "@Claude-abc13 hello")
+      (hive-test-wait 10 said)
+      (should (string-match-p "nobody is called @Claude-abc13 (did you mean @Claude-abc12"
+                              (car said))))))
+
+(ert-deftest hive-post/nothing-and-too-much-are-refused-before-they-are-sent ()
+  (hive-shared-test-with
+    (should-error (hive-post " \n ") :type 'user-error)
+    (should-error (hive-post (make-string 17000 ?ü)) :type 'user-error)
+    (should-error (hive-mention "" "hello") :type 'user-error)
+    (should-not (hive-outbox-entries 'pending))))
+
+;;;; Nothing typed is lost
+
+(ert-deftest hive-post/is-on-the-disk-first-and-survives-emacs-and-sidecar ()
+  (hive-shared-test-with
+    (hive-sidecar-stop)
+    (hive-post "typed while nothing ran")
+    (should (cl-find "typed while nothing ran" (hive-journal-read (hive-journal-file))
+                     :test #'equal
+                     :key (lambda (record)
+                            (plist-get (plist-get record :params) :body))))
+    ;; As another Emacs would find it.
+    (hive-outbox-close)
+    (hive-outbox-open)
+    (hive-sidecar-start)
+    (hive-test-wait 10 (and (hive-sidecar-connected-p)
+                            (null (hive-outbox-entries 'pending))))
+    (should (equal (hive-shared-test-stored) '(("Human" nil "typed while nothing ran"))))))
+
+(ert-deftest hive-post/sent-twice-is-posted-once ()
+  (hive-shared-test-with
+    (let ((sent nil))
+      (cl-letf* ((request (symbol-function 'hive-rpc-request))
+                 ((symbol-function 'hive-rpc-request)
+                  (lambda (method params &rest more)
+                    (when (eq method 'message/post) (push params sent))
+                    (apply request method params more))))
+        (hive-post "only once")
+        (hive-test-wait 10 (null (hive-outbox-entries 'pending))))
+      (should (eq t (plist-get (hive-test-call 'message/post (car sent)) :existing))))
+    (should (= 1 (length (hive-shared-test-stored))))))
+
+(ert-deftest hive-post/what-is-refused-is-said-and-kept ()
+  (hive-shared-test-with
+    (hive-post-test-hearing said
+      (hive-post-send "an answer to nothing" :reply-to "msg-there-is-none")
+      (hive-test-wait 10 (hive-outbox-entries 'rejected))
+      (should (equal "an answer to nothing" (car kill-ring)))
+      (should (= 1 (length said)))
+      (should (string-search "was not taken" (car said))))))
+
+(ert-deftest hive-post/a-full-disk-keeps-the-draft ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "precious")
+    (cl-letf (((symbol-function 'hive-journal-append)
+               (lambda (&rest _) (signal 'file-error '("No space left on device")))))
+      (should-error (hive-shared-post) :type 'user-error))
+    (should (equal (hive-shared-draft) "precious"))
+    (should (equal (car kill-ring) "precious"))))
+
+;;;; The draft
+
+(ert-deftest hive-post/a-draft-is-posted-and-undo-brings-it-back ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "first line\n\n  second\n")
+    (undo-boundary)
+    (hive-shared-post)
+    (should (equal (hive-shared-draft) ""))
+    (hive-shared-test-wait-for "first line\n\n  second")
+    (undo-boundary)
+    (let ((last-command nil)) (undo))
+    (should (equal (hive-shared-draft) "first line\n\n  second\n"))
+    (sit-for 0.8)
+    (should (= 1 (length (hive-shared-test-stored))))))
+
+(ert-deftest hive-post/a-draft-written-as-blocks-is-several-messages ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert (propertize "\n## 2026-01-11 18:00:00 Claude-xyz\n\none\n\n## 2026-01-11 18:00:00 Ada\n\ntwo"
+                        'hive-typed t))
+    (hive-shared-post)
+    (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
+    (should (equal (hive-shared-test-stored)
+                   '(("Human" "Claude-xyz" "one") ("Human" "Ada" "two"))))))
+
+(ert-deftest hive-post/a-thread-buffer-posts-into-its-thread ()
+  (hive-shared-test-with
+    (hive-shared-test-open "release")
+    (goto-char (point-max))
+    (insert "first")
+    (hive-shared-toggle-urgent)
+    (hive-shared-post)
+    (hive-shared-test-wait-for "first")
+    (let ((message (car (hive-shared-test-do "messages"))))
+      (should (equal "release" (plist-get message :thread)))
+      (should (equal "urgent" (plist-get message :priority))))
+    (should-not hive-shared-urgent)))
+
+(ert-deftest hive-post/discarding-and-killing-keep-the-text ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (insert "half a thought")
+    (hive-shared-discard)
+    (should (equal (car kill-ring) "half a thought"))
+    (insert "another")
+    (kill-buffer (current-buffer))
+    (should (equal (car kill-ring) "another"))))
+
+;;;; Handles
+
+(ert-deftest hive-post/handles-complete-after-an-at ()
+  (hive-shared-test-with
+    (hive-shared-test-do "join" :session_id "zzz99-session" :project "other"
+                         :project_dir "/other/.git")
+    (hive-test-wait 5 (member "Claude-zzz99" (hive-handles-names)))
+    (hive-shared-test-open)
+    (goto-char (point-max))
+    (should (equal (seq-take (hive-handles-names hive-handles-project-dir) 2)
+                   '("Claude-abc12" "Claude-def34")))
+    (insert "hello @claude-d")
+    (completion-at-point)
+    (should (equal (hive-shared-draft) "hello @Claude-def34"))
+    (dolist (text '("mail me@cl" "see /@cl" "no at cl"))
+      (delete-region (hive-shared-start) (point-max))
+      (insert text)
+      (should-not (hive-handles-complete)))
+    (delete-region (hive-shared-start) (point-max))
+    (insert "(@")
+    (pcase-let ((`(,beg ,end ,table . ,_) (hive-handles-complete)))
+      (should (= beg end (point)))
+      (should (member "All" (all-completions "" table)))
+      (should (member "Human" (all-completions "" table)))
+      (should (equal '("Human") (all-completions "hum" table))))
+    ;; Who has ended is not offered.
+    (hive-shared-test-do "end" :from "Claude-zzz99")
+    (hive-test-wait 5 (not (member "Claude-zzz99" (hive-handles-names))))))
+
+(ert-deftest hive-post/roles-and-who-takes-no-mentions ()
+  (hive-shared-test-with
+    (hive-test-call 'session/configure
+                    '(:session_id "Claude-abc12" :shared :json-false))
+    (hive-test-call 'session/configure
+                    '(:session_id "Claude-def34" :roles ["reviewer"]))
+    (hive-test-wait 5 (equal (hive-handles-names)
+                             '("Claude-def34" "reviewer" "All" "Human")))))
+
+;;;; Places
+
+(ert-deftest hive-post/a-place-is-what-the-sidecar-says ()
+  (hive-shared-test-with
+    (let* ((root (expand-file-name "places/" hive-test-temp))
+           (make (lambda (name)
+                   (make-directory (expand-file-name name root) t)
+                   (expand-file-name name root)))
+           (write (lambda (name text)
+                    (write-region text nil (expand-file-name name root) nil 0))))
+      (dolist (name '("plain/deep" "repo/.git" "repo/src" "bare.git/worktrees/tree"
+                      "tree/src" "repo/.git/worktrees/other" "other"))
+        (funcall make name))
+      (dolist (git '("repo/.git" "bare.git" "bare.git/worktrees/tree" "repo/.git/worktrees/other"))
+        (funcall write (concat git "/HEAD") "ref: refs/heads/main\n"))
+      (funcall write "bare.git/worktrees/tree/commondir" "../..\n")
+      (funcall write "repo/.git/worktrees/other/commondir" "../..\n")
+      (funcall write "tree/.git" (format "gitdir: %sbare.git/worktrees/tree\n" root))
+      (funcall write "other/.git" "gitdir: ../repo/.git/worktrees/other\n")
+      (dolist (name '("plain/deep" "repo" "repo/src" "tree" "tree/src" "other"))
+        (ert-info (name)
+          (let* ((directory (file-name-as-directory (expand-file-name name root)))
+                 (place (hive-place-of directory))
+                 (page (hive-test-call 'message/list (list :directory directory))))
+            (should (equal (plist-get place :project) (plist-get page :project)))
+            (should (equal (plist-get place :project_dir) (plist-get page :project_dir)))))))
+    (should-not (hive-place-of "/ssh:elsewhere:/home/"))))
+
+(provide 'hive-post-test)
+;;; hive-post-test.el ends here
