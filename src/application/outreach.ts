@@ -29,7 +29,7 @@ import {
   refusalBySource,
 } from '../domain/outreach-rules.ts';
 import { momentOf, preferencesFrom } from '../domain/preferences.ts';
-import { createPrompt } from '../domain/prompts.ts';
+import { createPrompt } from '../domain/prompt-asking.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard } from '../domain/stop-guard.ts';
 import {

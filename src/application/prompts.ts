@@ -5,17 +5,15 @@
 import { type Actor, refusalToAnswer, refusalToCancel } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
+import { type AnswerRequest, resolveAnswer } from '../domain/prompt-answers.ts';
+import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
 import {
   type AnswerOutcome,
-  type AnswerRequest,
-  type AskRequest,
   amendPrompt,
   type CancelReason,
-  createPrompt,
   isExpired,
   isUncollected,
   type Prompt,
-  resolveAnswer,
 } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';

@@ -1,6 +1,7 @@
 /** A form that an MCP server wants filled in (elicitation) as prompts, one a field, and the content back. Pure. */
 import { type Dialog, type DialogAnswer, objectIn, type Raw, textIn } from './dialogs.ts';
-import type { AskRequest, Prompt } from './prompts.ts';
+import type { AskRequest } from './prompt-asking.ts';
+import type { Prompt } from './prompts.ts';
 
 export type FormDialog = Extract<Dialog, { kind: 'form' }>;
 

@@ -1,7 +1,8 @@
 /** A client's permission prompt, or its plan to be approved, as a prompt of kind `permission`; and back. Pure. */
 import { type Dialog, type DialogAnswer, objectIn, objectsIn, type Raw, textIn } from './dialogs.ts';
 import type { HookClient } from './hooks.ts';
-import type { AskRequest, Prompt } from './prompts.ts';
+import type { AskRequest } from './prompt-asking.ts';
+import type { Prompt } from './prompts.ts';
 import { summarizeTool } from './tool-summaries.ts';
 
 export type PermissionDialog = Extract<Dialog, { kind: 'permission' | 'plan' }>;

@@ -4,7 +4,8 @@ import { decidePermission, permissionPrompt } from './dialog-permissions.ts';
 import { decideQuestions, questionPrompts } from './dialog-questions.ts';
 import { type Dialog, type DialogAnswer, dialogOf } from './dialogs.ts';
 import type { HookEvent } from './hooks.ts';
-import type { AskRequest, Prompt } from './prompts.ts';
+import type { AskRequest } from './prompt-asking.ts';
+import type { Prompt } from './prompts.ts';
 import { cleanText } from './text.ts';
 
 /** What is asked; nothing when the dialog is of a shape that a desk could not show. */

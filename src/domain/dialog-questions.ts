@@ -1,7 +1,9 @@
 /** The model's own questions in its client's dialog (AskUserQuestion) as prompts, and their answers back. Pure. */
 import { type DialogAnswer, objectIn, objectsIn, type Raw, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
-import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import type { AskRequest } from './prompt-asking.ts';
+import { PROMPT_LIMITS } from './prompt-limits.ts';
+import type { Prompt, PromptOption } from './prompts.ts';
 
 interface Question {
   text: string;

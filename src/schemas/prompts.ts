@@ -1,6 +1,6 @@
 /** The shape of what comes in about prompts. Bounds are the domain's (PROMPT_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import { PROMPT_LIMITS } from '../domain/prompts.ts';
+import { PROMPT_LIMITS } from '../domain/prompt-limits.ts';
 
 const limits = PROMPT_LIMITS;
 

@@ -1,7 +1,7 @@
 /** The shape of what comes in about turns and interrupts. */
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../domain/interrupts.ts';
-import { PROMPT_LIMITS } from '../domain/prompts.ts';
+import { PROMPT_LIMITS } from '../domain/prompt-limits.ts';
 
 const { note, minTimeoutMs, maxTimeoutMs } = INTERRUPT_LIMITS;
 const id = z.string().min(1).max(PROMPT_LIMITS.key);

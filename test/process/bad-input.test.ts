@@ -1,6 +1,6 @@
 /** Bad input from an agent: each with a clear error, and nothing lost. */
 import { describe, expect, test } from 'vitest';
-import { createPrompt } from '../../src/domain/prompts.ts';
+import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';

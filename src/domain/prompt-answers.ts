@@ -1,0 +1,56 @@
+/** What an answer says: what was chosen, checked against what was offered. Pure. */
+import { HiveError } from './errors.ts';
+import { bounded, boundedOptional, PROMPT_LIMITS } from './prompt-limits.ts';
+import type { Prompt, PromptAnswer } from './prompts.ts';
+import { cleanText, excerpt, isBlank } from './text.ts';
+
+/** What a human, a popup or a rule answers. `selected` wins over `decision` where both are given. */
+export interface AnswerRequest {
+  decision?: string | null | undefined;
+  selected?: readonly string[] | null | undefined;
+  comment?: string | null | undefined;
+}
+
+/**
+ * The answer as it will be stored: what was chosen, checked against what was offered.
+ * @throws HiveError `invalid_answer` when nothing was said, an unknown option was chosen, or free text is off.
+ */
+export function resolveAnswer(
+  prompt: Prompt,
+  request: AnswerRequest,
+  stamp: Pick<PromptAnswer, 'by' | 'via' | 'response_id' | 'responded_at'>,
+): PromptAnswer {
+  const comment = boundedOptional('comment', request.comment, PROMPT_LIMITS.comment);
+  const selected = [...new Set((request.selected ?? []).map(cleanText))];
+  const labels = prompt.options.map((option) => option.label);
+  if (selected.length > 0) {
+    const unknown = selected.find((label) => !labels.includes(label));
+    if (unknown !== undefined)
+      throw invalidAnswer(prompt, `"${excerpt(unknown, SHOWN)}" is none of the options`);
+    if (selected.length > 1 && !prompt.multi_select)
+      throw invalidAnswer(prompt, 'only one option can be chosen');
+    const inOrder = labels.filter((label) => selected.includes(label));
+    return { decision: inOrder.join(', '), selected: inOrder, comment, ...stamp };
+  }
+  const decision = bounded('answer', request.decision ?? '', PROMPT_LIMITS.decision);
+  if (isBlank(decision)) throw invalidAnswer(prompt, 'the answer is empty');
+  if (labels.includes(decision)) return { decision, selected: [decision], comment, ...stamp };
+  if (!prompt.allow_free_text)
+    throw invalidAnswer(prompt, `"${excerpt(decision, SHOWN)}" is none of the options and free text is off`);
+  return { decision, selected: [], comment, ...stamp };
+}
+
+/** How much of what was refused, or was offered instead, a sentence repeats. */
+const SHOWN = 100;
+
+function invalidAnswer(prompt: Prompt, why: string): HiveError {
+  const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
+  return new HiveError(
+    'invalid_answer',
+    `The answer to ${prompt.ask_id} was not taken: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
+    {
+      ask_id: prompt.ask_id,
+      options: prompt.options.map((option) => option.label),
+    },
+  );
+}

@@ -1,0 +1,156 @@
+/** How a prompt comes into being: what an asker gives, checked and made whole. Pure. */
+import { invalidInput } from './errors.ts';
+import { bounded, boundedOptional, PROMPT_LIMITS } from './prompt-limits.ts';
+import type { Prompt, PromptKind, PromptOption, Urgency } from './prompts.ts';
+import type { Source } from './sources.ts';
+import { cleanOptional, isBlank } from './text.ts';
+
+/** What an asker gives. Options may be plain strings. `timeout_ms` missing: wait for ever (invariant 3). */
+export interface AskRequest {
+  question: string;
+  options?: readonly (string | { label: string; description?: string | null | undefined })[] | undefined;
+  multi_select?: boolean | undefined;
+  allow_free_text?: boolean | undefined;
+  header?: string | null | undefined;
+  context?: string | null | undefined;
+  kind?: PromptKind | undefined;
+  urgency?: Urgency | undefined;
+  timeout_ms?: number | null | undefined;
+  idempotency_key?: string | null | undefined;
+  group_id?: string | null | undefined;
+  bind?: 'turn' | null | undefined;
+  survives_turn?: boolean | undefined;
+  label?: string | null | undefined;
+}
+
+/** Who asks, from where: resolved by the application, never taken from the request. */
+export interface Asker {
+  session_id: string;
+  agent: string;
+  source: Source;
+  project: string;
+  project_dir: string;
+  turn_id: string | null;
+}
+
+function normalizeOptions(given: AskRequest['options']): PromptOption[] {
+  const options = (given ?? []).map((option) => {
+    const { label, description } = typeof option === 'string' ? { label: option, description: null } : option;
+    return {
+      label: bounded('label of an option', label, PROMPT_LIMITS.optionLabel).trim(),
+      description: boundedOptional('description of an option', description, PROMPT_LIMITS.optionDescription),
+    };
+  });
+  if (options.length > PROMPT_LIMITS.options) {
+    throw invalidInput(
+      `There are ${options.length} options: at most ${PROMPT_LIMITS.options} are possible.`,
+      { field: 'options' },
+    );
+  }
+  const labels = new Set<string>();
+  for (const { label } of options) {
+    if (isBlank(label))
+      throw invalidInput('An option has an empty label: give each option a text.', { field: 'options' });
+    if (labels.has(label))
+      throw invalidInput(`The option "${label}" stands twice: labels must differ.`, { field: 'options' });
+    labels.add(label);
+  }
+  return options;
+}
+
+function expiryOf(timeout_ms: number | null | undefined, now: string): string | null {
+  if (timeout_ms === null || timeout_ms === undefined) return null;
+  const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;
+  if (!Number.isFinite(timeout_ms) || timeout_ms < minTimeoutMs || timeout_ms > maxTimeoutMs) {
+    throw invalidInput(
+      `timeout_ms is ${timeout_ms}: it must lie between ${minTimeoutMs} (1 s) and ${maxTimeoutMs} (30 days). Leave it out to wait for ever.`,
+      { field: 'timeout_ms' },
+    );
+  }
+  return new Date(Date.parse(now) + Math.round(timeout_ms)).toISOString();
+}
+
+/**
+ * A new pending prompt.
+ * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
+ */
+export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, now: string): Prompt {
+  const question = bounded('question', request.question, PROMPT_LIMITS.question);
+  if (isBlank(question))
+    throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
+  const context = cleanOptional(request.context);
+  if (context !== null && Buffer.byteLength(context) > PROMPT_LIMITS.contextBytes) {
+    throw invalidInput('The context is too long: at most 64 KB. Put the rest into a file and name it.', {
+      field: 'context',
+    });
+  }
+  const options = normalizeOptions(request.options);
+  const multi_select = request.multi_select ?? false;
+  const allow_free_text = request.allow_free_text ?? true;
+  if (options.length === 0 && !allow_free_text) {
+    throw invalidInput(
+      'Without options and without free text nobody could answer: give options, or leave allow_free_text on.',
+      {
+        field: 'options',
+      },
+    );
+  }
+  const prompt: Prompt = {
+    ask_id,
+    ...asker,
+    kind: request.kind ?? 'question',
+    header: boundedOptional('header', request.header, PROMPT_LIMITS.header),
+    question,
+    context,
+    options,
+    multi_select,
+    allow_free_text,
+    urgency: request.urgency ?? 'normal',
+    label: boundedOptional('label', request.label, PROMPT_LIMITS.key),
+    group_id: boundedOptional('group_id', request.group_id, PROMPT_LIMITS.key),
+    bind: request.bind ?? null,
+    survives_turn: request.survives_turn ?? false,
+    dialog: false,
+    idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
+    fingerprint: '',
+    created_at: now,
+    expires_at: expiryOf(request.timeout_ms, now),
+    status: 'pending',
+    settled_at: null,
+    decision: null,
+    selected: [],
+    comment: null,
+    by: null,
+    via: null,
+    response_id: null,
+    cancel_reason: null,
+    late_response: null,
+    amended: false,
+    orphaned: false,
+    snoozed_until: null,
+    claimed_by: null,
+    claimed_at: null,
+    offered_at: null,
+    seen_at: null,
+    responded_at: null,
+    handed_at: null,
+    collected_at: null,
+    carrier: null,
+  };
+  // It repeats question and context, so it is kept only where it will be compared.
+  return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };
+}
+
+/** What must be equal for two asks under one idempotency key to be the same ask. */
+function fingerprintOf(prompt: Prompt): string {
+  const { question, context, options, multi_select, allow_free_text, kind, header } = prompt;
+  return JSON.stringify([
+    kind,
+    header,
+    question,
+    context,
+    options.map((o) => [o.label, o.description]),
+    multi_select,
+    allow_free_text,
+  ]);
+}

@@ -1,0 +1,52 @@
+/** The bounds of what comes in about prompts, and the checks against them. */
+import { invalidInput } from './errors.ts';
+import { characterCount, cleanOptional, cleanText } from './text.ts';
+
+/** Bounds of what comes in, in characters unless named otherwise; the zod shapes use the same numbers. */
+export const PROMPT_LIMITS: Readonly<
+  Record<
+    | 'question'
+    | 'header'
+    | 'contextBytes'
+    | 'options'
+    | 'optionLabel'
+    | 'optionDescription'
+    | 'decision'
+    | 'comment'
+    | 'key'
+    | 'minTimeoutMs'
+    | 'maxTimeoutMs',
+    number
+  >
+> = {
+  question: 8_000,
+  header: 200,
+  contextBytes: 64 * 1024,
+  options: 20,
+  optionLabel: 500,
+  optionDescription: 2_000,
+  decision: 64 * 1024,
+  comment: 64 * 1024,
+  key: 200,
+  minTimeoutMs: 1_000,
+  maxTimeoutMs: 30 * 24 * 60 * 60 * 1000,
+};
+
+/** A text within its bound, cleaned. @throws HiveError `invalid_input` that names the field. */
+export function bounded(field: string, text: string, limit: number): string {
+  if (text.length > limit && characterCount(text) > limit) {
+    throw invalidInput(`The ${field} is too long: at most ${limit.toLocaleString('en')} characters.`, {
+      field,
+    });
+  }
+  return cleanText(text);
+}
+
+/** The same for a field that may be missing; empty is missing. */
+export function boundedOptional(
+  field: string,
+  text: string | null | undefined,
+  limit: number,
+): string | null {
+  return text === null || text === undefined ? null : cleanOptional(bounded(field, text, limit));
+}
