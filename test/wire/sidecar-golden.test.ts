@@ -105,7 +105,7 @@ describe('prompts', () => {
     const { hive, sidecar } = await connect();
     const { ask_id } = await askFully(hive);
     await told(sidecar, 'hivemind-ask');
-    await sidecar.seen((frame) => frame.method === 'hivemind-ask');
+    await eventually(async () => (await hive.prompts.get(ask_id)).offered_at !== null);
     await exchange(sidecar, 'prompt/seen', { ask_id });
     const answer = {
       ask_id,

@@ -54,8 +54,8 @@ export interface EmacsOptions {
 }
 
 /** How long what came before the end of input may take, and how long the putting away. */
-const LAST_MESSAGES_MS = 400;
-const PUT_AWAY_MS = 400;
+const LAST_MESSAGES_MS = 250;
+const PUT_AWAY_MS = 600;
 
 /** Serves one Emacs until its end of stdin, `exit`, or `stop`; resolves when everything is put away. */
 export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<void> {
