@@ -4,6 +4,8 @@
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
@@ -25,11 +27,16 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   stopping: AbortSignal;
 }
 
+/** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
+const madeAtNeed: jsonSchemaValidator = {
+  getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
+};
+
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
 export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
   const server = new McpServer(
     { name: 'hive', version: VERSION },
-    { instructions: INSTRUCTIONS, capabilities: { tools: {} } },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: madeAtNeed },
   );
   const underWay = createCallsUnderWay();
   for (const { name, title, description, input, readOnly, handle } of toolsFor(role)) {
