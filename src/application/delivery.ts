@@ -7,8 +7,8 @@
 import { describeSettlement } from '../domain/answers.ts';
 import { readUntil, takesContext } from '../domain/hooks.ts';
 import { handPrompt, isReceiver, isUncollected, type Prompt } from '../domain/prompts.ts';
-import type { Station, Visit } from './hooks.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
+import type { Station, Visit } from './station.ts';
 
 export interface Delivered {
   prompt: Prompt;

@@ -1,7 +1,7 @@
 /** What the human configured for dialogs: how long they wait at a desk, and the rules that answer for them. */
 import type { Dialog } from '../domain/dialogs.ts';
 import { matchingRule, type PermissionRule, readRules } from '../domain/permission-rules.ts';
-import type { Visit } from './hooks.ts';
+import type { Visit } from './station.ts';
 
 /** Claude Code lets a hook wait ten minutes; the rest is for saying something. */
 const LONGEST_S = 590;

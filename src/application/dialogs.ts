@@ -13,8 +13,8 @@ import type { Prompt } from '../domain/prompts.ts';
 import { pleaseStop } from '../domain/turn-sentences.ts';
 import { handOne, hookCarrier } from './delivery.ts';
 import { patienceFor, ruleFor } from './dialog-settings.ts';
-import type { Station, Visit } from './hooks.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import type { Station, Visit } from './station.ts';
 import { closeTurn, turnOf } from './turn-records.ts';
 
 const OPEN_LIMIT = 200;

@@ -5,7 +5,6 @@ import { createDesks, type DeskService } from './desks.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
-import type { Place } from './hook-sessions.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
@@ -30,6 +29,7 @@ import type {
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
+import type { Place } from './station.ts';
 import { STATIONS } from './stations.ts';
 import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';

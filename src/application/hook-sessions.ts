@@ -6,17 +6,10 @@ import type { HookEvent } from '../domain/hooks.ts';
 import { type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
 import { withParent } from './ancestry.ts';
-import type { Station } from './hooks.ts';
 import { moveMentions } from './mention-records.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
-
-/** Where an agent works (infrastructure/platform/project.ts). */
-export interface Place {
-  project: string;
-  project_dir: string;
-  branch: string | null;
-}
+import type { Place, Station } from './station.ts';
 
 interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;

@@ -10,53 +10,15 @@ import {
   type Verdict,
   type Waited,
 } from '../domain/hooks.ts';
-import { type Session, subagentId } from '../domain/sessions.ts';
+import { subagentId } from '../domain/sessions.ts';
 import type { Feed } from './feed.ts';
-import { type Place, sessionOfHook } from './hook-sessions.ts';
+import { sessionOfHook } from './hook-sessions.ts';
 import { isOver } from './hook-waits.ts';
-import type { Ids, Logger, Processes, Store, WriteTx } from './ports.ts';
+import type { Ids, Logger, Processes, Store } from './ports.ts';
 import { announcePrint, settlePrints } from './printing.ts';
 import type { PromptService } from './prompts.ts';
+import type { HookSettings, Station } from './station.ts';
 import { turnOf } from './turn-records.ts';
-
-/** What the person configured for all hooks, by environment (docs/mentions.md, docs/operations.md). */
-export interface HookSettings {
-  env: Readonly<Record<string, string | undefined>>;
-  machine: string;
-  /** The hook's own process: its ancestors lead to the client. */
-  pid: number;
-  place: () => Place;
-  /** The last `bytes` of a file, or null where it cannot be read. */
-  readTail: (path: string, bytes: number) => string | null;
-  /**
-   * Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. The
-   * signal says that the client waits no more.
-   */
-  unhurried?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Whose wishes count here (domain/desks.ts). */
-  seat?: string;
-  /** The text of the human's file of permission rules, or null where there is none. */
-  readRules?: () => string | null;
-}
-
-/** One event at one station. */
-export interface Visit {
-  tx: WriteTx;
-  event: HookEvent;
-  session: Session;
-  settings: HookSettings;
-  ids: Ids;
-  processes: Processes;
-  log: Logger;
-  /** What the stations before this one said. */
-  verdict: Verdict;
-  /** This event was here before and has waited since: it is not to wait again. */
-  waited: Waited | null;
-  /** Whether this event proves that what was printed before has been read. */
-  proves: boolean;
-}
-
-export type Station = (visit: Visit) => Promise<Partial<Verdict> | null>;
 
 /** What to print, and what to say when it is printed; null when nothing depends on it. */
 export interface Handled extends Verdict {

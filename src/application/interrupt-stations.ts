@@ -15,9 +15,9 @@ import { runsInside } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { pleaseStop, stopLostSentence, stopSentence, toldSentence } from '../domain/turn-sentences.ts';
 import type { Turn } from '../domain/turns.ts';
-import type { Station, Visit } from './hooks.ts';
 import { giveNotice } from './notices.ts';
 import type { WriteTx } from './ports.ts';
+import type { Station, Visit } from './station.ts';
 import { closeTurn, turnOf } from './turn-records.ts';
 
 /** Before the gates: a turn that is to stop does nothing else. */

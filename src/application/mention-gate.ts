@@ -18,10 +18,10 @@ import type { MentionInFull } from '../domain/mentions.ts';
 import type { GateMode } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
-import type { Station, Visit } from './hooks.ts';
 import { humanPrompted } from './loops.ts';
 import { deliverMentions } from './mention-records.ts';
 import { giveNotice } from './notices.ts';
+import type { Station, Visit } from './station.ts';
 
 /** Judges tool calls, and carries mentions in where nothing is held. */
 export const gateMentions: Station = async (visit) => {

@@ -6,9 +6,9 @@
 import { readUntil, takesContext } from '../domain/hooks.ts';
 import { describeReport, fittingReports, moreReports, REPORTS_AT_ONCE } from '../domain/reports.ts';
 import { hookCarrier } from './delivery.ts';
-import type { Station, Visit } from './hooks.ts';
 import { record } from './outreach-records.ts';
 import type { ReportReader, WriteTx } from './ports.ts';
+import type { Station, Visit } from './station.ts';
 
 /** The station of reports. After that of answers: what the human said goes first where there is not room for all. */
 export const deliverReports: Station = async (visit) => {

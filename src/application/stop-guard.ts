@@ -23,10 +23,10 @@ import {
 } from '../domain/stop-guard.ts';
 import type { Turn } from '../domain/turns.ts';
 import { handUncollected, hookCarrier } from './delivery.ts';
-import type { Station, Visit } from './hooks.ts';
 import { deliverMentions } from './mention-records.ts';
 import { letGo, settingsOf } from './outreach-records.ts';
 import type { ReadTx } from './ports.ts';
+import type { Station, Visit } from './station.ts';
 
 /** Holds a Stop for what is owed, and reminds of reports where that is all the human wants. */
 export const guardStop: Station = async (visit) => {

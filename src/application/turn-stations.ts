@@ -12,7 +12,7 @@ import {
   toolEnded,
   toolStarted,
 } from '../domain/turns.ts';
-import type { Station, Visit } from './hooks.ts';
+import type { Station, Visit } from './station.ts';
 import { beginTurn, closeTurn, stoppedInClient, toldByTranscript, turnOf } from './turn-records.ts';
 
 const KINDS: Readonly<Record<string, ArrivalKind>> = {

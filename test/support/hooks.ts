@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import type { HookSettings } from '../../src/application/hooks.ts';
+import type { HookSettings } from '../../src/application/station.ts';
 import { ROOT } from './children.ts';
 
 type Raw = Record<string, unknown>;

@@ -1,0 +1,50 @@
+/** What a station of the hooks is, and what it gets: one event, one transaction, what was said before it. */
+import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import type { Session } from '../domain/sessions.ts';
+import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
+
+/** Where an agent works (infrastructure/platform/project.ts). */
+export interface Place {
+  project: string;
+  project_dir: string;
+  branch: string | null;
+}
+
+/** What the person configured for all hooks, by environment (docs/mentions.md, docs/operations.md). */
+export interface HookSettings {
+  env: Readonly<Record<string, string | undefined>>;
+  machine: string;
+  /** The hook's own process: its ancestors lead to the client. */
+  pid: number;
+  place: () => Place;
+  /** The last `bytes` of a file, or null where it cannot be read. */
+  readTail: (path: string, bytes: number) => string | null;
+  /**
+   * Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. The
+   * signal says that the client waits no more.
+   */
+  unhurried?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Whose wishes count here (domain/desks.ts). */
+  seat?: string;
+  /** The text of the human's file of permission rules, or null where there is none. */
+  readRules?: () => string | null;
+}
+
+/** One event at one station. */
+export interface Visit {
+  tx: WriteTx;
+  event: HookEvent;
+  session: Session;
+  settings: HookSettings;
+  ids: Ids;
+  processes: Processes;
+  log: Logger;
+  /** What the stations before this one said. */
+  verdict: Verdict;
+  /** This event was here before and has waited since: it is not to wait again. */
+  waited: Waited | null;
+  /** Whether this event proves that what was printed before has been read. */
+  proves: boolean;
+}
+
+export type Station = (visit: Visit) => Promise<Partial<Verdict> | null>;
