@@ -20,7 +20,7 @@ export const idle: Family = {
 
     const window = effort === 'full' ? 2_000 : 1_000;
     const samples: number[] = [];
-    for (let count = effort === 'full' ? 6 : 3; count > 0; count--) {
+    for (let count = effort === 'full' ? 6 : 2; count > 0; count--) {
       const before = processorTime(sidecar.pid ?? 0);
       const started = performance.now();
       await pause(window);
