@@ -184,7 +184,21 @@ describe('desks', () => {
     await exchange(sidecar, 'desk/preferences', { do_not_disturb: true });
   });
 
-  test('hear of notices, and of a place that was lost', async () => {
+  test('that were asleep while retention removed what they had not seen lost their place', async () => {
+    const { hive, sidecar } = await connect();
+    process.kill(sidecar.child.pid, 'SIGSTOP');
+    await ask(hive, { urgency: 'low' });
+    await hive.store.write(async (tx) => {
+      await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
+      await tx.events.prune('2100-01-01T00:00:00.000Z', 1_000);
+    });
+    process.kill(sidecar.child.pid, 'SIGCONT');
+    await told(sidecar, 'desk/resync');
+    const { prompts } = await sidecar.request('prompt/list', { status: 'pending' });
+    expect(prompts).toHaveLength(1);
+  });
+
+  test('hear of notices', async () => {
     const { hive, sidecar } = await connect();
     const data = { kind: 'test', text: 'Something happened.' };
     await hive.store.write((tx) =>
