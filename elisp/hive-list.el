@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-interrupt)
 (require 'hive-list-browse)
 (require 'hive-list-mark)
 (require 'hive-list-table)
@@ -38,6 +39,7 @@
     (define-key map "a" #'hive-list-answer)
     (define-key map "c" #'hive-list-cancel)
     (define-key map "s" #'hive-list-snooze)
+    (define-key map "i" #'hive-list-interrupt)
     (define-key map "j" #'hive-list-visit-terminal)
     (define-key map "m" #'hive-list-mark)
     (define-key map "u" #'hive-list-unmark)
@@ -64,7 +66,7 @@
 \\<hive-list-mode-map>1 to 5 show what waits, was answered, was answered late, expired
 and was cancelled.  \\[hive-list-show] shows all of a question, \\[hive-list-answer] answers it,
 \\[hive-list-cancel] cancels it, \\[hive-list-snooze] puts it away, \\[hive-list-visit-terminal] goes to the terminal of
-its agent.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; \\[hive-list-answer] then answers
+its agent, \\[hive-list-interrupt] interrupts that.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; \\[hive-list-answer] then answers
 all that are marked with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind]
 and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] shows all again; \\[hive-list-next-page] and \\[hive-list-previous-page]
 turn pages.  The list follows what happens by itself."
@@ -181,6 +183,13 @@ turn pages.  The list follows what happens by itself."
   (interactive nil hive-list-mode)
   (let ((prompt (hive-list--prompt)))
     (hive-terminal-visit (plist-get prompt :session_id) (plist-get prompt :agent))))
+
+(defun hive-list-interrupt ()
+  "Ask the agent of the question at point to stop what it does."
+  (interactive nil hive-list-mode)
+  (let ((prompt (hive-list--prompt)))
+    (when (y-or-n-p (format "Interrupt %s? " (hive-text-line (plist-get prompt :agent) 40)))
+      (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))))
 
 (defun hive-list-refresh ()
   "Print the list anew and ask the sidecar for what there is."

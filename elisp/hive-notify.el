@@ -16,7 +16,6 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-outbox)
-(require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
 
@@ -106,7 +105,7 @@ Those that were settled or answered meanwhile are not worth a word."
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
-      (concat (hive-text-line (plist-get first :agent) 40) " asks: "
+      (concat (hive-text-agent first 40) " asks: "
               (hive-text-line (plist-get first :question)
                               (max 20 (- (frame-width) 50)))
               (if (> others 0) (format " (and %d more)" others) "")
@@ -124,10 +123,6 @@ Those that were settled or answered meanwhile are not worth a word."
     (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
                      (hive-entry-ask-id entry)
                      (hive-text-line (hive-entry-text entry) 200))))
-
-(cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) params)
-  "Say the text of PARAMS, a notice for the human."
-  (hive-notify-say "Hive: %s" (hive-text-line (plist-get params :text) 300)))
 
 (defun hive-notify-start ()
   "Begin to tell of what happens."

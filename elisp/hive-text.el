@@ -64,6 +64,12 @@ Runs of white space become one space."
         (truncate-string-to-width line width nil nil "…")
       line)))
 
+(defun hive-text-agent (thing &optional width)
+  "Return the name of the agent of THING, at most WIDTH columns wide.
+One in the background is labelled so, wherever it is named."
+  (concat (if (equal (plist-get thing :source) "bg") "[bg] " "")
+          (hive-text-line (plist-get thing :agent) width)))
+
 ;;;; Sending
 
 (defun hive-text-sendable (text)

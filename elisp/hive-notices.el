@@ -1,0 +1,61 @@
+;;; hive-notices.el --- What the human should know, to be read again  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; A guard gave up, a loop was stopped, an agent ended and owed a report: such
+;; notices are said in one line, and kept here to be read again.
+
+;;; Code:
+
+(require 'hive-notify)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'hive-work)
+
+(defconst hive-notices--kept 200 "How many notices are kept.")
+(defconst hive-notices--name "*hive notices*" "The name of their buffer.")
+
+(defvar hive-notices--list nil "The notices, newest first.")
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) notice)
+  "Say NOTICE and keep it."
+  (push notice hive-notices--list)
+  (let ((last (nthcdr (1- hive-notices--kept) hive-notices--list)))
+    (when last (setcdr last nil)))
+  (hive-work-guarded #'hive-notices--show)
+  (hive-notify-say "Hive: %s" (hive-text-line (plist-get notice :text) 300)))
+
+(defun hive-notices--show ()
+  "Print the notices into their buffer, if there is one."
+  (let ((buffer (get-buffer hive-notices--name)))
+    (when buffer
+      (with-current-buffer buffer
+        (let ((inhibit-read-only t) (place (point)))
+          (erase-buffer)
+          (unless hive-notices--list (insert "Nothing was said so far.\n"))
+          (dolist (notice hive-notices--list)
+            (insert (propertize (concat (hive-text-age (plist-get notice :at)) " ago  ")
+                                'face 'shadow)
+                    (hive-text-inert (plist-get notice :text)) "\n"))
+          (goto-char (min place (point-max))))))))
+
+;;;###autoload
+(defun hive-notices ()
+  "Read again what Hive told you: guards that gave up, reports that are owed."
+  (interactive)
+  (with-current-buffer (get-buffer-create hive-notices--name)
+    (unless (derived-mode-p 'special-mode)
+      (special-mode)
+      (visual-line-mode)
+      (setq bidi-paragraph-direction 'left-to-right)
+      (setq-local revert-buffer-function (lambda (&rest _) (hive-notices--show))))
+    (hive-notices--show)
+    (goto-char (point-min)))
+  (pop-to-buffer hive-notices--name))
+
+(provide 'hive-notices)
+;;; hive-notices.el ends here

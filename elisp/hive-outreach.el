@@ -1,0 +1,219 @@
+;;; hive-outreach.el --- What agents send unasked  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; Pings, cards and reports, newest first.  A ping is also said in one line,
+;; a card is announced in one; a report is for another agent and only listed.
+;; What a rule held back is listed too, with the rule.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-card)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'hive-work)
+(require 'subr-x)
+
+(defconst hive-outreach--name "*hive outreach*" "The name of the buffer.")
+(defconst hive-outreach--page 50 "How many are fetched at once.")
+(defconst hive-outreach--pause 0.3 "Seconds in which changes are shown together.")
+
+(defvar-local hive-outreach--items nil "What is shown, newest first.")
+(defvar-local hive-outreach--cursor nil "Where older ones follow, or nil.")
+(defvar-local hive-outreach--kind nil "The only kind that is shown, or nil.")
+(defvar hive-outreach--timer nil "The timer of the next printing, or nil.")
+
+;;;; What arrives
+
+(defun hive-outreach--say (item)
+  "Say ITEM in one line, if it is for the human."
+  (pcase (plist-get item :kind)
+    ("ping" (hive-notify-say "%s: %s" (hive-text-agent item 40)
+                             (hive-text-line (plist-get item :message) 500)))
+    ("card" (hive-notify-say "%s sends a card: %s  %s" (hive-text-agent item 40)
+                             (hive-text-line (plist-get item :title) 100)
+                             (substitute-command-keys "\\[hive-outreach]")))))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
+  "Take ITEM, which an agent has sent."
+  (when (and hive-notify-echo (not (equal (plist-get item :status) "suppressed")))
+    (hive-outreach--say item))
+  (hive-outreach--take item))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'outreach/changed)) item)
+  "Take ITEM, with which something happened."
+  (hive-outreach--take item))
+
+(defun hive-outreach--take (item)
+  "Show ITEM as it now is, if the buffer is there."
+  (let ((buffer (get-buffer hive-outreach--name)))
+    (when buffer
+      (with-current-buffer buffer
+        (let ((known (cl-member (plist-get item :outreach_id) hive-outreach--items
+                                :test #'equal
+                                :key (lambda (one) (plist-get one :outreach_id)))))
+          (cond (known (setcar known item))
+                ((member hive-outreach--kind (list nil (plist-get item :kind)))
+                 (push item hive-outreach--items)))))
+      (hive-outreach--soon))))
+
+(defun hive-outreach--soon ()
+  "Print what is shown soon, once for many of them."
+  (unless (or hive-outreach--timer (null (get-buffer hive-outreach--name)))
+    (setq hive-outreach--timer
+          (run-at-time hive-outreach--pause nil
+                       (lambda ()
+                         (setq hive-outreach--timer nil)
+                         (hive-work-guarded #'hive-outreach--print))))))
+
+;;;; The buffer
+
+(defvar hive-outreach-mode-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map (make-composed-keymap button-buffer-map special-mode-map))
+    (define-key map "n" #'hive-outreach-next)
+    (define-key map "p" #'hive-outreach-previous)
+    (define-key map "k" #'hive-outreach-choose-kind)
+    (define-key map ">" #'hive-outreach-older)
+    map)
+  "Keymap of `hive-outreach-mode'.")
+
+(define-derived-mode hive-outreach-mode special-mode "Hive-Outreach"
+  "Major mode of what agents send unasked.
+\\<hive-outreach-mode-map>\\[hive-outreach-next] and \\[hive-outreach-previous] go from one to the other, \\[forward-button] to the next button;
+\\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
+older ones, \\[revert-buffer] fetches anew."
+  (visual-line-mode)
+  (setq bidi-paragraph-direction 'left-to-right)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))
+  (add-hook 'hive-changed-hook #'hive-outreach--soon))
+
+(defun hive-outreach--insert (item)
+  "Insert ITEM below a line with its sender, time and state."
+  (let ((begin (point)))
+    (insert (propertize
+             (string-join
+              (delq nil (list (hive-text-agent item 40)
+                              (hive-text-line (plist-get item :project) 30)
+                              (hive-text-line (plist-get item :kind) 10)
+                              (concat (hive-text-age (plist-get item :created_at)) " ago")
+                              (hive-text-line (plist-get item :status) 20)
+                              (when (plist-get item :reason)
+                                (hive-text-line (plist-get item :reason) 100))
+                              (when (hive-prompt-flag item :critical) "critical")))
+              " · ")
+             'face 'shadow)
+            "\n")
+    (if (equal (plist-get item :kind) "card")
+        (hive-card-insert item)
+      (insert (hive-text-inert (plist-get item :message)) "\n"))
+    (insert "\n")
+    (put-text-property begin (point) 'hive-outreach-id (plist-get item :outreach_id))))
+
+(defun hive-outreach--print ()
+  "Print what is shown anew; point stays in its item."
+  (let ((buffer (get-buffer hive-outreach--name)))
+    (when buffer
+      (with-current-buffer buffer
+        (let* ((inhibit-read-only t)
+               (windows (get-buffer-window-list nil nil t))
+               (places (mapcar (lambda (window)
+                                 (cons window (hive-outreach--place (window-point window))))
+                               windows))
+               (here (hive-outreach--place (point))))
+          (erase-buffer)
+          (unless hive-outreach--items (insert "Nothing was sent so far.\n"))
+          (mapc #'hive-outreach--insert hive-outreach--items)
+          (when hive-outreach--cursor
+            (insert (substitute-command-keys "\\[hive-outreach-older] shows older ones\n")))
+          (goto-char (hive-outreach--position here))
+          (pcase-dolist (`(,window . ,place) places)
+            (set-window-point window (hive-outreach--position place))))))))
+
+(defun hive-outreach--place (position)
+  "Return where POSITION is: an item and how far into it."
+  (let* ((id (get-text-property (min position (point-max)) 'hive-outreach-id))
+         (begin (and id (hive-outreach--begin id))))
+    (cons id (if begin (- position begin) position))))
+
+(defun hive-outreach--position (place)
+  "Return the position of PLACE in what is printed now."
+  (let ((begin (and (car place) (hive-outreach--begin (car place)))))
+    (min (point-max) (if begin (+ begin (cdr place)) (max (point-min) (cdr place))))))
+
+(defun hive-outreach--begin (id)
+  "Return where the item ID begins, or nil."
+  (let ((position (point-min)))
+    (while (and position (not (equal id (get-text-property position 'hive-outreach-id))))
+      (setq position (next-single-property-change position 'hive-outreach-id)))
+    position))
+
+;;;; Fetching
+
+(defun hive-outreach--fetch (cursor)
+  "Fetch what was sent, or with CURSOR what was sent before."
+  (let ((kind hive-outreach--kind))
+    (hive-rpc-request
+     'outreach/list `( :limit ,hive-outreach--page ,@(when kind (list :kind kind))
+                       ,@(when cursor (list :cursor cursor)))
+     :success
+     (lambda (result)
+       (let ((buffer (get-buffer hive-outreach--name)))
+         (when (and buffer (equal kind (buffer-local-value 'hive-outreach--kind buffer)))
+           (with-current-buffer buffer
+             (setq hive-outreach--items (append (and cursor hive-outreach--items)
+                                                (append (plist-get result :outreach) nil))
+                   hive-outreach--cursor (plist-get result :next_cursor)))
+           (hive-outreach--print))))
+     :error (lambda (err)
+              (hive-notify-say "Hive could not fetch what agents sent: %s"
+                               (hive-text-line (plist-get err :text) 200))))))
+
+;;;; Commands
+
+;;;###autoload
+(defun hive-outreach ()
+  "Show what agents sent unasked: pings, cards and reports."
+  (interactive)
+  (let ((buffer (get-buffer-create hive-outreach--name)))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'hive-outreach-mode) (hive-outreach-mode))
+      (hive-outreach--print)
+      (hive-outreach--fetch nil))
+    (pop-to-buffer buffer)))
+
+(defun hive-outreach-next ()
+  "Go to the next item."
+  (interactive nil hive-outreach-mode)
+  (goto-char (or (next-single-property-change (point) 'hive-outreach-id) (point-max))))
+
+(defun hive-outreach-previous ()
+  "Go to the item before."
+  (interactive nil hive-outreach-mode)
+  (goto-char (or (previous-single-property-change (point) 'hive-outreach-id) (point-min))))
+
+(defun hive-outreach-choose-kind (kind)
+  "Show only what is of KIND, or with an empty one everything."
+  (interactive (list (completing-read "Only: " '("ping" "card" "report") nil t))
+               hive-outreach-mode)
+  (setq hive-outreach--kind (unless (string-empty-p kind) kind)
+        hive-outreach--items nil
+        hive-outreach--cursor nil)
+  (hive-outreach--print)
+  (hive-outreach--fetch nil))
+
+(defun hive-outreach-older ()
+  "Show what was sent before, too."
+  (interactive nil hive-outreach-mode)
+  (unless hive-outreach--cursor (user-error "There is nothing older"))
+  (hive-outreach--fetch hive-outreach--cursor))
+
+(provide 'hive-outreach)
+;;; hive-outreach.el ends here

@@ -1,0 +1,130 @@
+;;; hive-interrupt-test.el --- Stopping agents from Emacs  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-interrupt)
+
+(defun hive-interrupt-test-turn (session &rest fields)
+  "Return a turn of SESSION that runs, with FIELDS instead of the usual."
+  (append fields
+          (list :turn_id (concat "turn-" session) :session_id session :agent (concat "Codex-" session)
+                :project "demo" :state "in_progress" :started_at (hive-text-now)
+                :tool nil :tool_since nil :sentence "task running" :interrupts [])))
+
+(defun hive-interrupt-test-tell (turn)
+  "Let the sidecar tell TURN."
+  (hive-test-call 'fake/tell (list :method "turn/changed" :params turn)))
+
+(defmacro hive-interrupt-test (result &rest body)
+  "Run BODY while an interrupt is answered by RESULT; `said' is what is said."
+  (declare (indent 1))
+  `(hive-test-with-desk nil
+     (let ((said nil))
+       (clrhash hive-interrupt--asked)
+       (cl-letf (((symbol-function 'hive-notify-say)
+                  (lambda (format &rest args) (push (apply #'format format args) said))))
+         (hive-test-connect)
+         (clrhash hive-turns--running)
+         (hive-test-call 'fake/result (list :method "turn/interrupt" :result ,result))
+         ,@body))))
+
+(defun hive-interrupt-test-called ()
+  "Return the params of the interrupts that the sidecar got."
+  (delq nil (mapcar (lambda (record) (plist-get (plist-get record :called) :params)) (hive-test-state))))
+
+(ert-deftest hive-interrupt-offers-what-runs-and-says-what-came-of-it ()
+  (hive-interrupt-test '(:outcome "aborted" :sentence "task interrupted by Ada")
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :tool "Bash%s" :tool_since (hive-text-now)))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
+    (hive-test-wait 5 (= 2 (length (hive-turns-running))))
+    (should (string-match-p "\\`Bash%s for [0-9]+s" (hive-turns-doing (gethash "a" hive-turns--running))))
+    (let ((asked (hive-test-with-inputs (list "Codex-b" "wrong\u202E way") (call-interactively #'hive-interrupt))))
+      (should (equal '("Codex-a" "Codex-b") (sort (cdr (nth 1 asked)) #'string<))))
+    (hive-test-wait 5 said)
+    (should (equal '("Codex-b: task interrupted by Ada") said))
+    (let ((params (car (hive-interrupt-test-called))))
+      (should (equal "b" (plist-get params :session_id)))
+      (should (equal "Ada" (plist-get params :by)))
+      (should (equal "wrong\u202E way" (plist-get params :note)))
+      ;; The same told once more is not said again.
+      (hive-interrupt-test-tell
+       (hive-interrupt-test-turn "b" :state "aborted" :sentence "task interrupted by Ada"
+                                 :interrupts (vector (list :interrupt_id (plist-get params :interrupt_id)
+                                                           :state "answered" :outcome "aborted"))))
+      (hive-test-wait 5 (= 1 (length (hive-turns-running))))
+      (should (= 1 (length said))))))
+
+(ert-deftest hive-interrupt-unconfirmed-is-told-and-the-end-later ()
+  (hive-interrupt-test '(:outcome "unconfirmed" :sentence "no confirmation within 60 s")
+    (hive-interrupt-session "a" "Codex-a")
+    (hive-test-wait 5 said)
+    (should (equal '("Codex-a: no confirmation within 60 s") said))
+    (hive-interrupt-test-tell
+     (hive-interrupt-test-turn "a" :state "aborted" :sentence "task interrupted by Ada"
+                               :interrupts (vector (list :interrupt_id (plist-get (car (hive-interrupt-test-called)) :interrupt_id)
+                                                         :state "answered" :outcome "aborted"))))
+    (hive-test-wait 5 (cdr said))
+    (should (equal "Codex-a: task interrupted by Ada" (car said)))))
+
+(ert-deftest hive-interrupt-the-outcome-is-told-after-a-restart-of-either ()
+  (hive-interrupt-test nil
+    ;; The sidecar dies with the request under way.
+    (hive-test-call 'fake/plan '(:method "turn/interrupt" :outcomes ["die"]))
+    (hive-interrupt-session "a" "Codex-a")
+    (hive-test-wait 10 (not (hive-sidecar-connected-p)))
+    (should-not said)
+    (let ((id (car (hash-table-keys hive-interrupt--asked))))
+      (hive-test-wait 10 (hive-sidecar-connected-p))
+      (hive-test-call 'fake/result
+                      (list :method "session/list" :result
+                            (list :sessions
+                                  (vector (list :handle "Codex-a" :project "demo" :turn
+                                                (hive-interrupt-test-turn
+                                                 "a" :state "completed"
+                                                 :interrupts (vector (list :interrupt_id id :state "answered"
+                                                                           :outcome "completed"))))))))
+      (hive-turns-refresh)
+      (hive-test-wait 5 said)
+      (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
+    ;; An Emacs that was started anew takes up what this human had asked.
+    (clrhash hive-interrupt--asked)
+    (dolist (state '("pending" "withdrawn"))
+      (hive-interrupt-test-tell
+       (hive-interrupt-test-turn "b" :interrupts (vector (list :interrupt_id "i-1" :by "Ada" :via "emacs" :state state)))))
+    (hive-test-wait 5 (cdr said))
+    (should (equal "Codex-b: the interrupt was withdrawn" (car said)))))
+
+(ert-deftest hive-interrupt-a-refusal-is-said ()
+  (hive-interrupt-test nil
+    (hive-test-call 'fake/plan '(:method "turn/interrupt"
+                                 :outcomes [(:code -32002 :message "no_turn: Codex-a runs no turn.")]))
+    (hive-interrupt-session "a" "Codex-a")
+    (hive-test-wait 5 said)
+    (should (equal '("Codex-a: not interrupted: Codex-a runs no turn.") said))))
+
+(ert-deftest hive-interrupt-all-asks-once-and-sums-up ()
+  (hive-interrupt-test nil
+    (hive-test-call 'fake/result
+                    '(:method "turn/interrupt_all" :result
+                      (:outcomes [(:handle "A-1" :outcome "aborted" :sentence "x")
+                                  (:handle "B-2" :outcome "completed" :sentence "task completed before")
+                                  (:handle "C-3" :outcome nil :sentence "It said no.")])))
+    (let ((asked 0))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (setq asked (1+ asked)))))
+        (call-interactively #'hive-interrupt-all))
+      (should (= 1 asked)))
+    (hive-test-wait 5 said)
+    (should (equal '("1 of 3 stopped; B-2: task completed before; C-3: It said no.") said))))
+
+(ert-deftest hive-interrupt-without-anybody-at-work-says-so ()
+  (clrhash hive-turns--running)
+  (should-error (hive-interrupt--read) :type 'user-error))
+
+(provide 'hive-interrupt-test)
+;;; hive-interrupt-test.el ends here

@@ -1,0 +1,128 @@
+;;; hive-outreach-test.el --- Pings, cards, reports and notices  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-notices)
+(require 'hive-outreach)
+
+(defun hive-outreach-test-item (kind &rest fields)
+  "Return an outreach of KIND with FIELDS."
+  (append fields
+          (list :outreach_id (format "out-%d" (random 1000000000)) :kind kind :session_id "s"
+                :agent "Codex-1" :source "bg" :project "demo" :status "sent" :created_at (hive-text-now)
+                :message nil :title nil :description nil :color nil :fields [] :actions []
+                :ask_id nil :critical :json-false :reason nil)))
+
+(defmacro hive-outreach-test (listed &rest body)
+  "Run BODY; LISTED were sent before.  `said' is what is said."
+  (declare (indent 1))
+  `(hive-test-with-desk nil
+     (save-window-excursion
+       (unwind-protect
+           (let ((said nil))
+             (cl-letf (((symbol-function 'hive-notify-say)
+                        (lambda (format &rest args) (push (apply #'format format args) said))))
+               (hive-test-connect)
+               (hive-test-call 'fake/result (list :method "outreach/list" :result
+                                                  (list :outreach (vconcat ,listed) :next_cursor nil)))
+               ,@body))
+         (dolist (name (list hive-outreach--name hive-notices--name))
+           (when (get-buffer name) (kill-buffer name)))))))
+
+(defun hive-outreach-test-tell (method item)
+  "Let the sidecar tell ITEM by METHOD."
+  (hive-test-call 'fake/tell (list :method method :params item)))
+
+(defun hive-outreach-test-shown (regexp)
+  "Wait until the buffer shows REGEXP."
+  (hive-test-wait 5 (with-current-buffer hive-outreach--name (string-match-p regexp (buffer-string)))))
+
+(ert-deftest hive-outreach-a-ping-is-said-with-its-source ()
+  (hive-outreach-test nil
+    (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "100%s\u202Edone"))
+    (hive-test-wait 5 said)
+    (should (equal '("[bg] Codex-1: 100%s<U+202E>done") said))
+    ;; Neither what a rule held back nor a report is.
+    (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message "no" :status "suppressed"))
+    (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "report" :message "no"))
+    (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "card" :title "Built" :source "main"))
+    (hive-test-wait 5 (cdr said))
+    (should (string-match-p "\\`Codex-1 sends a card: Built" (car said)))
+    (should (= 2 (length said)))))
+
+(ert-deftest hive-outreach-lists-what-was-sent-and-what-arrives ()
+  (hive-outreach-test (list (hive-outreach-test-item "report" :message "Long\nreport")
+                            (hive-outreach-test-item "ping" :outreach_id "p" :message "Ping!" :status "suppressed"
+                                                     :reason "budget"))
+    (hive-outreach)
+    (hive-outreach-test-shown "Long\nreport\n\n.* suppressed · budget\nPing!")
+    (goto-char (hive-outreach--begin "p"))
+    (forward-char 3)
+    (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "card" :title "New card"))
+    (hive-outreach-test-shown "New card\n")
+    ;; Point stays where it was, in its item.
+    (should (equal "p" (get-text-property (point) 'hive-outreach-id)))
+    (should (= (point) (+ 3 (hive-outreach--begin "p"))))
+    (hive-outreach-test-tell "outreach/changed" (hive-outreach-test-item "ping" :outreach_id "p" :message "Ping!"
+                                                                         :status "shown"))
+    (hive-outreach-test-shown "shown\nPing!")
+    (should (= 3 (length hive-outreach--items)))))
+
+(ert-deftest hive-outreach-a-card-has-colour-fields-and-buttons-that-answer ()
+  (hive-outreach-test (list (hive-outreach-test-item
+                             "card" :title "Deploy %d" :color "red" :ask_id "p1" :description "one\ntwo"
+                             :fields [(:name "Took" :value "3 s" :inline t) (:name "Failed" :value "2" :inline t)
+                                      (:name "Log" :value "a\nb" :inline :json-false)]
+                             :actions [(:label "Retry" :ask "Run it again") (:label "Leave" :ask nil)]))
+    (hive-test-call 'fake/ask '(:ask_id "p1" :question "Deploy %d" :options [(:label "Retry") (:label "Leave")]))
+    (hive-test-wait 5 (hive-prompts))
+    (hive-outreach)
+    (hive-outreach-test-shown "Deploy %d\n  one\n  two\n  Took: 3 s   Failed: 2\n  Log: a\n    b\n  \\[Retry\\]  Run it again\n  \\[Leave\\]")
+    (goto-char (point-min))
+    (search-forward "Deploy")
+    (should (eq 'hive-card-red (get-text-property (1- (point)) 'face)))
+    (forward-button 1)
+    (push-button)
+    (hive-test-wait 5 (= 1 (length (hive-test-answers))))
+    (should (equal ["Retry"] (plist-get (car (hive-test-answers)) :selected)))
+    ;; Answered, it has no buttons any more; one from before refuses.
+    (hive-test-wait 5 (null (next-button (point-min) t)))
+    (should-error (hive-card--answer "p1" "Leave") :type 'user-error)))
+
+(ert-deftest hive-outreach-text-of-agents-is-inert ()
+  (hive-outreach-test (list (hive-outreach-test-item
+                             "card" :title (propertize "T\e[31m" 'display "X")
+                             :description "d\u200B" :fields [(:name "n\u202E" :value "\\[kill-emacs] %s")]))
+    (hive-outreach)
+    (hive-outreach-test-shown "T\\^\\[\\[31m\n  d<U\\+200B>\n  n<U\\+202E>: \\\\\\[kill-emacs] %s")
+    (should-not (text-property-not-all (point-min) (point-max) 'display nil))))
+
+(ert-deftest hive-outreach-shows-one-kind-only ()
+  (hive-outreach-test nil
+    (hive-outreach)
+    (hive-test-with-inputs (list "ping") (call-interactively #'hive-outreach-choose-kind))
+    (hive-test-wait 5 (cl-find "ping" (hive-test-state) :test #'equal
+                               :key (lambda (record)
+                                      (plist-get (plist-get (plist-get record :called) :params) :kind))))
+    (should-error (hive-outreach-older) :type 'user-error)))
+
+(ert-deftest hive-notices-are-said-and-can-be-read-again ()
+  (hive-outreach-test nil
+    (let ((hive-notices--list nil))
+      (hive-notices)
+      (hive-outreach-test-tell "desk/notice" '(:text "The guard\ngave up %s" :at "2026-01-01T00:00:00.000Z"))
+      (hive-test-wait 5 said)
+      (should (equal '("Hive: The guard gave up %s") said))
+      (should (string-match-p "ago  The guard\ngave up %s" (buffer-string)))
+      (dotimes (n 300) (hive-rpc-notify 'desk/notice (list :text (format "n%d" n))))
+      (should (= hive-notices--kept (length hive-notices--list)))
+      (should (equal "n299" (plist-get (car hive-notices--list) :text))))))
+
+(provide 'hive-outreach-test)
+;;; hive-outreach-test.el ends here
