@@ -28,6 +28,8 @@ const common = {
 
 const modules = {
   ...common,
+  // Its CommonJS form hides its own files from a bundler.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   format: 'esm',
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',

@@ -35,6 +35,12 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   ],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
   prune: ['Remove what settled long ago', async () => (await import('./prune.ts')).definePrune],
+  init: ['Set Hive up in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
+  uninit: ['Take that back', async () => (await import('./init.ts')).defineUninit],
+  'emacs-path': [
+    'Print where the Emacs package lies',
+    async () => (await import('./emacs-path.ts')).defineEmacsPath,
+  ],
   sidecar: [
     'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
     async () => (await import('./sidecar.ts')).defineSidecar,

@@ -6,22 +6,26 @@ import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { endWithReader, type Format, printJson, remark } from './output.ts';
 
 /** What `work` returns is the exit code; an error is said on stderr, and with --json on stdout too. */
-export async function withHive(
-  { json = false }: Format,
-  work: (hive: Hive) => Promise<ExitCode>,
-): Promise<void> {
+export async function reportErrors({ json = false }: Format, work: () => Promise<ExitCode>): Promise<void> {
   endWithReader();
   try {
-    const hive = await openHive();
-    try {
-      process.exitCode = await work(hive);
-    } finally {
-      await hive.close();
-    }
+    process.exitCode = await work();
   } catch (error) {
     if (!(error instanceof HiveError)) throw error;
     process.exitCode = exitCodeOfError(error);
     if (json) printJson({ error: { code: error.code, message: error.message } });
     remark(error.message);
   }
+}
+
+/** The same, with the hive open. */
+export async function withHive(format: Format, work: (hive: Hive) => Promise<ExitCode>): Promise<void> {
+  await reportErrors(format, async () => {
+    const hive = await openHive();
+    try {
+      return await work(hive);
+    } finally {
+      await hive.close();
+    }
+  });
 }

@@ -1,0 +1,164 @@
+/**
+ * What stands in an agent's own configuration once Hive is set up there. One description: `hive init` writes it,
+ * the doctor looks for it, and a test holds the plugin to it.
+ */
+import type { HookClient } from './hooks.ts';
+
+/** Goes up when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
+export const HOOK_PROTOCOL = 1;
+
+/** The name of our MCP server in every client: tools are called mcp__hive__… after it. */
+export const SERVER_NAME = 'hive';
+
+/** One event that Hive listens to, and the seconds that the client waits for our word on it. */
+export interface HookSetting {
+  event: string;
+  timeout: number;
+}
+
+const QUICK = 10;
+/** Where the human may be asked while the client waits. */
+const HUMAN = 600;
+
+const at = (timeout: number, ...events: string[]): HookSetting[] =>
+  events.map((event) => ({ event, timeout }));
+
+const CLAUDE_HOOKS: readonly HookSetting[] = [
+  ...at(QUICK, 'SessionStart', 'SessionEnd', 'UserPromptSubmit'),
+  ...at(QUICK, 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'),
+  ...at(HUMAN, 'PermissionRequest', 'Elicitation'),
+  ...at(QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
+  ...at(HUMAN, 'Stop', 'SubagentStop'),
+  ...at(QUICK, 'StopFailure', 'SubagentStart'),
+];
+
+/** Codex hides its own dialog while a PermissionRequest hook waits: not for long, then. An Interrupt gets 3 s at most. */
+const CODEX_HOOKS: readonly HookSetting[] = [
+  ...at(QUICK, 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
+  ...at(30, 'PermissionRequest'),
+  ...at(QUICK, 'Stop', 'SubagentStart', 'SubagentStop'),
+  ...at(3, 'Interrupt'),
+];
+
+export function hookSettings(client: HookClient): readonly HookSetting[] {
+  return client === 'codex' ? CODEX_HOOKS : CLAUDE_HOOKS;
+}
+
+/** What a client's configuration holds for one event. */
+export interface HookGroup {
+  matcher?: string;
+  hooks: { type: 'command'; command: string; timeout: number }[];
+}
+
+/** `program` is how Hive is started: `["hive"]`, or a Node and the file. */
+export function hookGroup(
+  client: HookClient,
+  program: readonly string[],
+  { timeout }: HookSetting,
+): HookGroup {
+  const group: HookGroup = {
+    hooks: [{ type: 'command', command: hookCommand(client, program), timeout }],
+  };
+  // Codex drops the whole file over one value it does not know, so it gets no more than it needs.
+  return client === 'codex' ? group : { matcher: '', ...group };
+}
+
+/** The hooks of every event, as they stand under "hooks" in a client's file. */
+export function hookTable(client: HookClient, program: readonly string[]): Record<string, HookGroup[]> {
+  return Object.fromEntries(
+    hookSettings(client).map((setting) => [setting.event, [hookGroup(client, program, setting)]]),
+  );
+}
+
+function hookCommand(client: HookClient, program: readonly string[]): string {
+  return shellLine([...program, 'hook', '--client', client, '--protocol', String(HOOK_PROTOCOL)]);
+}
+
+export interface ServerSetting {
+  command: string;
+  args: string[];
+  /** Claude Code: the model sees our tools at once, instead of having to search for them first. */
+  alwaysLoad?: boolean;
+  /** Codex: what it hands on from its own environment, beside the few variables that it always does. */
+  env_vars?: string[];
+}
+
+/** What Hive reads from its environment and Codex would keep from it. */
+const CODEX_ENVIRONMENT = [
+  'HIVE_STORE',
+  'HIVE_AGENT',
+  'HIVE_PARENT',
+  'HIVE_SOURCE',
+  'HIVE_LOG',
+  'XDG_STATE_HOME',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+];
+
+export function serverSetting(client: HookClient, program: readonly string[]): ServerSetting {
+  const [command = 'hive', ...rest] = program;
+  const server = { command, args: [...rest, 'mcp'] };
+  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, alwaysLoad: true };
+}
+
+/** A hook command of ours, taken apart. */
+export interface OurHook {
+  client: HookClient;
+  program: string[];
+  /** Null in what was written before the command line told it. */
+  protocol: number | null;
+}
+
+/** Null for a command that is not ours, or that is more than one plain command. */
+export function readHookCommand(command: unknown): OurHook | null {
+  const words = typeof command === 'string' ? shellWords(command) : null;
+  if (words === null) return null;
+  const hook = words.indexOf('hook');
+  const program = words.slice(0, Math.max(0, hook));
+  const options = words.slice(hook + 1);
+  const client = optionOf(options, '--client');
+  if (!isHive(program) || (client !== 'codex' && client !== 'claude-code')) return null;
+  const protocol = optionOf(options, '--protocol');
+  return { client, program, protocol: protocol === null ? null : Number(protocol) };
+}
+
+/** Whether a server's entry starts Hive, whoever wrote it. */
+export function isHiveServer(entry: unknown): boolean {
+  if (entry === null || typeof entry !== 'object') return false;
+  const { command, args } = entry as { command?: unknown; args?: unknown };
+  const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
+  const mcp = words.indexOf('mcp');
+  return mcp > 0 && isHive(words.slice(0, mcp));
+}
+
+function isHive(program: readonly string[]): boolean {
+  return program.some((word) => /(?:^|[/\\])hive(?:-sidecar)?(?:\.cmd)?$/.test(word));
+}
+
+function optionOf(options: readonly string[], name: string): string | null {
+  const at = options.indexOf(name);
+  return at < 0 ? null : (options[at + 1] ?? null);
+}
+
+/** Words as a POSIX shell reads them back. */
+export function shellLine(words: readonly string[]): string {
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(' ');
+}
+
+/** The words of one plain command; null for anything that a shell would do more with than run it. */
+export function shellWords(line: string): string[] | null {
+  const word = /(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*"|\\['" ])+/y;
+  const words: string[] = [];
+  for (let at = 0; at < line.length; ) {
+    word.lastIndex = at;
+    const found = word.exec(line);
+    if (found === null) return null;
+    words.push(found[0].replace(/'([^']*)'|"([^"]*)"|\\(.)/g, (_all, a, b, c) => a ?? b ?? c));
+    at = word.lastIndex;
+    while (line[at] === ' ') at += 1;
+    if (at === word.lastIndex && at < line.length) return null;
+  }
+  return words;
+}

@@ -1,0 +1,53 @@
+/** A block of lines between two marks, at the end of somebody's file: put there, found, and cut out again. */
+import type { TextEdit } from '../../domain/text-edits.ts';
+
+/** How a comment begins, and what the block is called: `# hive server: begin`. */
+export interface BlockMarks {
+  comment: string;
+  name: string;
+}
+
+const HINT = '(written by hive init; hive uninit takes it back)';
+
+/** The block with its marks, appended. The lines come without a line end. */
+export function appendBlock(text: string, marks: BlockMarks, lines: readonly string[]): TextEdit[] {
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
+  const block = [`${beginOf(marks)} ${HINT}`, ...lines, endOf(marks), ''].join(eol);
+  return [{ offset: text.length, removed: '', inserted: gap + block }];
+}
+
+/** The lines of the block; null where there is none. */
+export function findBlock(text: string, marks: BlockMarks): string | null {
+  const span = spanOf(text, marks);
+  return span === null ? null : text.slice(span.inner, span.innerEnd).replaceAll('\r\n', '\n');
+}
+
+/** Cuts the block out, with the empty line before it. */
+export function removeBlock(text: string, marks: BlockMarks): TextEdit[] {
+  const span = spanOf(text, marks);
+  if (span === null) return [];
+  const gap = /(?<=^|\n)\r?\n$/.exec(text.slice(0, span.start))?.[0].length ?? 0;
+  const offset = span.start - gap;
+  return [{ offset, removed: text.slice(offset, span.end), inserted: '' }];
+}
+
+function spanOf(text: string, marks: BlockMarks) {
+  const escaped = (mark: string): string => mark.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const found = new RegExp(
+    `^(${escaped(beginOf(marks))}[^\\n]*\\n)((?:[^\\n]*\\n)*?)${escaped(endOf(marks))}[ \\t]*\\r?(?:\\n|$)`,
+    'm',
+  ).exec(text);
+  if (found === null) return null;
+  const [all, begin = '', lines = ''] = found;
+  const inner = found.index + begin.length;
+  return { start: found.index, end: found.index + all.length, inner, innerEnd: inner + lines.length };
+}
+
+function beginOf({ comment, name }: BlockMarks): string {
+  return `${comment} ${name}: begin`;
+}
+
+function endOf({ comment, name }: BlockMarks): string {
+  return `${comment} ${name}: end`;
+}

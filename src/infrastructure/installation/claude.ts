@@ -1,0 +1,121 @@
+/** What is ours in Claude Code's files: a server in one, hooks in the other. */
+import { isDeepStrictEqual } from 'node:util';
+import { HiveError } from '../../domain/errors.ts';
+import type { HookClient } from '../../domain/hooks.ts';
+import {
+  hookGroup,
+  hookSettings,
+  hookTable,
+  isHiveServer,
+  readHookCommand,
+  SERVER_NAME,
+  serverSetting,
+} from '../../domain/installation.ts';
+import { applyEdits, type TextEdit } from '../../domain/text-edits.ts';
+import { appendJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
+import type { Part } from './parts.ts';
+
+type Program = readonly string[];
+
+const NEW_FILE = '{\n}\n';
+const SERVER_PATH = ['mcpServers', SERVER_NAME];
+
+/** The MCP server, in ~/.claude.json or a project's .mcp.json. */
+export function claudeServer(path: string, program: Program): Part {
+  const wanted = serverSetting('claude-code', program);
+  const entryOf = (text: string): unknown => at(readJson(text), SERVER_PATH);
+  return {
+    path,
+    newFile: NEW_FILE,
+    fragment: JSON.stringify({ mcpServers: { [SERVER_NAME]: wanted } }, null, 2),
+    isRight: (text) => isDeepStrictEqual(entryOf(text), wanted),
+    isEmpty: (text) => Object.keys(readJson(text)).length === 0,
+    add(text) {
+      const entry = entryOf(text);
+      if (entry !== undefined && !isHiveServer(entry)) {
+        throw new HiveError(
+          'invalid_input',
+          `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
+        );
+      }
+      return setJson(text, SERVER_PATH, wanted);
+    },
+    remove: (text) => (isHiveServer(entryOf(text)) ? removeJson(text, SERVER_PATH) : []),
+  };
+}
+
+/** The hooks: Claude Code's settings.json and Codex' hooks.json are alike. */
+export function hookPart(client: HookClient, path: string, program: Program): Part {
+  return {
+    path,
+    newFile: NEW_FILE,
+    fragment: JSON.stringify({ hooks: hookTable(client, program) }, null, 2),
+    isRight(text) {
+      const ours = findHooks(text, client);
+      const settings = hookSettings(client);
+      return (
+        ours.length === settings.length &&
+        settings.every((setting) => {
+          const wanted = hookGroup(client, program, setting);
+          return ours.some(({ event, group }) => event === setting.event && isDeepStrictEqual(group, wanted));
+        })
+      );
+    },
+    isEmpty: (text) => Object.keys(readJson(text)).length === 0,
+    add(text) {
+      const edits: TextEdit[] = [];
+      for (const setting of hookSettings(client)) {
+        const group = hookGroup(client, program, setting);
+        edits.push(...appendJson(applyEdits(text, edits), ['hooks', setting.event], group));
+      }
+      return edits;
+    },
+    remove(text) {
+      const edits: TextEdit[] = [];
+      // From the last, so that no removal changes where the others stand.
+      for (const { path: where } of findHooks(text, client).reverse()) {
+        edits.push(...removeJson(applyEdits(text, edits), where));
+      }
+      return edits;
+    },
+  };
+}
+
+export interface FoundHook {
+  event: string;
+  /** Where it stands: the whole group when nobody else has a hook in it. */
+  path: JsonPath;
+  group: unknown;
+  command: string;
+}
+
+/** Every hook of ours for this client, whoever wrote it and whenever. */
+export function findHooks(text: string, client: HookClient): FoundHook[] {
+  return Object.entries(asObject(readJson(text)['hooks'])).flatMap(([event, groups]) =>
+    asList(groups).flatMap((group, n) => {
+      const hooks = asList(asObject(group)['hooks']);
+      const found = hooks.flatMap((hook, m) => {
+        const { command } = asObject(hook);
+        const isOurs = readHookCommand(command)?.client === client;
+        return isOurs
+          ? [{ event, path: ['hooks', event, n, 'hooks', m], group, command: String(command) }]
+          : [];
+      });
+      const [first] = found;
+      if (first === undefined || found.length < hooks.length) return found;
+      return [{ ...first, path: ['hooks', event, n] }];
+    }),
+  );
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((now, key) => asObject(now)[key], value);
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return value !== null && typeof value === 'object' ? (value as Record<string, unknown>) : {};
+}
+
+function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,88 @@
+/** What is ours in Codex' config.toml: the server, and the trust of our hooks once the person has given it. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { HiveError } from '../../domain/errors.ts';
+import { isHiveServer, SERVER_NAME, serverSetting } from '../../domain/installation.ts';
+import { findHooks } from './claude.ts';
+import type { Part } from './parts.ts';
+import {
+  appendToml,
+  linesOf,
+  markedTables,
+  readToml,
+  removeToml,
+  type TomlTable,
+  tomlAt,
+} from './toml-edits.ts';
+
+const SERVER_PATH = ['mcp_servers', SERVER_NAME];
+
+/** `trust` as `trustOf` gives it; none to leave the hooks untrusted. */
+export function codexConfig(path: string, program: readonly string[], trust: readonly TomlTable[]): Part {
+  const { command, args, env_vars = [] } = serverSetting('codex', program);
+  const server: TomlTable = { path: SERVER_PATH, values: { command, args, env_vars } };
+  const standsAs = (text: string, { path: where, values }: TomlTable): boolean =>
+    isDeepStrictEqual({ ...(tomlAt(readToml(text), where) as object) }, { ...values });
+  const isTrust = (where: readonly string[]): boolean => where[0] === 'hooks';
+  return {
+    path,
+    newFile: '',
+    fragment: linesOf(server),
+    isRight: (text) =>
+      (isForeign(text) || standsAs(text, server)) &&
+      trust.every((table) => standsAs(text, table)) &&
+      markedTables(text).filter(isTrust).length === trust.length,
+    isEmpty: (text) => text.trim() === '',
+    add(text) {
+      const existing = tomlAt(readToml(text), SERVER_PATH);
+      if (existing !== undefined && !isHiveServer(existing)) {
+        throw new HiveError(
+          'invalid_input',
+          `${path} has a server called "${SERVER_NAME}" already, and it is not this Hive: rename it first.`,
+        );
+      }
+      return appendToml(text, [...(existing === undefined ? [server] : []), ...trust]);
+    },
+    remove: removeToml,
+  };
+}
+
+/** Whether the server's table was written by somebody else, by `codex mcp add` for one: then it stays as it is. */
+export function isForeign(text: string): boolean {
+  const marked = markedTables(text).some((path) => isDeepStrictEqual(path, SERVER_PATH));
+  return !marked && isHiveServer(tomlAt(readToml(text), SERVER_PATH));
+}
+
+/** The trust that stands in config.toml under our mark and holds for these hooks. */
+export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[] {
+  const parsed = readToml(config);
+  const marked = markedTables(config);
+  return hooks.filter(
+    ({ path, values }) =>
+      marked.some((where) => isDeepStrictEqual(where, path)) &&
+      isDeepStrictEqual({ ...(tomlAt(parsed, path) as object) }, { ...values }),
+  );
+}
+
+/**
+ * What Codex (0.169) writes once a person has trusted a hook: its place, and a hash of its definition as compact JSON
+ * with sorted keys. A hook that is moved or changed is untrusted again, and skipped without a word.
+ */
+export function trustOf(hooksFile: string, text: string): TomlTable[] {
+  return findHooks(text, 'codex').map(({ event, path, group }) => {
+    const name = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+    const { matcher, hooks } = group as { matcher?: string; hooks: { command: string; timeout: number }[] };
+    const [, , n = 0, , m = 0] = path;
+    const hook = hooks[Number(m)];
+    const definition = JSON.stringify({
+      event_name: name,
+      hooks: [{ async: false, command: hook?.command, timeout: hook?.timeout, type: 'command' }],
+      matcher,
+    });
+    const hash = createHash('sha256').update(definition).digest('hex');
+    return {
+      path: ['hooks', 'state', `${hooksFile}:${name}:${n}:${m}`],
+      values: { trusted_hash: `sha256:${hash}` },
+    };
+  });
+}

@@ -1,0 +1,28 @@
+/** What is ours in a person's init file: where the package lies, and that it starts with Emacs. */
+import { dirname } from 'node:path';
+import { appendBlock, findBlock, removeBlock } from './block-edits.ts';
+import type { Part } from './parts.ts';
+
+const MARKS = { comment: ';;', name: 'hive' };
+
+export function emacsPart(path: string, elisp: string): Part {
+  const lines = [
+    `(add-to-list 'load-path ${JSON.stringify(elisp)})`,
+    "(require 'hive-mode)",
+    '(hive-mode 1)',
+  ];
+  return {
+    path,
+    newFile: '',
+    fragment: lines.join('\n'),
+    isRight: (text) => findBlock(text, MARKS) === `${lines.join('\n')}\n`,
+    isEmpty: (text) => text.trim() === '',
+    add: (text) => appendBlock(text, MARKS, lines),
+    remove: (text) => removeBlock(text, MARKS),
+  };
+}
+
+/** The folder of the Emacs package beside `bin/hive`. */
+export function elispFolder(bin: string): string {
+  return `${dirname(dirname(bin))}/elisp`;
+}
