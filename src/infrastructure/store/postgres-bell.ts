@@ -15,7 +15,7 @@ const HEARTBEAT_MS = 5_000;
 const HEARTBEAT_LIMIT_MS = 3_000;
 const END_LIMIT_MS = 500;
 const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 2_000;
+const LAST_RETRY_MS = 1_000;
 /** How often the net looks: seldom while the line is good, often while it is down. */
 const NET_MS = 500;
 const NET_EVERY_WHEN_LISTENING = 10;
@@ -32,6 +32,7 @@ export function createPostgresBell(place: PostgresPlace, version: () => Promise<
   let net: NodeJS.Timeout | null = null;
   let seen: number | null = null;
   let rounds = 0;
+  let casting = false;
 
   function wake(): void {
     for (const listener of [...listeners]) listener();
@@ -82,7 +83,8 @@ export function createPostgresBell(place: PostgresPlace, version: () => Promise<
 
   async function cast(): Promise<void> {
     rounds += 1;
-    if (listening && rounds % NET_EVERY_WHEN_LISTENING !== 0) return;
+    if (casting || (listening && rounds % NET_EVERY_WHEN_LISTENING !== 0)) return;
+    casting = true;
     try {
       const current = await version();
       const changed = seen !== null && current !== seen;
@@ -91,6 +93,8 @@ export function createPostgresBell(place: PostgresPlace, version: () => Promise<
     } catch {
       // The server is away: whoever waits looks for itself, and is told by its own read.
       wake();
+    } finally {
+      casting = false;
     }
   }
 

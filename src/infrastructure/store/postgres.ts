@@ -5,10 +5,19 @@
  */
 import pg from 'pg';
 import { createPostgresBell } from './postgres-bell.ts';
-import { translatePostgresError } from './postgres-errors.ts';
+import { isConnectionLost, translatePostgresError } from './postgres-errors.ts';
 import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
+import { createPostgresPool, LIVENESS_MS, type PostgresPool } from './postgres-pool.ts';
 import { createQueue } from './queue.ts';
-import { checkArity, type Driver, type Row, type Sql, type SqlValue, type Statement } from './sql.ts';
+import {
+  checkArity,
+  type Driver,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+} from './sql.ts';
 
 /** How many reads of one process may run at once; writes have a connection of their own. */
 const READERS = 3;
@@ -17,6 +26,10 @@ const BUSY_LIMIT_MS = 5_000;
 const CONNECT_LIMIT_MS = 3_000;
 /** A statement that takes longer has met a server in trouble. */
 const STATEMENT_LIMIT_MS = 10_000;
+/** A writer whose machine went down holds the lock of all others until the server ends it: no longer than this. */
+const SILENT_WRITER_MS = 4_000;
+/** The queue of notifications is full; only the ring can fail so, and the commit before it stands. */
+const TOO_MANY_NOTIFICATIONS = '54000';
 
 /** 64-bit numbers (counters, COUNT) as numbers: ours stay far below 2^53. */
 const INT8 = 20;
@@ -73,49 +86,58 @@ export function openPostgres(
     types,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
-    statement_timeout: STATEMENT_LIMIT_MS,
-    query_timeout: STATEMENT_LIMIT_MS + busy_ms,
-    options: `-c search_path="${schema}" -c synchronous_commit=on`,
+    query_timeout: STATEMENT_LIMIT_MS + LIVENESS_MS,
     allowExitOnIdle: true,
   };
-  const writers = new pg.Pool({ ...common, max: 1 });
-  const readers = new pg.Pool({ ...common, max: READERS });
-  // An idle connection that breaks is replaced with the next use; without a listener it would end the process.
-  for (const pool of [writers, readers]) pool.on('error', () => undefined);
+  const writers = createPostgresPool({ ...common, max: 1 });
+  const readers = createPostgresPool({ ...common, max: READERS });
   const writes = createQueue();
-  const bell = createPostgresBell(place, () => version());
-
-  async function version(): Promise<number> {
-    const { rows } = await readers.query(`SELECT value FROM counters WHERE name = 'event'`);
-    return Number(rows[0]?.value ?? 0);
-  }
+  const bell = createPostgresBell(place, () =>
+    transaction(readers, reading, LIVENESS_MS, async (sql) => {
+      const [row] = await sql.all(LAST_EVENT, []);
+      return Number(row?.['value'] ?? 0);
+    }),
+  );
+  // Said with each transaction, not once a connection: a pooler may give each another connection.
+  const settings = `SET LOCAL search_path = "${schema}"; SET LOCAL statement_timeout = ${STATEMENT_LIMIT_MS}; SET LOCAL idle_in_transaction_session_timeout = ${SILENT_WRITER_MS}`;
+  const reading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}; SELECT ${CLOCK}`;
+  const writing = `BEGIN; ${settings}; SET LOCAL synchronous_commit = on; SET LOCAL lock_timeout = ${busy_ms}; SELECT pg_advisory_xact_lock(${lock}); SELECT ${CLOCK}`;
 
   async function transaction<T>(
-    pool: pg.Pool,
+    pool: PostgresPool,
     begin: string,
+    limit_ms: number,
     work: (sql: Sql, now: string) => Promise<T>,
+    rings: () => boolean = () => false,
   ): Promise<T> {
-    let client: pg.PoolClient;
+    let begun: Awaited<ReturnType<PostgresPool['begin']>>;
     try {
-      client = await pool.connect();
+      begun = await pool.begin(begin, limit_ms);
     } catch (error) {
       throw translatePostgresError(error, where);
     }
-    let broken: Error | undefined;
+    const { client, results } = begun;
+    let broken = false;
     try {
-      // Several statements without parameters travel as one message: one round trip before the first of ours.
-      const results = (await client.query(begin)) as unknown as pg.QueryResult[];
-      const now = String(results.at(-1)?.rows[0]?.now);
-      const result = await work(sqlOver(client), now);
-      await client.query('COMMIT');
+      const result = await work(sqlOver(client), String(results.at(-1)?.rows[0]?.now));
+      await commit(client, rings());
       return result;
     } catch (error) {
-      await client.query('ROLLBACK').catch((failure: Error) => {
-        broken = failure;
-      });
+      // Over a connection that says nothing a ROLLBACK would only wait once more; the server undoes it by itself.
+      broken = isConnectionLost(error) || !(await isUndone(client));
       throw translatePostgresError(error, where);
     } finally {
-      client.release(broken);
+      pool.giveBack(client, broken);
+    }
+  }
+
+  /** The ring travels with the commit and comes after it: inside, it would queue for a lock of the whole database. */
+  async function commit(client: pg.PoolClient, rings: boolean): Promise<void> {
+    if (!rings) return void (await client.query('COMMIT'));
+    try {
+      await client.query(`COMMIT; SELECT pg_notify('${place.channel}', '')`);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== TOO_MANY_NOTIFICATIONS) throw error;
     }
   }
 
@@ -124,36 +146,21 @@ export function openPostgres(
 
   /** Under the lock: of processes that start at once, `IF NOT EXISTS` alone would let one fail. */
   async function ensureSchema(): Promise<void> {
-    try {
-      const { rows } = await writers.query('SELECT to_regnamespace($1) AS there', [`"${schema}"`]);
-      if (rows[0]?.there !== null) return;
-      await writers.query(
-        `BEGIN; SELECT pg_advisory_xact_lock(${lock}); CREATE SCHEMA IF NOT EXISTS "${schema}"; COMMIT`,
-      );
-    } catch (error) {
-      throw translatePostgresError(error, where);
-    }
+    const there = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(SCHEMA_THERE, [schema]));
+    if (there.length > 0) return;
+    await transaction(writers, writing, busy_ms + LIVENESS_MS, (sql) =>
+      sql.run(statement(`CREATE SCHEMA IF NOT EXISTS "${schema}"`), []),
+    );
   }
 
   return {
-    write: (work) =>
-      writes.run(() =>
-        transaction(
-          writers,
-          `BEGIN; SET LOCAL lock_timeout = ${busy_ms}; SELECT pg_advisory_xact_lock(${lock}); SELECT ${CLOCK}`,
-          work,
-        ),
-      ),
-    read: (work) =>
-      transaction(readers, `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT ${CLOCK}`, work),
+    write: (work, rings) =>
+      writes.run(() => transaction(writers, writing, busy_ms + LIVENESS_MS, work, rings)),
+    read: (work) => transaction(readers, reading, LIVENESS_MS, work),
     async inspect(work) {
       schemaReady ??= ensureSchema();
       await schemaReady;
-      return transaction(writers, `BEGIN; SELECT ${CLOCK}`, work);
-    },
-    ring() {
-      // Only the commit matters; a ring that is lost costs whoever waits a little time.
-      writers.query('SELECT pg_notify($1, $2)', [place.channel, '']).catch(() => undefined);
+      return transaction(writers, reading, LIVENESS_MS, work);
     },
     watch: (listener) => bell.watch(listener),
     close() {
@@ -165,6 +172,18 @@ export function openPostgres(
       return closing;
     },
   };
+}
+
+const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
+const LAST_EVENT = statement(`SELECT value FROM counters WHERE name = 'event'`);
+
+async function isUndone(client: pg.PoolClient): Promise<boolean> {
+  try {
+    await client.query('ROLLBACK');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The driver for an address as `HIVE_STORE` gives it. */

@@ -37,12 +37,11 @@ export interface Sql {
 
 /** A driver owns its connections, the write queue and the doorbell. */
 export interface Driver {
-  write<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
+  /** After the commit every process is told that something was committed, if `rings` says so then. */
+  write<T>(work: (sql: Sql, now: string) => Promise<T>, rings?: () => boolean): Promise<T>;
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   /** A read for the opening of a store, over the connection that writes: a process that only writes needs no other. */
   inspect<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
-  /** Tells every process that something was committed. */
-  ring(): void;
   watch(listener: () => void): () => void;
   close(): Promise<void>;
 }

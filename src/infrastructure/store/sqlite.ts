@@ -95,13 +95,17 @@ export function openSqlite(
     }
   });
 
-  async function write<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
+  async function write<T>(
+    work: (sql: Sql, now: string) => Promise<T>,
+    rings: () => boolean = () => false,
+  ): Promise<T> {
     return writes.run(async () => {
       if (read_only) await reopen();
       try {
         await begin(writer.database);
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
+        if (rings()) doorbell.ring();
         return result;
       } catch (error) {
         writer.end('ROLLBACK');
@@ -179,7 +183,6 @@ export function openSqlite(
     write,
     read: (work) => reads.run(async () => snapshot(openReader(), work)),
     inspect: (work) => writes.run(() => snapshot(writer, work)),
-    ring: () => doorbell.ring(),
     watch: (listener) => doorbell.watch(listener),
     async close() {
       doorbell.close();

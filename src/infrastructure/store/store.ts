@@ -38,15 +38,15 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     store_id,
     async write(work) {
       let appended = false;
-      const result = await driver.write((sql, now) =>
-        work(
-          writeTx(sql, now, () => {
-            appended = true;
-          }),
-        ),
+      return driver.write(
+        (sql, now) =>
+          work(
+            writeTx(sql, now, () => {
+              appended = true;
+            }),
+          ),
+        () => appended,
       );
-      if (appended) driver.ring();
-      return result;
     },
     read: (work) => driver.read((sql, now) => work(writeTx(sql, now, refuseAppend))),
     watch: (listener) => driver.watch(listener),

@@ -1,0 +1,244 @@
+/** PostgreSQL in trouble: what was acknowledged stays, the rest is a clear error, and who waits outlives it. */
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { tcpProxy } from '../support/tcp-proxy.ts';
+import { eventually, sleep, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let server: PostgresServer;
+let hives = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+function fresh(): string {
+  hives += 1;
+  return server.address(`faults_${hives}`);
+}
+
+/** The same hive, reached over another port. */
+function through(address: string, port: number): string {
+  const url = new URL(address);
+  url.port = String(port);
+  return url.href;
+}
+
+async function terminateAll(): Promise<void> {
+  const client = new pg.Client({ connectionString: server.address('public').replace(/\?.*/, '') });
+  await client.connect();
+  await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+  await client.end();
+}
+
+/** A wait for the answer, and when it came. */
+function polled(hive: Hive, ask_id: string): Promise<{ status: string | undefined; at: number }> {
+  return hive.prompts
+    .wait([ask_id], { wait_ms: 60_000 })
+    .then(([prompt]) => ({ status: prompt?.status, at: performance.now() }));
+}
+
+function respond(hive: Hive, ask_id: string): ReturnType<Hive['prompts']['respond']> {
+  return hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+}
+
+describe('a server that crashes and comes back', () => {
+  test('lets every wait live on, and answer within 2 s of its recovery', { timeout: 60_000 }, async () => {
+    const address = fresh();
+    const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
+    const asked = await Promise.all(Array.from({ length: 20 }, () => ask(agent)));
+    const waits = asked.map(({ ask_id }) => polled(agent, ask_id));
+    await sleep(200);
+    await server.restart();
+    const recovered = performance.now();
+    for (const { ask_id } of asked) await respond(desk, ask_id);
+    const woken = await Promise.all(waits);
+    expect(new Set(woken.map(({ status }) => status))).toEqual(new Set(['responded']));
+    expect(Math.max(...woken.map(({ at }) => at)) - recovered).toBeLessThan(2_000);
+  });
+
+  test('keeps what it acknowledged, and says of the rest that it may be lost', {
+    timeout: 60_000,
+  }, async () => {
+    const hive = await openTestHive(fresh());
+    const [kept, refused]: [string[], string[]] = [[], []];
+    let stopped = false;
+    const asking = (async () => {
+      for (let n = 0; !stopped; n += 1) {
+        try {
+          kept.push((await ask(hive, { question: `Question ${n}?` })).ask_id);
+        } catch (error) {
+          refused.push(String((error as { code?: unknown }).code));
+          await sleep(20);
+        }
+      }
+    })();
+    await eventually(() => kept.length > 20);
+    await server.restart();
+    const before = kept.length;
+    await eventually(() => kept.length > before + 20, 10_000);
+    stopped = true;
+    await asking;
+    expect(new Set(refused)).toEqual(new Set(['store_unavailable']));
+    for (const ask_id of kept) expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+  });
+});
+
+describe('connections that are dropped', () => {
+  test('while they idle: nobody notices', async () => {
+    const address = fresh();
+    const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
+    const { ask_id } = await ask(agent);
+    const wait = polled(agent, ask_id);
+    await sleep(100);
+    await terminateAll();
+    await respond(desk, ask_id);
+    expect((await wait).status).toBe('responded');
+  });
+
+  test('while they write: this write is an error, the next one works', async () => {
+    const hive = await openTestHive(fresh());
+    await expect(
+      hive.store.write(async (tx) => {
+        await tx.desks.setPreferences('seat', { n: 1 }, tx.now);
+        await terminateAll();
+        await sleep(50);
+        await tx.desks.setPreferences('seat', { n: 2 }, tx.now);
+      }),
+    ).rejects.toMatchObject({ code: 'store_unavailable' });
+    await hive.store.write((tx) => tx.desks.setPreferences('other', { n: 3 }, tx.now));
+    expect(await hive.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
+  });
+});
+
+describe('a line that is half-open', () => {
+  test('is found out, and who waits over it gets the answer', { timeout: 60_000 }, async () => {
+    const address = fresh();
+    const proxy = await tcpProxy(server.port);
+    const agent = await openTestHive(through(address, proxy.port));
+    const desk = await openTestHive(address);
+    const { ask_id } = await ask(agent);
+    const wait = polled(agent, ask_id);
+    await sleep(200);
+    proxy.swallow();
+    await respond(desk, ask_id);
+    await sleep(1_000);
+    proxy.recover();
+    const recovered = performance.now();
+    const woken = await wait;
+    expect(woken.status).toBe('responded');
+    // A heartbeat or the slow net has to miss first: 5 s, and 2 s until that counts.
+    expect(woken.at - recovered).toBeLessThan(8_500);
+  });
+
+  test('costs the next write a moment, not its life', { timeout: 60_000 }, async () => {
+    const proxy = await tcpProxy(server.port);
+    const hive = await openTestHive(through(fresh(), proxy.port));
+    await ask(hive);
+    await sleep(2_100);
+    proxy.swallow();
+    setTimeout(() => proxy.recover(), 500);
+    const { ms } = await timed(() => ask(hive));
+    // Asking reads and writes: each finds its own connection dead.
+    expect(ms).toBeLessThan(5_500);
+  });
+
+  test('is an error in good time while it lasts, and does not hold the end', {
+    timeout: 60_000,
+  }, async () => {
+    const proxy = await tcpProxy(server.port);
+    const hive = await openTestHive(through(fresh(), proxy.port));
+    const { ask_id } = await ask(hive);
+    const wait = hive.prompts.wait([ask_id], { wait_ms: 1_000 }).catch(() => undefined);
+    await sleep(100);
+    proxy.swallow();
+    const failed = await timed(() => hive.prompts.get(ask_id).catch((error: unknown) => error));
+    expect(failed.result).toMatchObject({ code: 'store_unavailable' });
+    expect(failed.ms).toBeLessThan(9_000);
+    await wait;
+    const { ms } = await timed(() => hive.close());
+    expect(ms).toBeLessThan(3_000);
+  });
+
+  test('with a writer at its other end does not hold the others', { timeout: 60_000 }, async () => {
+    const address = fresh();
+    const proxy = await tcpProxy(server.port);
+    const lost = await openTestHive(through(address, proxy.port));
+    const other = await openTestHive(address);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const writing = lost.store
+      .write(async (tx) => {
+        await tx.desks.setPreferences('seat', { n: 1 }, tx.now);
+        proxy.swallow();
+        await released;
+      })
+      .catch((error: unknown) => error);
+    await sleep(100);
+    const { ms } = await timed(() =>
+      other.store.write((tx) => tx.desks.setPreferences('other', { n: 1 }, tx.now)),
+    );
+    expect(ms).toBeLessThan(5_000);
+    release();
+    expect(await writing).toMatchObject({ code: 'store_unavailable' });
+    expect(await other.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
+  });
+});
+
+describe('a server that is slow', () => {
+  test('costs time and nothing else', { timeout: 60_000 }, async () => {
+    const address = fresh();
+    const proxy = await tcpProxy(server.port);
+    const agent = await openTestHive(through(address, proxy.port));
+    const desk = await openTestHive(address);
+    proxy.delay(100);
+    const { ask_id } = await ask(agent);
+    const wait = polled(agent, ask_id);
+    await sleep(500);
+    const answered = performance.now();
+    await respond(desk, ask_id);
+    const woken = await wait;
+    expect(woken.status).toBe('responded');
+    expect(woken.at - answered).toBeLessThan(3_000);
+  });
+});
+
+describe('a writer that commits late', () => {
+  test('is waited for: no cursor passes it by, and nobody decides beside it', async () => {
+    const address = fresh();
+    const [slow, quick, reader] = [
+      await openTestHive(address),
+      await openTestHive(address),
+      await openTestHive(address),
+    ];
+    const told: (string | null)[] = [];
+    onTestFinished(
+      reader.feed.follow({
+        cursor: 0,
+        onEvents: async (events) => void told.push(...events.map(({ subject }) => subject)),
+        onResync: async () => undefined,
+      }),
+    );
+    const add = (hive: Hive, subject: string, pause_ms: number): Promise<void> =>
+      hive.store.write(async (tx) => {
+        const { n = 0 } = (await tx.desks.preferences('seat')) as { n?: number };
+        if (pause_ms > 0) await sleep(pause_ms);
+        await tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} });
+        await tx.desks.setPreferences('seat', { n: n + 1 }, tx.now);
+      });
+    const late = add(slow, 'late', 400);
+    await sleep(100);
+    await Promise.all([late, add(quick, 'quick', 0)]);
+    await eventually(() => told.length === 2);
+    expect(told).toEqual(['late', 'quick']);
+    // Without the lock both would have read 0.
+    expect(await reader.store.read((tx) => tx.desks.preferences('seat'))).toEqual({ n: 2 });
+  });
+});

@@ -1,0 +1,60 @@
+/** A line that can be made bad: a TCP proxy on loopback that swallows, slows down or cuts what goes through it. */
+import { connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** From now on every byte is swallowed and nobody is told: half-open. New connections are accepted and swallowed, too. */
+  swallow(): void;
+  /** New connections work again; those of before stay as dead as they were. */
+  recover(): void;
+  /** Holds back what goes either way. */
+  delay(ms: number): void;
+}
+
+export async function tcpProxy(target: number): Promise<TcpProxy> {
+  let swallowing = false;
+  let delay_ms = 0;
+  const sockets = new Set<Socket>();
+  const dead = new WeakSet<Socket>();
+
+  function pass(from: Socket, to: Socket): void {
+    sockets.add(from);
+    from.on('data', (bytes) => {
+      if (swallowing || dead.has(from)) return;
+      if (delay_ms === 0) to.write(bytes);
+      else setTimeout(() => to.writable && to.write(bytes), delay_ms);
+    });
+    from.on('error', () => undefined);
+    from.on('close', () => {
+      sockets.delete(from);
+      if (!dead.has(from) && !swallowing) to.destroy();
+    });
+  }
+
+  const server = createServer((inward) => {
+    const outward = connect(target, '127.0.0.1');
+    pass(inward, outward);
+    pass(outward, inward);
+    if (swallowing) for (const socket of [inward, outward]) dead.add(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    swallow() {
+      swallowing = true;
+      for (const socket of sockets) dead.add(socket);
+    },
+    recover() {
+      swallowing = false;
+    },
+    delay(ms) {
+      delay_ms = ms;
+    },
+  };
+}
