@@ -8,6 +8,7 @@ import { mentionTtl } from './application/mentions.ts';
 import type { CodexControl, Examination, Logger, Notifier, Store } from './application/ports.ts';
 import { createPrompts } from './application/prompts.ts';
 import { STATIONS } from './application/stations.ts';
+import { createWakes, type WakeService } from './application/wakes.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
@@ -62,6 +63,12 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService> 
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, randomIds);
   return createHooks({ store, feed, ids: randomIds, processes, log, prompts, stations: STATIONS });
+}
+
+/** The waking of idle agents alone, as above. */
+export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
+  const { log, store } = await openGround(options);
+  return createWakes({ store, feed: createFeed(store, log), ids: randomIds });
 }
 
 /** What every service stands on. */
@@ -126,12 +133,16 @@ function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Lo
 /** The hooks have so long to deliver an interrupt before a run that nobody attends gets a signal. */
 const ESCALATE_AFTER_MS = 5_000;
 
-/** Loaded when a turn of Codex is interrupted. */
+/** Loaded when a turn of Codex is interrupted, or an idle one woken. */
 function lazyCodexControl(env: Readonly<Record<string, string | undefined>>): CodexControl {
   return {
     async interrupt(turn) {
       const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
       return createCodexControl(env).interrupt(turn);
+    },
+    async queue(message) {
+      const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
+      return createCodexControl(env).queue(message);
     },
   };
 }

@@ -5,7 +5,7 @@
  * that the agent went on. A carrier that dies in between proves nothing, so the next hands it again, `repeated`.
  */
 import { describeSettlement } from '../domain/answers.ts';
-import { readUntil, takesContext } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, readUntil, takesContext } from '../domain/hooks.ts';
 import { handPrompt, isReceiver, isUncollected, type Prompt } from '../domain/prompts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import type { Station, Visit } from './station.ts';
@@ -137,7 +137,7 @@ export const deliverAnswers: Station = async (visit) => {
   const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
   if (proven !== null && proves) await collectFrom(tx, carrier, proven);
   if (event.name === 'PostToolUse') await collectReturned(visit);
-  if (!takesContext(event) || verdict.block !== null) return null;
+  if (!takesContext(event) || verdict.block !== null || isWake(event)) return null;
   if (event.name === 'SessionStart') await releaseCarried(tx, carrier);
   const delivered = await handUncollected(visit);
   if (delivered.length === 0) return null;
@@ -156,6 +156,11 @@ async function collectReturned({ tx, event, session }: Visit): Promise<void> {
 
 function isReturnCarrier(carrier: string | null): boolean {
   return carrier !== null && (carrier.startsWith('mcp:') || carrier.startsWith('cli:'));
+}
+
+/** What the client itself says it marks as no word of the human's: an answer beside it would be doubted. */
+function isWake(event: HookEvent): boolean {
+  return event.name === 'UserPromptSubmit' && event.agent_id === null && !isHumanPrompt(event);
 }
 
 /** What this session's hooks had printed and nothing proved read is to be handed again. */

@@ -1,5 +1,6 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
 import { type Callbacks, createCallbacks } from './callbacks.ts';
+import { type CodexWaker, createCodexWaker } from './codex-wakes.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
@@ -34,6 +35,7 @@ import { STATIONS } from './stations.ts';
 import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTurns, type TurnService } from './turns.ts';
+import { createWakes, type WakeService } from './wakes.ts';
 
 export interface Hive {
   readonly store_id: string;
@@ -52,6 +54,7 @@ export interface Hive {
   readonly mentions: MentionService;
   readonly loops: LoopService;
   readonly hooks: HookService;
+  readonly wakes: WakeService;
   readonly retention: RetentionService;
   readonly doctor: DoctorService;
   readonly tokens: TokenService;
@@ -63,6 +66,8 @@ export interface Hive {
   startRetention(days: number): void;
   /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
+  /** Wakes the idle Codex session that speaks through this process (codex-wakes.ts). */
+  startCodexWaker(env: Readonly<Record<string, string | undefined>>): CodexWaker;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
@@ -112,6 +117,7 @@ export function createHive(parts: HiveParts): Hive {
     log,
   });
   const retention = createRetention(store);
+  const wakes = createWakes({ store, feed, ids });
   let stopExpiry: (() => void) | null = null;
   const popups = new Set<() => Promise<void>>();
   let stopRetention: (() => void) | null = null;
@@ -136,6 +142,7 @@ export function createHive(parts: HiveParts): Hive {
     loops: createLoops(store),
     findPlace,
     hooks: createHooks({ store, feed, ids, processes, log, prompts, stations: STATIONS }),
+    wakes,
     retention,
     doctor: createDoctor(store, parts.examinations, log),
     tokens: createTokens(store, parts.secrets),
@@ -148,6 +155,7 @@ export function createHive(parts: HiveParts): Hive {
     startSweep() {
       stopSweep ??= startSweep({ sessions, outreach, machine, log });
     },
+    startCodexWaker: (env) => createCodexWaker({ wakes, codex: parts.codex, log }, env),
     startPopups(party) {
       const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
       const stopMentions = startMentionPopups({ store, feed, notifier, log }, party);

@@ -18,6 +18,7 @@ import type { Session } from '../domain/sessions.ts';
 import type { StopGuardRecord } from '../domain/stop-guard.ts';
 import type { Token } from '../domain/tokens.ts';
 import type { Turn } from '../domain/turns.ts';
+import type { Waker } from '../domain/wakes.ts';
 
 /** The one door to what is stored. */
 export interface Store {
@@ -50,6 +51,7 @@ export interface ReadTx {
   readonly history: HistoryReads;
   readonly outreach: OutreachReads;
   readonly prints: PrintReads;
+  readonly wakers: WakerReads;
   readonly desks: DeskReads;
   readonly events: EventReads;
 }
@@ -65,6 +67,7 @@ export interface WriteTx extends ReadTx {
   readonly tokens: TokenRecords;
   readonly outreach: OutreachRecords;
   readonly prints: PrintRecords;
+  readonly wakers: WakerRecords;
   readonly desks: DeskRecords;
   readonly events: EventRecords;
 }
@@ -344,6 +347,16 @@ export interface TurnRecords extends TurnReads, Prunable {
   updateInterrupt(interrupt: Interrupt): Promise<void>;
 }
 
+/** Who waits to wake which session. */
+export interface WakerReads {
+  get(session_id: string): Promise<Waker | undefined>;
+}
+
+export interface WakerRecords extends WakerReads {
+  /** Whoever waited before waits no longer. */
+  put(waker: Waker): Promise<void>;
+}
+
 export interface OutreachFilter {
   kind?: OutreachKind | undefined;
   session_id?: string | undefined;
@@ -474,6 +487,8 @@ export interface Files {
 export interface CodexControl {
   /** Ends a turn at once. False where it cannot be reached, or refuses; never rejects, and never waits long. */
   interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
+  /** Begins a turn with this message where the session idles. False where that cannot be; never rejects. */
+  queue(message: { thread_id: string; message: string }): Promise<boolean>;
 }
 
 /** New ids, so that tests can hold them still. */

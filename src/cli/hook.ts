@@ -12,6 +12,7 @@ import { rulesFile } from '../infrastructure/platform/paths.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHooks } from '../open-hive.ts';
+import { wake } from './wake.ts';
 
 /** The client waits for us: a store that is locked or gone must not hold it longer. */
 const LIMIT_MS = 2_000;
@@ -19,6 +20,11 @@ const LIMIT_MS = 2_000;
 const BUSY_MS = 1_500;
 
 async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  if (args.includes('--wake')) {
+    // Who only wakes others harms nobody by not waking them.
+    await wake(readFileSync(0, 'utf8'), env).catch(() => undefined);
+    process.exit(0);
+  }
   let name: string | null = null;
   const setLimit = (): NodeJS.Timeout =>
     setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
@@ -33,7 +39,9 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
       pid: process.pid,
       place: () => findPlace(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
       readTail: files.readTail,
-      seat: thisSeat(),
+      get seat() {
+        return thisSeat();
+      },
       readRules: () => readRules(env),
       // A hook that waits for the human as it was told to is no store that is gone.
       async unhurried(work) {

@@ -26,6 +26,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
   const { env } = process;
   const hive = await openHive();
   hive.startExpiry();
+  const waker = hive.startCodexWaker(env);
   try {
     const connection = {
       env,
@@ -36,12 +37,14 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       parent_pid: process.ppid,
       trusts_meta: true,
       stopping: stop,
+      onCaller: waker.note,
     };
     const { connection_id, machine, parent_pid } = connection;
     await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });
     const stopPopups = hive.startPopups({ seat: thisSeat(), name: connection_id, desk_id: null, open: null });
     await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
     endSoon();
+    waker.close();
     await stopPopups();
     await hive.sessions.closeConnection(connection_id).catch(() => undefined);
   } finally {

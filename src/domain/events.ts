@@ -23,6 +23,7 @@ export type EventType =
   | 'session/started'
   | 'session/changed'
   | 'session/ended'
+  | 'session/woken'
   | 'turn/changed'
   | 'turn/steered'
   | 'turn/interrupt_asked'

@@ -137,7 +137,7 @@ describe('HIVE_ESCALATE=signal', () => {
     const interrupts = createInterrupts({
       ...{ store, feed, log, ids: randomIds, files, machine: hostname(), escalate_ms },
       processes: { ...processes, startedAt },
-      codex: { interrupt: async () => false },
+      codex: { interrupt: async () => false, queue: async () => false },
     });
     onTestFinished(() => interrupts.close());
     return { hive, interrupts };

@@ -10,6 +10,7 @@ import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import { HiveError } from '../../domain/errors.ts';
+import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
@@ -25,6 +26,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process is to end: calls that wait return what they have. */
   stopping: AbortSignal;
+  /** Told with each call who it is that calls. */
+  onCaller?: (session: Session) => void;
 }
 
 /** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
@@ -67,6 +70,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
             meta: told,
             client,
           });
+          connection.onCaller?.(session);
           const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.
           await hive.delivery.collect(carrier, underWayCall.proves_until);

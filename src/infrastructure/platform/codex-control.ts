@@ -6,6 +6,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { CodexControl } from '../../application/ports.ts';
+import { queueForCodex } from './codex-queue.ts';
 import { encodeFrame, FrameReader } from './websocket-frames.ts';
 
 const LIMIT_MS = 3_000;
@@ -29,6 +30,7 @@ export function createCodexControl(env: Environment): CodexControl {
         return false;
       }
     },
+    queue: (message) => queueForCodex(message, env, socketPath(env)),
   };
 }
 

@@ -58,6 +58,7 @@ const SESSIONS: Kind = {
     ['tool_callers', 'session_id'],
     ['stop_guards', 'session_id'],
     ['prints', 'session_id'],
+    ['wakers', 'session_id'],
     ['budgets', 'name'],
     ['human_signs', 'subject'],
     ['loops', 'first_session_id'],

@@ -19,6 +19,7 @@ import { sessionStatements } from './sessions.ts';
 import { type Driver, type Sql, statement } from './sql.ts';
 import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
+import { wakerStatements } from './wakers.ts';
 
 const LEDGER_EXISTS = statement('SELECT number FROM migrations LIMIT 1');
 const META = statement('SELECT value FROM meta WHERE name = $1');
@@ -74,6 +75,10 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     get turns() {
       made.turns ??= turnStatements(sql);
       return made.turns;
+    },
+    get wakers() {
+      made.wakers ??= wakerStatements(sql);
+      return made.wakers;
     },
     get messages() {
       made.messages ??= messageStatements(sql);

@@ -26,6 +26,9 @@ const EVENTS = [
 /** These may wait for the human. */
 const LONG: ReadonlySet<string> = new Set(['PermissionRequest', 'Elicitation', 'Stop', 'SubagentStop']);
 
+/** From here on an idle session may be woken. */
+const WAKES: ReadonlySet<string> = new Set(['SessionStart', 'Stop']);
+
 /** Where it runs, and the scripted model it talks to. */
 export interface ClaudeRun extends Omit<World, 'hive'> {
   model: { url: string };
@@ -41,7 +44,10 @@ export function hookSettings(): object {
     hooks: Object.fromEntries(
       EVENTS.map((event) => {
         const timeout = LONG.has(event) ? 600 : 10;
-        return [event, [{ matcher: '', hooks: [{ type: 'command', command, timeout }] }]];
+        const hooks: object[] = [{ type: 'command', command, timeout }];
+        if (WAKES.has(event))
+          hooks.push({ type: 'command', command: `${command} --wake`, asyncRewake: true, timeout: 28_800 });
+        return [event, [{ matcher: '', hooks }]];
       }),
     ),
   };

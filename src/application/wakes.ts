@@ -1,0 +1,67 @@
+/**
+ * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it asks the store before it
+ * says a word: whether the session is still there, idle and wanting, and this waiter still the one.
+ */
+import { isWorthWaking, wakeSentence, wokenFor } from '../domain/wakes.ts';
+import type { Feed } from './feed.ts';
+import type { Ids, ReadTx, Store } from './ports.ts';
+
+export interface WakeService {
+  /**
+   * Waits until the session is idle with an answer to fetch, and gives what to tell it, to one waiter only; null
+   * when the time is up, the session has ended, or another waits for it by now.
+   */
+  untilWanted(wait: WakeWait): Promise<string | null>;
+}
+
+export interface WakeWait {
+  session_id: string;
+  life_ms: number;
+  signal?: AbortSignal | undefined;
+}
+
+const OPEN_LIMIT = 200;
+
+/** What a look finds: nothing yet, the answers to tell of, or nothing to wait for any more. */
+type Found = readonly string[] | 'over' | undefined;
+
+export function createWakes({ store, feed, ids }: { store: Store; feed: Feed; ids: Ids }): WakeService {
+  return {
+    async untilWanted({ session_id, life_ms, signal }) {
+      const waker_id = ids.make('waker');
+      await store.write(async (tx) => {
+        const told = (await tx.wakers.get(session_id))?.told ?? [];
+        const until = new Date(Date.parse(tx.now) + life_ms).toISOString();
+        await tx.wakers.put({ session_id, waker_id, until, told });
+      });
+      const look = (tx: ReadTx): Promise<Found> => lookAt(tx, session_id, waker_id);
+      for (;;) {
+        const found = await feed.until(() => store.read(look), { wait_ms: life_ms, signal });
+        if (found === undefined || found === 'over') return null;
+        const woken = await store.write(async (tx) => {
+          const now = await look(tx);
+          if (now === undefined || now === 'over') return now;
+          const waker = await tx.wakers.get(session_id);
+          if (waker !== undefined) await tx.wakers.put(wokenFor(waker, now));
+          const data = { ask_ids: now };
+          await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
+          return now;
+        });
+        if (woken === 'over') return null;
+        if (woken !== undefined) return wakeSentence(woken);
+      }
+    },
+  };
+}
+
+async function lookAt(tx: ReadTx, session_id: string, waker_id: string): Promise<Found> {
+  const waker = await tx.wakers.get(session_id);
+  if (waker?.waker_id !== waker_id) return 'over';
+  const session = await tx.sessions.get(session_id);
+  if (session?.state === 'ended') return 'over';
+  // Its first hook may not have spoken yet; and whoever is at work gets its answers with its tools.
+  if (session === undefined || (await tx.turns.current(session_id)) !== undefined) return undefined;
+  const open = await tx.prompts.openOf(session_id, OPEN_LIMIT);
+  const answered = open.filter((prompt) => isWorthWaking(prompt, waker));
+  return answered.length === 0 ? undefined : answered.map(({ ask_id }) => ask_id);
+}

@@ -1,0 +1,29 @@
+/**
+ * `hive hook --wake`: a hook that its client lets run beside the session (asyncRewake) and that wakes it when it
+ * idles and an answer has come: exit code 2, with a word on stderr. Every other end is silent.
+ */
+import { readHook } from '../adapters/hooks/hook.ts';
+import { wakeLifeMs } from '../domain/wakes.ts';
+import { processes } from '../infrastructure/platform/processes.ts';
+import { openWakes } from '../open-hive.ts';
+
+/** How soon a waiter notices that its client is gone. */
+const LOOK_MS = 15_000;
+
+export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const life_ms = wakeLifeMs(env['HIVE_WAKE']);
+  const event = readHook(stdin, env, 'claude-code');
+  // `claude -p` would wait for this hook before it ends; nobody idles there.
+  if (life_ms === null || event.attended !== true || event.agent_id !== null) return;
+  const gone = new AbortController();
+  process.once('SIGTERM', () => gone.abort());
+  const looking = setInterval(() => {
+    if (event.pid !== null && !processes.alive(event.pid)) gone.abort();
+  }, LOOK_MS);
+  const wakes = await openWakes({ env });
+  const text = await wakes.untilWanted({ session_id: event.session_id, life_ms, signal: gone.signal });
+  clearInterval(looking);
+  if (text === null) return;
+  process.stderr.write(`${text}\n`, () => process.exit(2));
+  await new Promise(() => undefined);
+}

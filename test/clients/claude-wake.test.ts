@@ -1,0 +1,82 @@
+/** An idle Claude Code in its terminal is woken by an answer, once, and only where that is wanted. */
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually, sleep } from '../support/wait.ts';
+import { hive as call, type Reply, startModel } from './support/anthropic.ts';
+import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
+import { askIdIn, clients, openWorld, type World } from './support/world.ts';
+
+expectNothingLeft();
+
+const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
+
+interface Run extends World {
+  model: Awaited<ReturnType<typeof startModel>>;
+  claude: ClaudeTerminal;
+  ask_id: string;
+}
+
+/** A session that has asked and idles. */
+async function idle(env: Record<string, string> = {}): Promise<Run> {
+  const world = await openWorld();
+  const { hive, ...rest } = world;
+  const model = await startModel(({ messages }, step) => {
+    if (step === 1) return ask;
+    if (!model.told().includes('call hivemind_poll')) return { text: `reply ${step}` };
+    return { calls: [call('hivemind_poll', { ask_id: askIdIn(messages) })] };
+  });
+  const claude = await openClaude({ ...rest, model, env });
+  await claude.say('first words');
+  await claude.until(/reply 2/);
+  const [prompt] = (await hive.prompts.list({ limit: 1 })).items;
+  const session_id = prompt?.session_id ?? '';
+  await eventually(async () => (await hive.store.read((tx) => tx.turns.current(session_id))) === undefined);
+  return { ...world, model, claude, ask_id: prompt?.ask_id ?? '' };
+}
+
+describe.skipIf(clients === null)('an answer for an idle Claude Code', () => {
+  test('wakes it, says what to call, and comes as the result of that call', async () => {
+    const { hive, model, claude, ask_id } = await idle();
+    const started = performance.now();
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await eventually(() => model.requests.length === 3, 5_000);
+    expect(performance.now() - started).toBeLessThan(2_000);
+    const woken = JSON.stringify(model.requests[2]?.messages.at(-1));
+    expect(woken).toContain(`${ask_id} is answered: call hivemind_poll`);
+    expect(woken).not.toContain('blue');
+    await claude.until(/reply 4/);
+    expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
+    await sleep(500);
+    expect(model.requests).toHaveLength(4);
+    const { collected_at, carrier } = await hive.prompts.get(ask_id);
+    expect(collected_at).not.toBeNull();
+    expect(carrier).toMatch(/^mcp:/);
+  });
+
+  test('does not wake a session that was left by /clear, nor the one that follows twice', async () => {
+    const { hive, model, claude, ask_id } = await idle();
+    await claude.say('/clear');
+    await eventually(
+      async () => (await hive.sessions.list({ state: 'alive' })).some((s) => s.continues !== null),
+      10_000,
+    );
+    await sleep(500);
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await eventually(() => model.requests.length >= 4, 5_000);
+    await sleep(700);
+    expect(model.requests).toHaveLength(4);
+    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
+    expect(events.filter(({ type }) => type === 'session/woken')).toHaveLength(1);
+  });
+
+  test('HIVE_WAKE=off leaves it alone: the answer comes with the next message', async () => {
+    const { hive, model, claude, ask_id } = await idle({ HIVE_WAKE: 'off' });
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    await sleep(1_000);
+    expect(model.requests).toHaveLength(2);
+    await claude.say('second words');
+    await claude.until(/reply 3/);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+  });
+});
