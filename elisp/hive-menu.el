@@ -15,13 +15,23 @@
 
 (require 'transient)
 
-(declare-function hive-mode "hive-mode")
 (declare-function hive-respond "hive-respond")
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")
 (declare-function hive-amend "hive-amend")
-(declare-function hive-doctor "hive-doctor")
+(declare-function hive-shared "hive-shared")
+(declare-function hive-check-mentions "hive-check-mentions")
+(declare-function hive-sessions "hive-sessions")
+(declare-function hive-outreach "hive-outreach")
+(declare-function hive-notices "hive-notices")
+(declare-function hive-history "hive-history")
+(declare-function hive-interrupt "hive-interrupt")
+(declare-function hive-interrupt-all "hive-interrupt")
 (declare-function hive-attention "hive-attention")
+(declare-function hive-do-not-disturb "hive-attention")
+(declare-function hive-doctor "hive-doctor")
+(declare-function hive-mode "hive-mode")
+(declare-function hive-install-sidecar "hive-install")
 (defvar hive-mode)
 
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
@@ -31,8 +41,17 @@
     (define-key map "n" #'hive-next)
     (define-key map "l" #'hive-list)
     (define-key map "a" #'hive-amend)
-    (define-key map "d" #'hive-doctor)
+    (define-key map "s" #'hive-shared)
+    (define-key map "@" #'hive-check-mentions)
+    (define-key map "S" #'hive-sessions)
+    (define-key map "o" #'hive-outreach)
+    (define-key map "N" #'hive-notices)
+    (define-key map "h" #'hive-history)
+    (define-key map "i" #'hive-interrupt)
+    (define-key map "I" #'hive-interrupt-all)
     (define-key map "p" #'hive-attention)
+    (define-key map "q" #'hive-do-not-disturb)
+    (define-key map "d" #'hive-doctor)
     (define-key map "m" #'hive)
     map)
   "Keys of Hive, for a prefix of your own.")
@@ -40,7 +59,7 @@
 
 (defun hive-menu--state ()
   "Return what stands at the top of the menu."
-  (if (bound-and-true-p hive-mode) "Hive" "Hive (off: o turns it on)"))
+  (if (bound-and-true-p hive-mode) "Hive" "Hive (off: O turns it on)"))
 
 ;;;###autoload (autoload 'hive "hive-menu" nil t)
 (transient-define-prefix hive ()
@@ -49,13 +68,25 @@
    ["Answer"
     ("r" "respond to one" hive-respond)
     ("n" "one after the other" hive-next)
+    ("l" "list of questions" hive-list)
     ("a" "correct an answer" hive-amend)]
+   ["Talk"
+    ("s" "shared buffer" hive-shared)
+    ("@" "mentions of you" hive-check-mentions)
+    ("S" "sessions" hive-sessions)]
    ["Look"
-    ("l" "list of questions" hive-list)]
+    ("o" "cards, pings, reports" hive-outreach)
+    ("N" "notices" hive-notices)
+    ("h" "history" hive-history)]
+   ["Stop"
+    ("i" "interrupt one" hive-interrupt)
+    ("I" "interrupt all" hive-interrupt-all)]
    ["Hive"
     ("p" "when to be told" hive-attention)
+    ("q" "do not disturb" hive-do-not-disturb)
     ("d" "doctor" hive-doctor)
-    ("o" "on or off" hive-mode)]])
+    ("X" "install the sidecar" hive-install-sidecar)
+    ("O" "on or off" hive-mode)]])
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

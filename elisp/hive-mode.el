@@ -43,6 +43,8 @@
 (require 'hive-attention)
 (require 'hive-check-mentions)
 (require 'hive-doctor)
+(require 'hive-history)
+(require 'hive-install)
 (require 'hive-interrupt)
 (require 'hive-list)
 (require 'hive-mentions)
@@ -60,6 +62,10 @@
 (require 'hive-side)
 (require 'hive-sidecar)
 (require 'hive-work)
+
+;; Whoever has this file on the `load-path' needs no autoloads for these.
+(autoload 'hive "hive-menu" "Answer your coding agents." t)
+(autoload 'hive-prefix-map "hive-menu" "Keys of Hive." t 'keymap)
 
 ;;;; Options
 

@@ -15,8 +15,9 @@
 
 (defcustom hive-sidecar-command nil
   "The command that starts the sidecar, a list of strings.
-Nil means the program `hive' found on variable `exec-path', with
-the argument \"sidecar\"; see also `hive-node-program'."
+Nil means the program `hive' with the argument \"sidecar\": the
+one that \\[hive-install-sidecar] installed, or else the one found
+on variable `exec-path'; see also `hive-node-program'."
   :type '(choice (const :tag "hive sidecar" nil) (repeat string))
   :group 'hive)
 
@@ -33,6 +34,11 @@ the sidecar's default."
   :type '(choice (const :tag "Default" nil) string)
   :group 'hive)
 
+(defcustom hive-install-directory (locate-user-emacs-file "hive/sidecar/")
+  "Where \\[hive-install-sidecar] installs the sidecar."
+  :type 'directory
+  :group 'hive)
+
 ;;;; The command
 
 (define-error 'hive-program-missing "Hive cannot start its sidecar")
@@ -44,19 +50,29 @@ the sidecar's default."
               (list (format "the program `%s' was not found; %s"
                             program what-to-do)))))
 
+(defun hive-program-installed ()
+  "Return the program `hive' that was installed from Emacs, or nil."
+  (let ((program (expand-file-name "node_modules/.bin/hive" hive-install-directory)))
+    (and (file-executable-p program) program)))
+
+(defun hive-program--hive ()
+  "Return the absolute name of the program `hive', or fail."
+  (or (hive-program-installed)
+      (hive-program--find
+       "hive" "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar")))
+
 (defun hive-program-command ()
   "Return the command of the sidecar, with its programs found.
 Signal `hive-program-missing' with a sentence when one is missing."
-  (let ((install "install it with: npm install -g hive-sidecar"))
-    (cond
-     (hive-sidecar-command
-      (cons (hive-program--find (car hive-sidecar-command)
-                                "correct `hive-sidecar-command'")
-            (cdr hive-sidecar-command)))
-     (hive-node-program
-      (list (hive-program--find hive-node-program "correct `hive-node-program'")
-            (hive-program--find "hive" install) "sidecar"))
-     (t (list (hive-program--find "hive" install) "sidecar")))))
+  (cond
+   (hive-sidecar-command
+    (cons (hive-program--find (car hive-sidecar-command)
+                              "correct `hive-sidecar-command'")
+          (cdr hive-sidecar-command)))
+   (hive-node-program
+    (list (hive-program--find hive-node-program "correct `hive-node-program'")
+          (hive-program--hive) "sidecar"))
+   (t (list (hive-program--hive) "sidecar"))))
 
 ;;;; The environment
 

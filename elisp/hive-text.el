@@ -112,6 +112,10 @@ character."
   "Return the present moment as the wire writes it."
   (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" nil t))
 
+(defun hive-text-before (seconds)
+  "Return the moment SECONDS ago as the wire writes it."
+  (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" (time-subtract nil seconds) t))
+
 (defun hive-text-duration (seconds)
   "Return SECONDS as people say it: 12s, 5m, 3h, 2d."
   (let ((seconds (max 0 (round seconds))))

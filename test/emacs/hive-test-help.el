@@ -49,6 +49,8 @@
           (hive-notify--spoke 0)
           (hive-store nil)
           (hive-node-program nil)
+          (hive-install-directory (expand-file-name "installed/" hive-test-temp))
+          (hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
           (process-environment
            (append ,environment
                    (list (concat "FAKE_STATE=" (expand-file-name "state" hive-test-temp)))

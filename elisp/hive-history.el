@@ -1,0 +1,243 @@
+;;; hive-history.el --- Searching everything asked, answered and posted  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; `hive-history' searches all that the store keeps, by text, agent, project
+;; and date, newest first.  Pages are fetched as they are wanted; Emacs waits
+;; for none.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'hive-history-export)
+(require 'hive-notify)
+(require 'hive-prompt)
+(require 'hive-rpc)
+(require 'hive-text)
+(require 'subr-x)
+(require 'tabulated-list)
+
+(defconst hive-history--name "*hive history*" "The name of the buffer.")
+(defconst hive-history--page 100 "How many entries are fetched at once.")
+
+(defvar hive-history-queries nil "Searches typed before.")
+
+(defvar-local hive-history--search nil
+  "What is searched: a plist of :query, :agent, :project, :since and :until.")
+(defvar-local hive-history--entries nil "What was found so far, newest first.")
+(defvar-local hive-history--cursor nil "Where older entries follow, or nil.")
+(defvar-local hive-history--asked 0 "Counts the searches: only the newest is shown.")
+
+(defvar hive-history-mode-map
+  (let ((map (make-sparse-keymap)) (filters (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'hive-history-open)
+    (define-key map "s" #'hive-history)
+    (define-key map "g" #'hive-history-again)
+    (define-key map ">" #'hive-history-older)
+    (define-key map "e" #'hive-history-export)
+    (define-key filters "a" #'hive-history-by-agent)
+    (define-key filters "p" #'hive-history-by-project)
+    (define-key filters "s" #'hive-history-since)
+    (define-key filters "u" #'hive-history-until)
+    (define-key filters "/" #'hive-history-by-nothing)
+    (define-key map "/" filters)
+    map)
+  "Keymap of `hive-history-mode'.")
+
+(define-derived-mode hive-history-mode tabulated-list-mode "Hive-History"
+  "Major mode of what was found in the history.
+\\<hive-history-mode-map>\\[hive-history-open] opens an entry, \\[hive-history] searches for something else, \\[hive-history-older] shows
+older entries.  \\[hive-history-by-agent], \\[hive-history-by-project], \\[hive-history-since] and \\[hive-history-until] narrow the search to an
+agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hive-history-export] writes all that
+was found into a file, as Org or Markdown."
+  (setq tabulated-list-format [("When" 16 t) ("Agent" 18 t) ("Project" 16 t) ("What" 9 t)
+                               ("Text" 0 nil)]
+        tabulated-list-padding 1
+        tabulated-list-sort-key nil
+        tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries))
+        bidi-paragraph-direction 'left-to-right)
+  (setq truncate-lines t)
+  (tabulated-list-init-header))
+
+;;;; Rows
+
+(defun hive-history--row (entry)
+  "Return the row of ENTRY."
+  (list entry
+        (vector (hive-history-export-time (plist-get entry :at))
+                (hive-text-line (plist-get entry :agent) 40)
+                (hive-text-line (plist-get entry :project) 30)
+                (if (equal (plist-get entry :kind) "message") "message"
+                  (hive-text-line (plist-get entry :status) 9))
+                (concat (hive-text-line (plist-get entry :text) 200)
+                        (if (plist-get entry :decision)
+                            (format "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
+                                    (hive-text-line (plist-get entry :by) 30))
+                          "")))))
+
+(defun hive-history--print ()
+  "Print what was found."
+  (tabulated-list-print t)
+  (setq mode-line-process
+        ;; A percent sign in a mode line is a directive.
+        (string-replace
+         "%" "%%"
+         (concat (cl-loop for (key value) on hive-history--search by #'cddr
+                          concat (format " %s:%s" (substring (symbol-name key) 1)
+                                         (hive-text-line value 30)))
+                 (format " %d%s" (length hive-history--entries)
+                         (if hive-history--cursor "+" ""))))))
+
+;;;; Searching
+
+(defun hive-history--fetch (buffer cursor)
+  "Search as BUFFER wants it; from CURSOR on when there is one."
+  (with-current-buffer buffer
+    (let ((ticket (cl-incf hive-history--asked)))
+      (hive-rpc-request
+       'history/search `( :limit ,hive-history--page ,@hive-history--search
+                          ,@(when cursor (list :cursor cursor)))
+       :timeout 30
+       :success (lambda (result)
+                  (when (buffer-live-p buffer)
+                    (with-current-buffer buffer
+                      (when (= ticket hive-history--asked)
+                        (setq hive-history--entries
+                              (append (and cursor hive-history--entries)
+                                      (append (plist-get result :entries) nil))
+                              hive-history--cursor (plist-get result :next_cursor))
+                        (hive-history--print)))))
+       :error (lambda (err)
+                (hive-notify-say "Hive could not search: %s"
+                                 (hive-text-line (plist-get err :text) 200)))))))
+
+(defun hive-history--go (search)
+  "Show the outcome of SEARCH."
+  (setq hive-history--search search
+        hive-history--entries nil
+        hive-history--cursor nil)
+  (hive-history--print)
+  (hive-history--fetch (current-buffer) nil))
+
+(defun hive-history--by (key value)
+  "Search with VALUE as KEY; an empty VALUE takes that away."
+  (let ((search (copy-sequence hive-history--search)))
+    (cl-remf search key)
+    (hive-history--go (if (string-blank-p value) search
+                        (append search (list key (hive-text-sendable value)))))))
+
+(defun hive-history--moment (text)
+  "Return the moment that TEXT names, as the wire writes it.
+TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
+  (cond ((string-blank-p text) "")
+        ((string-match "\\`\\([0-9]+\\)\\([mhdw]\\)\\'" text)
+         (hive-text-before (* (string-to-number (match-string 1 text))
+                              (pcase (match-string 2 text)
+                                ("m" 60) ("h" 3600) ("d" 86400) (_ 604800)))))
+        ((string-match "\\`\\([0-9]\\{4\\}\\)-\\([0-9][0-9]\\)-\\([0-9][0-9]\\)\\'" text)
+         (cl-flet ((part (n) (string-to-number (match-string n text))))
+           (format-time-string "%FT%T.000Z"
+                               (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)) t)))
+        (t (user-error "Write a date as 2026-01-31, or an age as 3h or 7d"))))
+
+;;;; Commands
+
+;;;###autoload
+(defun hive-history (query)
+  "Search everything that was asked, answered and posted for QUERY.
+An empty QUERY shows all, newest first."
+  (interactive (list (read-string "Search the history for: " nil 'hive-history-queries)))
+  (let ((buffer (get-buffer-create hive-history--name)))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
+      (hive-history--by :query query))
+    (pop-to-buffer buffer)))
+
+(defun hive-history-again ()
+  "Search anew for the same."
+  (interactive nil hive-history-mode)
+  (hive-history--fetch (current-buffer) nil))
+
+(defun hive-history-older ()
+  "Show older entries, too."
+  (interactive nil hive-history-mode)
+  (unless hive-history--cursor (user-error "There is nothing older"))
+  (hive-history--fetch (current-buffer) hive-history--cursor))
+
+(defun hive-history-open ()
+  "Open the entry at point: a question in full, or a message."
+  (interactive nil hive-history-mode)
+  (let ((entry (or (tabulated-list-get-id) (user-error "There is no entry on this line"))))
+    (if (equal (plist-get entry :kind) "message")
+        (hive-history--show-message entry)
+      ;; The rest of it is fetched; looking it up is not seeing it first.
+      (hive-prompt-show (list :ask_id (plist-get entry :id) :agent (plist-get entry :agent)
+                              :project (plist-get entry :project) :status (plist-get entry :status)
+                              :question (plist-get entry :text) :created_at (plist-get entry :at)
+                              :seen_at (plist-get entry :at))))))
+
+(defun hive-history--show-message (entry)
+  "Show ENTRY, a message."
+  (let ((buffer (get-buffer-create "*hive message*")))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t))
+        (special-mode)
+        (visual-line-mode)
+        (setq bidi-paragraph-direction 'left-to-right)
+        (erase-buffer)
+        (insert (propertize (format "%s · %s · %s\n\n"
+                                    (hive-text-line (plist-get entry :agent) 40)
+                                    (hive-text-line (plist-get entry :project) 40)
+                                    (hive-history-export-time (plist-get entry :at)))
+                            'face 'shadow)
+                (hive-text-inert (plist-get entry :text)) "\n")
+        (goto-char (point-min))))
+    (pop-to-buffer buffer)))
+
+(defun hive-history-by-agent (agent)
+  "Find only what AGENT asked or wrote; empty for everybody."
+  (interactive (list (completing-read "Of agent: " (hive-history--known :agent))) hive-history-mode)
+  (hive-history--by :agent agent))
+
+(defun hive-history-by-project (project)
+  "Find only what belongs to PROJECT; empty for all."
+  (interactive (list (completing-read "Of project: " (hive-history--known :project)))
+               hive-history-mode)
+  (hive-history--by :project project))
+
+(defun hive-history--known (key)
+  "Return the values of KEY in what was found, none twice."
+  (delete-dups (delq nil (mapcar (lambda (entry) (plist-get entry key)) hive-history--entries))))
+
+(defun hive-history-since (moment)
+  "Find only what is from MOMENT on: 2026-01-31, or 7d for a week back."
+  (interactive (list (read-string "Since (2026-01-31, 3h, 7d): ")) hive-history-mode)
+  (hive-history--by :since (hive-history--moment moment)))
+
+(defun hive-history-until (moment)
+  "Find only what is from before MOMENT: 2026-01-31, or 7d for a week back."
+  (interactive (list (read-string "Until (2026-01-31, 3h, 7d): ")) hive-history-mode)
+  (hive-history--by :until (hive-history--moment moment)))
+
+(defun hive-history-by-nothing ()
+  "Search for the text alone again."
+  (interactive nil hive-history-mode)
+  (let ((query (plist-get hive-history--search :query)))
+    (hive-history--go (and query (list :query query)))))
+
+(defun hive-history-export (file)
+  "Write the whole outcome of the search into FILE, not only what is shown.
+A name that ends in .org is written as Org, any other as Markdown."
+  (interactive (list (read-file-name "Write to (.org or .md): " nil nil nil "hive.org"))
+               hive-history-mode)
+  (when (and (file-exists-p file)
+             (not (y-or-n-p (format "Overwrite %s? " (abbreviate-file-name file)))))
+    (user-error "Nothing was written"))
+  (hive-history-export-write hive-history--search file))
+
+(provide 'hive-history)
+;;; hive-history.el ends here

@@ -1,0 +1,146 @@
+;;; hive-history-test.el --- Searching what was, and keeping it  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-history)
+
+(defun hive-history-test-entry (&rest fields)
+  "Return an entry with FIELDS."
+  (append fields
+          (list :kind "prompt" :id (format "p%d" (random 1000000)) :at "2026-01-31T12:00:00.000Z"
+                :agent "Codex-1" :project "demo" :text "Which?" :status "responded" :decision "yes" :by "Ada")))
+
+(defmacro hive-history-test (entries next &rest body)
+  "Run BODY while a search yields ENTRIES and NEXT as its cursor."
+  (declare (indent 2))
+  `(hive-test-with-desk nil
+     (save-window-excursion
+       (unwind-protect
+           (progn
+             (hive-test-connect)
+             (hive-test-call 'fake/result (list :method "history/search" :result
+                                                (list :entries (vconcat ,entries) :next_cursor ,next)))
+             ,@body)
+         (dolist (name (list hive-history--name "*hive message*" "*hive install*"))
+           (when (get-buffer name) (kill-buffer name)))))))
+
+(defun hive-history-test-searches ()
+  "Return the params of the searches, oldest first."
+  (delq nil (mapcar (lambda (record) (plist-get (plist-get record :called) :params)) (hive-test-state))))
+
+(defun hive-history-test-shown (regexp)
+  "Wait until REGEXP is shown."
+  (hive-test-wait 5 (string-match-p regexp (buffer-string))))
+
+(ert-deftest hive-history-searches-narrows-and-pages ()
+  (hive-history-test (list (hive-history-test-entry :text "Drop %s\u202E it?")
+                           (hive-history-test-entry :kind "message" :text "hello" :status nil :decision nil))
+      "c-1"
+    (hive-history "drop")
+    (hive-history-test-shown "Codex-1 +demo +responded +Drop %s<U\\+202E> it\\?  → yes (Ada)")
+    (hive-history-test-shown "message +hello")
+    (should (equal " query:drop 2+" mode-line-process))
+    (hive-test-with-inputs (list "Codex-1") (call-interactively #'hive-history-by-agent))
+    (hive-test-with-inputs (list "2026-01-01") (call-interactively #'hive-history-since))
+    (hive-history-test-shown "hello")
+    (let ((search (car (last (hive-test-wait 5 (cddr (hive-history-test-searches)))))))
+      (should (equal "drop" (plist-get search :query)))
+      (should (equal "Codex-1" (plist-get search :agent)))
+      (should (string-match-p "\\`\\(2025-12-31\\|2026-01-01\\)T" (plist-get search :since))))
+    (hive-history-older)
+    (hive-test-wait 5 (= 4 (length hive-history--entries)))
+    (should (equal "c-1" (plist-get (car (last (hive-history-test-searches))) :cursor)))))
+
+(ert-deftest hive-history-ret-opens-questions-and-messages ()
+  (hive-history-test (list (hive-history-test-entry :kind "message" :text "whole\ntext" :status nil :decision nil)
+                           (hive-history-test-entry :id "p1"))
+      nil
+    (hive-test-call 'fake/ask '(:ask_id "p1" :status "responded" :question "Which way, in full?" :decision "yes"))
+    (hive-history "")
+    (hive-history-test-shown "Which")
+    (goto-char (point-min))
+    (save-window-excursion
+      (hive-history-open)
+      (should (string-match-p "whole\ntext" (buffer-string))))
+    (forward-line 1)
+    (hive-history-open)
+    (hive-history-test-shown "Which way, in full\\?")
+    (kill-buffer)
+    ;; Looking it up is not seeing it.
+    (should-not (cl-some (lambda (record) (plist-get record :seen)) (hive-test-state)))
+    (should-error (hive-history-older) :type 'user-error)))
+
+(ert-deftest hive-history-moments-are-dates-or-ages ()
+  (should (equal "" (hive-history--moment " ")))
+  (should-error (hive-history--moment "yesterday") :type 'user-error)
+  (should (< (abs (- 7200 (- (float-time) (hive-text-seconds (hive-history--moment "2h"))))) 5)))
+
+(ert-deftest hive-history-export-keeps-text-of-agents-literal ()
+  (let ((entries (list (hive-history-test-entry
+                        :agent "A`1" :text "* no heading\n#+begin_src emacs-lisp\n(evil)\n[[file:x]]" :decision "* yes\nno")
+                       (hive-history-test-entry :status "expired" :decision nil))))
+    (let ((org (hive-history-export-text entries t)) (md (hive-history-export-text entries nil)))
+      (should (= 2 (cl-count-if (lambda (line) (string-prefix-p "*" line)) (split-string org "\n"))))
+      (should (string-match-p "^: #\\+begin_src" org))
+      (should (string-match-p "^Ada:\n: \\* yes\n: no$" org))
+      (should (string-match-p "^/expired/$" org))
+      (should (string-match-p "^## [-0-9: ]+ `A'1`$" md))
+      (should (string-match-p "^    \\* no heading\n    #\\+begin" md))
+      (should (string-match-p "^\\*expired\\*$" md)))))
+
+(ert-deftest hive-history-exports-every-page-into-a-file ()
+  (hive-history-test (list (hive-history-test-entry :text "One?")) nil
+    (let ((file (expand-file-name "out.org" hive-test-temp)))
+      (hive-history "")
+      (hive-history-export file)
+      (hive-test-wait 5 (file-exists-p file))
+      (hive-test-wait 5 (> (file-attribute-size (file-attributes file)) 0))
+      (with-temp-buffer
+        (insert-file-contents file)
+        (should (string-match-p "\\`\\* 2026-01-31 .* Codex-1: One\\?\n: One\\?\n" (buffer-string)))))))
+
+;;;; Installing
+
+(ert-deftest hive-install-runs-npm-visibly-and-starts-what-it-installed ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (let* ((bin (file-name-as-directory (expand-file-name "bin" hive-test-temp)))
+             (exec-path (cons bin exec-path))
+             (hive-install-package "a package; touch evil"))
+        (make-directory bin)
+        (with-temp-file (concat bin "npm")
+          (insert "#!/bin/sh\necho \"npm got: $*\"\nmkdir -p node_modules/.bin\n"
+                  "printf '#!/bin/sh\\nexec node " hive-test-fake "\\n' > node_modules/.bin/hive\n"
+                  "chmod +x node_modules/.bin/hive\n"))
+        (set-file-modes (concat bin "npm") #o755)
+        (setq hive-sidecar-command nil)
+        (let ((said nil))
+          (cl-letf (((symbol-function 'hive-notify-say)
+                     (lambda (format &rest args) (push (apply #'format format args) said))))
+            (hive-install-sidecar)
+            (hive-test-wait 10 said)
+            (should (equal '("Hive is installed") said))))
+        (with-current-buffer "*hive install*"
+          (should (derived-mode-p 'compilation-mode))
+          (should (string-match-p "npm got: install .*--prefix .*installed/ a package; touch evil" (buffer-string))))
+        (should-not (file-exists-p (expand-file-name "evil" hive-install-directory)))
+        (should (equal (list (hive-program-installed) "sidecar") (hive-program-command)))
+        (hive-test-connect)
+        (kill-buffer "*hive install*")))))
+
+(ert-deftest hive-install-that-fails-says-where-to-look ()
+  (let (said)
+    (cl-letf (((symbol-function 'hive-notify-say)
+               (lambda (format &rest args) (push (apply #'format format args) said))))
+      (with-temp-buffer
+        (hive-install--done (current-buffer) "exited abnormally with code 1\n")))
+    (should (string-match-p "was not installed" (car said)))))
+
+(provide 'hive-history-test)
+;;; hive-history-test.el ends here
