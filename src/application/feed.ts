@@ -37,11 +37,11 @@ export function createFeed(store: Store, log: Logger): Feed {
 
     async function drain(): Promise<void> {
       for (;;) {
-        const { events, pruned, head } = await store.read(async (tx) => ({
-          pruned: await tx.events.pruned(),
-          head: await tx.events.head(),
-          events: await tx.events.after(cursor, PAGE),
-        }));
+        const { events, pruned, head } = await store.read(async (tx) => {
+          const pruned = await tx.events.pruned();
+          const head = await tx.events.head();
+          return { pruned, head, events: head > cursor ? await tx.events.after(cursor, PAGE) : [] };
+        });
         if (stopped) return;
         if (pruned > cursor) {
           await onResync(head);
@@ -51,6 +51,8 @@ export function createFeed(store: Store, log: Logger): Feed {
         if (events.length === 0) return;
         await onEvents(events);
         cursor = events.at(-1)?.seq ?? cursor;
+        // What came in the meantime has rung its own bell; each follower of each process would look in vain.
+        if (events.length < PAGE) return;
       }
     }
 
