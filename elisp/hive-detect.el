@@ -29,7 +29,7 @@
 (require 'hive-shared-view)
 (require 'hive-work)
 
-(defconst hive-detect-quiet 0.5 "Seconds without a change after which we look.")
+(defvar hive-detect-quiet 0.5 "Seconds without a change after which we look.")
 
 (defconst hive-detect--typing
   '(self-insert-command newline newline-and-indent open-line quoted-insert
@@ -64,7 +64,11 @@ An error here would remove every such function from the buffer."
   (condition-case oops
       (cond ((= beg end))
             (undo-in-progress)
-            ((memq this-command hive-detect--typing) (hive-detect--typed beg end))
+            ;; While a key's command waits, as for a blinking parenthesis,
+            ;; another program may be at work.
+            ((and (memq this-command hive-detect--typing)
+                  (< (- end beg) hive-format-shortest))
+             (hive-detect--typed beg end))
             (t (hive-detect--note beg end)))
     ((error quit) (hive-work-log "error: a change was not noted: %S" oops))))
 

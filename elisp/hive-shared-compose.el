@@ -50,7 +50,15 @@ Blocks of others that are being posted are no part of it."
   (save-restriction
     (widen)
     (dolist (piece (reverse (hive-shared--drafts)))
-      (delete-region (car piece) (cdr piece)))))
+      (delete-region (car piece) (cdr piece))))
+  (hive-shared--to-end))
+
+(defun hive-shared--to-end ()
+  "Go to where the human writes, with what was said in sight."
+  (goto-char (point-max))
+  (when (and (eq (current-buffer) (window-buffer))
+             (>= (window-start) (hive-shared-start)))
+    (recenter -2)))
 
 (defun hive-shared--posts (draft)
   "Return the messages in DRAFT, each a cons of a body and its heading or nil.
@@ -83,7 +91,6 @@ store even if Emacs or the sidecar dies."
                       :heading (cdr post)))
     (hive-shared--clear)
     (hive-shared-plain-draft)
-    (goto-char (point-max))
     (hive-post-say-queued)))
 
 (defun hive-shared-plain-draft ()
@@ -100,7 +107,6 @@ It no longer answers a message, and is no longer urgent."
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
     (hive-shared-plain-draft)
-    (goto-char (point-max))
     (message (if (string-blank-p draft) "There was no draft"
                "The draft is in the kill ring"))))
 

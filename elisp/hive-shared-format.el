@@ -78,7 +78,8 @@ The heading names its author, whatever heading it was typed under."
   "Return BODY as it is stored.
 Line ends are one character; nothing blank stands around it."
   (let* ((body (replace-regexp-in-string "\r\n?" "\n" body t t))
-         (start (if (string-match "\\`\\(?:[ \t]*\n\\)+" body) (match-end 0) 0))
+         (first (or (string-match "[^ \t\n]" body) (length body)))
+         (start (1+ (or (cl-position ?\n body :end first :from-end t) -1)))
          (end (length body))
          (blank (concat "[" hive-format--space "]")))
     (while (and (> end start) (string-match-p blank (substring body (1- end) end)))

@@ -78,13 +78,14 @@ With BEFORE-MARKERS, so do point, mark and windows that were there."
 
 (defun hive-shared--colour-line (line)
   "Give the mentions in LINE their faces."
-  (let ((pos 0))
+  (let ((pos 0) (ticks 0))
     (while (string-match hive-shared--mention line pos)
       (let ((beg (match-beginning 1)) (end (match-end 1))
             (human (equal "human" (downcase (match-string 2 line)))))
-        (setq pos end)
+        (setq ticks (+ ticks (cl-count ?` (substring line pos beg)))
+              pos end)
         ;; Inside inline code an @ calls nobody.
-        (when (cl-evenp (cl-count ?` line :end beg))
+        (when (cl-evenp ticks)
           (put-text-property beg end 'font-lock-face
                              (if human 'hive-shared-mention-human 'hive-shared-mention)
                              line)

@@ -112,17 +112,21 @@ When it is missing, it is put at POS, with LABEL, to run COMMAND."
 
 ;;;; Where a message stands
 
-(defun hive-shared-region (message)
+(defun hive-shared-region (message &optional from)
   "Return where MESSAGE is shown, (BEG . END), or nil when it was deleted.
-What somebody typed into it belongs to the region."
+What somebody typed into it belongs to the region.  FROM is where
+to begin to look."
   (save-restriction
     (widen)
     (let* ((limit (hive-shared-end))
-           (beg (text-property-any (point-min) limit 'hive-message message))
-           (end beg) (pos beg))
-      (while pos
-        (setq end (or (text-property-not-all pos limit 'hive-message message) limit)
-              pos (text-property-any end limit 'hive-message message)))
+           (beg (text-property-any (or from (point-min)) limit 'hive-message message))
+           (end nil) (pos beg))
+      ;; As far as the next message; what lies between is nobody's.
+      (while (and pos (< pos limit)
+                  (memq (get-text-property pos 'hive-message) (list nil message)))
+        (let ((next (next-single-property-change pos 'hive-message nil limit)))
+          (when (get-text-property pos 'hive-message) (setq end next))
+          (setq pos next)))
       (when beg (cons beg end)))))
 
 (defun hive-shared-message-at (&optional pos)
@@ -140,9 +144,10 @@ What somebody typed into it belongs to the region."
 
 ;;;; Notes and hiding
 
-(defun hive-shared-adorn (message)
-  "Bring what stands behind the heading of MESSAGE up to date."
-  (let ((region (hive-shared-region message)))
+(defun hive-shared-adorn (message &optional from)
+  "Bring what stands behind the heading of MESSAGE up to date.
+FROM is where to begin to look for it."
+  (let ((region (hive-shared-region message from)))
     (when region
       (save-excursion
         (save-restriction
@@ -158,9 +163,10 @@ What somebody typed into it belongs to the region."
                 (overlay-put overlay 'evaporate t)
                 (overlay-put overlay 'after-string note)))))))))
 
-(defun hive-shared-hide (message)
-  "Let MESSAGE be visible just when it belongs to what is looked at."
-  (let ((region (hive-shared-region message)))
+(defun hive-shared-hide (message &optional from)
+  "Let MESSAGE be visible just when it belongs to what is looked at.
+FROM is where to begin to look for it."
+  (let ((region (hive-shared-region message from)))
     (when region
       (hive-shared-silently
         (put-text-property (car region) (cdr region) 'invisible
@@ -176,35 +182,44 @@ What somebody typed into it belongs to the region."
   (mapconcat #'hive-shared-message-text messages ""))
 
 (defun hive-shared-show (messages)
-  "Show MESSAGES, a list, oldest first; those that are shown already stay."
-  (let* ((new (cl-remove-if (lambda (message)
-                              (gethash (plist-get message :message_id) hive-shared--ids))
-                            messages))
-         (seqs (mapcar (lambda (message) (plist-get message :seq)) new))
-         (place (and new (hive-shared--place-for (car seqs)))))
-    (save-restriction
-      (widen)
-      (cond ((null new))
-            ;; All in one place: what is fetched always is.
-            ((cl-notany (lambda (message)
-                          (< (car seqs) (plist-get message :seq) (car (last seqs))))
-                        hive-shared--messages)
-             (hive-shared-put place (hive-shared--text new)
-                              (and hive-shared--messages
-                                   (< (car seqs) (plist-get (hive-shared-first) :seq)))))
-            (t (dolist (message new)
-                 (hive-shared-put (hive-shared--place-for (plist-get message :seq))
-                                  (hive-shared--text (list message)))))))
-    (setq hive-shared--messages
-          (cl-merge 'list hive-shared--messages (copy-sequence new) #'<
-                    :key (lambda (message) (plist-get message :seq))))
-    (dolist (message new)
-      (puthash (plist-get message :message_id) message hive-shared--ids))
-    (dolist (message new)
-      (when (hive-shared-note message (hive-mentions-open-p message))
-        (hive-shared-adorn message))
-      (when hive-shared-narrowed (hive-shared-hide message)))
+  "Show MESSAGES, a list, oldest first; those that are shown already stay.
+Return those that were not."
+  (let ((new (cl-remove-if (lambda (message)
+                             (gethash (plist-get message :message_id) hive-shared--ids))
+                           messages))
+        (from nil))
+    (when new
+      (save-restriction
+        (widen)
+        (setq from (hive-shared--insert new)
+              hive-shared--messages
+              (cl-merge 'list hive-shared--messages (copy-sequence new) #'<
+                        :key (lambda (message) (plist-get message :seq))))
+        (dolist (message new)
+          (puthash (plist-get message :message_id) message hive-shared--ids))
+        (dolist (message new)
+          (when (hive-shared-note message (hive-mentions-open-p message))
+            (hive-shared-adorn message from))
+          (when hive-shared-narrowed (hive-shared-hide message from)))))
     new))
+
+(defun hive-shared--insert (new)
+  "Insert the text of NEW, messages that are not shown, oldest first.
+Return where the first of them stands."
+  (cl-flet ((seq (message) (plist-get message :seq)))
+    (let* ((first (seq (car new)))
+           (last (seq (car (last new))))
+           (place (hive-shared--place-for first)))
+      (if (cl-some (lambda (message) (< first (seq message) last)) hive-shared--messages)
+          (dolist (message new)
+            (hive-shared-put (hive-shared--place-for (seq message))
+                             (hive-shared--text (list message))))
+        ;; All go to one place: what is fetched always does.
+        (hive-shared-put place (hive-shared--text new)
+                         ;; Who is at the top stays with what is there.
+                         (and hive-shared--messages
+                              (< first (seq (hive-shared-first))))))
+      place)))
 
 (defun hive-shared--forget (messages)
   "Show MESSAGES, which stand side by side, no more."

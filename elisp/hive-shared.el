@@ -69,6 +69,7 @@ A message that another program inserts here, in the format of
 what is shown, is posted in your name; see `hive-detect'.
 \\{hive-shared-mode-map}"
   :group 'hive-shared
+  :interactive nil
   (setq-local font-lock-defaults '(nil t)
               header-line-format '(:eval (hive-shared--header))
               bidi-paragraph-direction nil
@@ -78,9 +79,7 @@ what is shown, is posted in your name; see `hive-detect'.
               revert-buffer-function (lambda (&rest _) (hive-shared-refresh)))
   (add-to-invisibility-spec 'hive-elsewhere)
   (add-hook 'completion-at-point-functions #'hive-handles-complete nil t)
-  (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t)
-  (hive-shared-prepare)
-  (hive-detect-start))
+  (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--copy (beg end &optional delete)
   "Return the text from BEG to END as it is copied: as nobody's message.
@@ -133,6 +132,8 @@ With DELETE, delete it."
                   (hive-shared-buffers))
       (with-current-buffer (generate-new-buffer "*hive-shared*")
         (hive-shared-mode)
+        (hive-shared-prepare)
+        (hive-detect-start)
         (setq hive-shared-place place
               hive-shared-thread thread
               hive-shared--store (plist-get hive-sidecar-info :store_id)

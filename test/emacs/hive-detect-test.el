@@ -36,6 +36,8 @@
   (declare (indent 0) (debug t))
   `(hive-shared-test-with
      (let ((hive-detect-test-ids nil)
+           ;; Half a second, in short.
+           (hive-detect-quiet 0.15)
            (hive-post-stored-functions (append hive-post-stored-functions
                                                '(hive-detect-test-note))))
        (hive-shared-test-open)
@@ -78,7 +80,7 @@
                                                    (plist-get mention :status)))
                            (hive-shared-test-do "mentions" :session "Claude-abc12"))))
     ;; A second look finds nothing.
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should (= 1 (length (hive-shared-test-stored))))))
 
 (defconst hive-detect-test-table
@@ -181,7 +183,7 @@
 (ert-deftest hive-detect/what-is-typed-is-never-posted ()
   (hive-detect-test-with
     (hive-detect-test-type (hive-detect-test-block "half ty"))
-    (sit-for 1.2)
+    (sit-for 0.5)
     (should-not (hive-shared-test-stored))
     ;; Nor when it is killed and yanked, or put through a command.
     (goto-char (hive-shared-start))
@@ -189,11 +191,11 @@
     (hive-detect-test-keys "C-w")
     (should (equal (hive-shared-draft) ""))
     (hive-detect-test-keys "C-y")
-    (sit-for 0.8)
+    (sit-for 0.4)
     (goto-char (hive-shared-start))
     (combine-change-calls (hive-shared-start) (point-max)
       (upcase-region (hive-shared-start) (point-max)))
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should-not (hive-shared-test-stored))
     (should (string-search "HALF TY" (hive-shared-draft)))))
 
@@ -201,7 +203,7 @@
   (hive-detect-test-with
     (hive-detect-test-type (concat hive-detect-test-head "\n\nhal"))
     (hive-detect-test-append "f a sentence that a program completes")
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should-not (hive-shared-test-stored))))
 
 (ert-deftest hive-detect/a-yank-of-old-text-is-not-posted ()
@@ -212,7 +214,7 @@
     (push-mark (hive-shared-end) t t)
     (hive-detect-test-keys "M-w M-> C-y")
     (hive-detect-test-settle)
-    (sit-for 0.3)
+    (sit-for 0.2)
     (should (= 1 (length (hive-shared-test-stored))))
     (should (string-search "Claude-abc12" (hive-shared-draft)))
     ;; A copy is plain text.
@@ -243,7 +245,7 @@
     (delete-region (hive-shared-start) (point-max))
     (hive-detect-test-append (hive-detect-test-block "again" "Human"))
     (hive-detect-test-settle)
-    (sit-for 0.3)
+    (sit-for 0.2)
     (should (= 1 (length (hive-shared-test-stored))))))
 
 (ert-deftest hive-detect/undo-and-redo-post-nothing ()
@@ -254,10 +256,10 @@
     (hive-detect-test-type "more")
     (should (equal (hive-shared-draft) "mine more"))
     (ignore-errors (hive-detect-test-keys "C-/ C-/ C-/ C-/ C-/ C-/"))
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should (equal (hive-shared-draft) ""))
     (hive-detect-test-keys "C-a C-/ C-/ C-/")
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should (string-search "mine" (hive-shared-draft)))
     (should (equal (hive-shared-test-stored) '(("Human" "Claude-xyz" "theirs"))))
     (should (equal (hive-shared-test-bodies) '("theirs")))))
@@ -271,7 +273,7 @@
     (hive-detect-test-keys "C-w")
     (undo-boundary)
     (hive-detect-test-keys "C-/")
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should (equal (hive-shared-test-bodies) '("one")))
     (should (= 1 (length (hive-shared-test-stored))))))
 
@@ -279,7 +281,7 @@
   (hive-detect-test-with
     (dotimes (n 5) (hive-shared-test-post (format "%d" n)))
     (hive-shared-test-wait-for "4")
-    (sit-for 0.8)
+    (sit-for 0.4)
     (should-not hive-detect--changes)
     (should (= 5 (length (hive-shared-test-stored))))))
 

@@ -134,7 +134,7 @@
     (undo-boundary)
     (let ((last-command nil)) (undo))
     (should (equal (hive-shared-draft) "first line\n\n  second\n"))
-    (sit-for 0.8)
+    (sit-for 0.6)
     (should (= 1 (length (hive-shared-test-stored))))))
 
 (ert-deftest hive-post/a-draft-written-as-blocks-is-several-messages ()

@@ -81,7 +81,9 @@
   (let* ((start (float-time))
          (body (concat "x" (make-string 30000 ?\s))))
     (should (equal (hive-format-normalize body) "x"))
-    (should (< (- (float-time) start) 2))))
+    (should (equal (hive-format-normalize (concat (make-string 100000 ?\n) "x")) "x"))
+    (should (equal (hive-format-normalize (make-string 100000 ?\n)) ""))
+    (should (< (- (float-time) start) 3))))
 
 (provide 'hive-shared-format-test)
 ;;; hive-shared-format-test.el ends here

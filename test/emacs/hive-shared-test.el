@@ -96,6 +96,31 @@
         (hive-shared-narrow)
         (should (visible "besides"))))))
 
+(ert-deftest hive-shared/a-hostile-body-costs-little ()
+  (dolist (body (list (mapconcat #'identity (make-list 8000 "@a`") " ")
+                      (mapconcat #'identity (make-list 8000 "@a") " ")
+                      (make-string 32768 ?`) (make-string 32768 ?@)
+                      (make-string 32768 ?\n) (make-string 32768 ?\u200b)
+                      (apply #'concat (make-list 4000 "## 2026\n"))))
+    (let ((start (float-time)))
+      (hive-shared-message-text (list :message_id "msg-1" :seq 1 :body body
+                                      :from_handle (make-string 10000 ?x) :author "agent"
+                                      :at "2026-01-11T18:00:00.000Z"))
+      (should (< (- (float-time) start) 1)))))
+
+(ert-deftest hive-shared/a-buffer-that-is-narrowed-follows-all-the-same ()
+  (hive-shared-test-with
+    (dotimes (n 3) (hive-shared-test-post (format "m%d" n)))
+    (hive-shared-test-open)
+    (goto-char (point-min))
+    (narrow-to-region (point) (progn (forward-line 3) (point)))
+    (hive-shared-test-post "news")
+    (hive-test-wait 5 (= 4 (hive-shared-count)))
+    (should (buffer-narrowed-p))
+    (should-not (string-search "news" (buffer-string)))
+    (widen)
+    (should (equal (hive-shared-test-bodies) '("m0" "m1" "m2" "news")))))
+
 ;;;; Reading and writing are not disturbed
 
 (ert-deftest hive-shared/point-mark-draft-and-undo-survive-arrivals ()
@@ -162,11 +187,11 @@
     (delete-region (point) (hive-shared-end))
     (goto-char (point-min))
     (delete-region (point-min) (line-end-position))
-    (sit-for 0.7)
+    (sit-for 0.6)
     (hive-shared-test-post "three")
     (hive-shared-test-wait-for "three")
     (delete-region (point-min) (hive-shared-end))
-    (sit-for 0.7)
+    (sit-for 0.6)
     (should (equal (hive-shared-test-stored)
                    '(("Claude-abc12" nil "@Human one") ("Claude-abc12" nil "two")
                      ("Claude-abc12" nil "three"))))

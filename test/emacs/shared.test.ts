@@ -1,0 +1,271 @@
+/**
+ * The shared buffer with real keys in a real terminal, its real sidecar, agents that post over the same store,
+ * and another program that writes into the buffer through emacsclient.
+ */
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { agentAuthor, type Message } from '../../src/domain/messages.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { childEnvironment } from '../support/children.ts';
+import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import * as shared from '../support/messages.ts';
+import type { Terminal } from '../support/tmux.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let home: Home;
+let hive: Hive;
+let claude: Session;
+let emacs: Terminal;
+let project: string;
+
+beforeAll(async () => {
+  home = await openHome();
+  const store = join(home.folder, 'store/hive.db');
+  hive = await openHive({ store, env: {} });
+  project = join(home.folder, 'demo');
+  mkdirSync(join(project, '.git'), { recursive: true });
+  writeFileSync(join(project, '.git/HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(project, 'notes.txt'), 'notes\n');
+  const place = { project: 'demo', project_dir: join(project, '.git'), machine: 'elsewhere' };
+  claude = await shared.join(hive, 'abc12-session', place);
+  await shared.join(hive, 'def34-session', place);
+  emacs = await home.emacs(
+    `(progn (require 'server) (setq server-socket-dir ${lisp(home.folder)} server-name "test") (server-start)
+       (find-file ${lisp(join(project, 'notes.txt'))}))`,
+  );
+});
+afterAll(async () => {
+  await hive.close();
+  await home.close();
+});
+
+/** A Lisp form evaluated as another program does, while Emacs waits for keys. */
+async function evaluate(form: string): Promise<string> {
+  const env = childEnvironment(join(home.folder, 'store/hive.db'));
+  const args = ['-s', join(home.folder, 'test'), '--eval', form];
+  return (await promisify(execFile)('emacsclient', args, { env })).stdout.trim();
+}
+
+const inBuffer = (form: string) => evaluate(`(with-current-buffer "*hive-shared: demo*" ${form})`);
+const draft = () => inBuffer('(hive-shared-draft)');
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+async function stored(): Promise<Message[]> {
+  return (await hive.messages.read({ limit: 500 })).items;
+}
+
+/** Waits until a message with this body is stored, and returns all that have it. */
+async function posted(body: string): Promise<Message[]> {
+  const having = async () => (await stored()).filter((message) => message.body === body);
+  await eventually(async () => (await having()).length > 0, 10_000, body);
+  return having();
+}
+
+async function says(body: string): Promise<void> {
+  await hive.messages.post({ body, author: agentAuthor(claude, 'mcp') });
+}
+
+/** The agent says something, and the buffer has it. */
+async function saysAndShows(body: string): Promise<void> {
+  await says(body);
+  await eventually(
+    async () => (await inBuffer(`(string-search ${lisp(body)} (buffer-string))`)) !== 'nil',
+    5_000,
+    body,
+  );
+}
+
+const block = (handle: string, body: string) => `## 2026-01-11 18:00:00 ${handle}\n\n${body}\n`;
+
+describe('writing', () => {
+  test('a message is typed, its handle completed, and posted', async () => {
+    await says('the first');
+    await command('hive-shared-current');
+    await emacs.until(/^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d Claude-abc12$/m);
+    await emacs.until(/^the first$/m);
+    await emacs.type('100% done; look @claude-d');
+    await emacs.keys('Tab');
+    await emacs.until(/look @Claude-def34/);
+    await emacs.type(' please');
+    await emacs.keys('C-c', 'C-c');
+    const [message] = await posted('100% done; look @Claude-def34 please');
+    expect(message).toMatchObject({ author: 'human', from_handle: 'Human', via: 'emacs', project: 'demo' });
+    await emacs.until(/Human\n\n100% done; look @Claude-def34 please/);
+    expect((await hive.mentions.summary('def34-session')).unprocessed).toBe(1);
+    expect(await draft()).toBe('""');
+  });
+
+  test('messages arrive while typing: keys, point and undo are untouched', async () => {
+    await emacs.type('half a sent');
+    await emacs.keys('C-b', 'C-b');
+    const point = await inBuffer('(- (point) (hive-shared-start))');
+    for (let n = 0; n < 10; n += 1) await saysAndShows(`arrival ${n}`);
+    expect(await inBuffer('(- (point) (hive-shared-start))')).toBe(point);
+    await emacs.keys('C-e');
+    await emacs.type('ence');
+    await emacs.until(/^half a sentence$/m);
+    await emacs.keys('C-/');
+    await emacs.until(/^half a sent$/m);
+    await saysAndShows('between two undos');
+    await emacs.keys('C-/');
+    await eventually(async () => (await draft()) === '""');
+    const screen = await emacs.until(/^between two undos$/m);
+    expect(screen.join('\n')).not.toMatch(/half a sent/);
+  });
+
+  test('the region stays, and what it encloses', async () => {
+    await emacs.type('one two three');
+    await emacs.keys('M-b', 'C-@', 'M-b');
+    await saysAndShows('while a region was active');
+    await emacs.keys('C-w');
+    expect(await draft()).toBe('"one three"');
+    await emacs.keys('C-c', 'C-k');
+    await eventually(async () => (await draft()) === '""');
+  });
+
+  test('a half-typed M-x goes on, and the line where one writes stays in sight', async () => {
+    await emacs.type('before the command');
+    await emacs.keys('M-x', 'goto-li');
+    await emacs.until(/M-x goto-li/);
+    for (let n = 0; n < 15; n += 1) await saysAndShows(`during M-x ${n}`);
+    const screen = await emacs.until(/during M-x 14/);
+    expect(screen.join('\n')).toMatch(/M-x goto-li$/m);
+    expect(screen.join('\n')).toMatch(/^before the command$/m);
+    await emacs.keys('C-g', 'C-c', 'C-k');
+    await eventually(async () => (await draft()) === '""');
+  });
+
+  test('who reads above is not moved', async () => {
+    await emacs.keys('M-<', 'C-s');
+    await emacs.type('arrival 3');
+    await emacs.keys('Enter', 'C-l');
+    await emacs.until(/arrival 3\n[\s\S]*arrival 4/);
+    await sleep(300);
+    const before = { cursor: await emacs.cursor(), text: await textOf(await emacs.screen()) };
+    for (let n = 0; n < 5; n += 1) await saysAndShows(`below ${n}`);
+    await sleep(300);
+    const after = { cursor: await emacs.cursor(), text: await textOf(await emacs.screen()) };
+    await emacs.keys('M->');
+    expect(after).toEqual(before);
+  });
+});
+
+/** The screen but for its header and mode lines and the echo area. */
+async function textOf(screen: string[]): Promise<string[]> {
+  return screen.slice(2, -3);
+}
+
+describe('another program writes into the buffer', () => {
+  const append = (text: string) =>
+    inBuffer(`(save-excursion (goto-char (point-max)) (insert ${lisp(text)}) nil)`);
+
+  test('its message is posted once, and what is half-typed stays', async () => {
+    await emacs.type('my half of a');
+    await append(block('Claude-zzz', '@Claude-abc12 written by a program'));
+    const found = await posted('@Claude-abc12 written by a program');
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ author: 'human', from_handle: 'Human', as_handle: 'Claude-zzz' });
+    await emacs.until(/Human {2}\(as Claude-zzz\)\n\n@Claude-abc12 written by a program/);
+    await emacs.type(' sentence');
+    await emacs.until(/^my half of a sentence$/m);
+    expect(await draft()).toBe('"my half of a sentence"');
+    await emacs.keys('C-/');
+    await eventually(async () => (await draft()) !== '"my half of a sentence"');
+    await sleep(1_000);
+    expect(await posted('@Claude-abc12 written by a program')).toHaveLength(1);
+    expect((await stored()).filter((message) => message.body.includes('my half'))).toEqual([]);
+    await emacs.keys('C-c', 'C-k');
+  });
+
+  test('two programs at once', async () => {
+    await Promise.all([append(block('One', 'of the first')), append(block('Two', 'of the second'))]);
+    expect(await posted('of the first')).toHaveLength(1);
+    expect(await posted('of the second')).toHaveLength(1);
+    await eventually(async () => (await inBuffer('(= (hive-shared-start) (point-max))')) === 't');
+  });
+
+  test('a block that is typed is posted when its author says so', async () => {
+    await emacs.type('## 2026-01-11 18:00:00 Ada');
+    await emacs.keys('Enter', 'Enter');
+    await emacs.type('typed by han');
+    await sleep(1_200);
+    expect((await stored()).filter((message) => message.body.includes('typed by'))).toEqual([]);
+    await emacs.type('d');
+    await emacs.keys('C-c', 'C-c');
+    expect(await posted('typed by hand')).toMatchObject([{ as_handle: 'Ada' }]);
+  });
+
+  test('a yank of what is shown is not posted', async () => {
+    const before = (await stored()).length;
+    await emacs.keys('M-<', 'C-@', 'M->', 'C-p', 'C-p', 'M-w', 'M->', 'C-y');
+    await sleep(1_500);
+    expect(await stored()).toHaveLength(before);
+    await emacs.keys('C-c', 'C-k');
+  });
+});
+
+describe('mentions of the human', () => {
+  test('are counted, shown, answered and done', async () => {
+    await saysAndShows('@Human which colour?');
+    await emacs.until(/hive 1@/);
+    await emacs.until(/\[answer\] \[done\]/);
+    await emacs.keys('M-<', 'C-c', 'C-n');
+    expect(await inBuffer('(looking-at "@Human which colour")')).toBe('t');
+    await emacs.keys('C-c', 'C-r');
+    await emacs.type('red');
+    await emacs.keys('C-c', 'C-c');
+    const [answer] = await posted('@Claude-abc12 red');
+    expect(answer?.reply_to).not.toBeNull();
+    await emacs.until(/^(?![\s\S]*hive \d+@)/);
+    expect((await hive.mentions.summary('human')).unprocessed).toBe(0);
+
+    await says('@Human one more');
+    await emacs.until(/hive 1@/);
+    await command('hive-check-mentions');
+    await emacs.until(/Mentions of you: 2 in all, 1 processed, 1 unprocessed/);
+    await emacs.until(/@Human one more/);
+    await emacs.keys('d');
+    await emacs.until(/2 processed, 0 unprocessed/);
+    await emacs.until(/^(?![\s\S]*hive \d+@)/);
+    await emacs.keys('q');
+  });
+});
+
+describe('sessions', () => {
+  test('are listed live, and told something', async () => {
+    await command('hive-sessions');
+    await emacs.until(/Claude-abc12 +claude-code +main +active +demo/);
+    await shared.join(hive, 'new01-session', { project: 'demo', branch: 'topic', machine: 'elsewhere' });
+    await emacs.until(/Claude-new01 .* topic/);
+    await emacs.keys('M-<', 'C-s');
+    await emacs.type('Claude-def34');
+    await emacs.keys('Enter', 'm');
+    await emacs.until(/Tell @Claude-def34:/);
+    await emacs.type('from the list');
+    await emacs.keys('Enter');
+    await posted('@Claude-def34 from the list');
+    await emacs.keys('q');
+  });
+});
+
+test('nothing failed on the way', async () => {
+  const messages = await evaluate('(with-current-buffer "*Messages*" (buffer-string))');
+  expect(messages).not.toMatch(/error|wrong type|void|debugger/i);
+  const log = await evaluate(
+    '(if (get-buffer "*hive log*") (with-current-buffer "*hive log*" (buffer-string)))',
+  );
+  expect(log).not.toMatch(/ error: /);
+});
