@@ -5,7 +5,7 @@ import { HiveError } from '../domain/errors.ts';
 import { hookPart } from '../infrastructure/installation/claude.ts';
 import { codexConfig, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
-import { type Part, planInit } from '../infrastructure/installation/parts.ts';
+import { naming, type Part, planInit } from '../infrastructure/installation/parts.ts';
 import { codexPlaces } from '../infrastructure/installation/places.ts';
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { openHive } from '../open-hive.ts';
@@ -21,7 +21,8 @@ export function codexParts(): Part[] {
   const part = hookPart('codex', hooks, thisProgram());
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
-  const trust = trustIn(readText(config) ?? '', trustTables(change?.after ?? text ?? '{}'));
+  const tables = trustTables(change?.after ?? text ?? '{}');
+  const trust = naming({ path: config }, () => trustIn(readText(config) ?? '', tables));
   return [codexConfig(config, thisProgram(), trust), part];
 }
 

@@ -82,7 +82,8 @@ function start(part: Part, empty: string | null, base: string | null): TextEdit[
   return part.newFile === '' ? [] : [{ offset: 0, removed: empty ?? '', inserted: part.newFile }];
 }
 
-function naming<T>({ path }: Part, work: () => T): T {
+/** Errors say which file they are about. */
+export function naming<T>({ path }: { path: string }, work: () => T): T {
   try {
     return work();
   } catch (error) {

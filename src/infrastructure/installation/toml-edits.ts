@@ -48,12 +48,21 @@ export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit
       inserted: gap + tables.map(linesOf).join('\n').replaceAll('\n', eol),
     },
   ];
-  const after = readToml(applyEdits(text, edits));
+  const after = readAdded(applyEdits(text, edits));
   for (const { path, values } of tables) {
     if (!isDeepStrictEqual({ ...(tomlAt(after, path) as object) }, { ...values })) throw cannot();
   }
   if (!isDeepStrictEqual(without(after, tables), without(before, []))) throw cannot();
   return edits;
+}
+
+/** What was sound before can only be unsound because ours does not fit there. */
+function readAdded(text: string): Toml {
+  try {
+    return readToml(text);
+  } catch {
+    throw cannot();
+  }
 }
 
 /** Every table under our mark, by its path: what `removeToml` would take out. */

@@ -1,0 +1,227 @@
+/** `hive init` and `hive uninit` on the files of a home: what they write, and that they take exactly that back. */
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { HOOK_PROTOCOL, hookSettings, readHookCommand } from '../../src/domain/installation.ts';
+import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
+import { HIVE } from '../support/children.ts';
+import { type Shell, shell } from '../support/cli.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempFolder } from '../support/temp.ts';
+
+expectNothingLeft();
+
+/** A home of its own, with these files in it. */
+function home(files: Record<string, string> = {}): { folder: string; person: Shell } {
+  const folder = tempFolder();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text, { mode: 0o640 });
+  }
+  const XDG_CACHE_HOME = join(folder, '.cache');
+  return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder, XDG_CACHE_HOME }) };
+}
+
+/** Every file of a home that is not Hive's own. */
+function filesIn(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .filter((name) => !/^(?:\.cache|\.local|state)\//.test(name));
+  return Object.fromEntries(names.sort().map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+}
+
+const THEIRS = {
+  '.claude.json': '{"numStartups":3,"mcpServers":{"github":{"command":"gh"}},"projects":{}}',
+  '.claude/settings.json': `{
+    // Mine.
+    "model": "opus",
+    "hooks": {
+        "Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }] /* loud */
+    },
+}
+`,
+  '.codex/config.toml': '# Mine.\nmodel = "gpt"\n\n[projects."/x"]\ntrust_level = "trusted" # yes',
+  '.codex/hooks.json': '{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"say done"}]}]}}\n',
+  '.emacs.d/init.el': ';; Mine.\r\n(setq inhibit-startup-screen t)\r\n',
+};
+
+const CLIENTS = [['claude', '--hooks'], ['codex'], ['emacs']] as const;
+
+async function init(person: Shell): Promise<void> {
+  for (const [client, ...more] of CLIENTS) {
+    expect(await person.hive('init', client, ...more, '--yes')).toMatchObject({ code: 0 });
+  }
+}
+
+async function uninit(person: Shell): Promise<void> {
+  for (const [client] of CLIENTS) {
+    expect(await person.hive('uninit', client, '--yes')).toMatchObject({ code: 0 });
+  }
+}
+
+describe('hive init', () => {
+  it('and uninit leave the files of others byte-identical', async () => {
+    const { folder, person } = home(THEIRS);
+    await init(person);
+    const written = filesIn(folder);
+    for (const name of Object.keys(THEIRS))
+      expect(written[name]).not.toBe(THEIRS[name as keyof typeof THEIRS]);
+    await uninit(person);
+    expect(filesIn(folder)).toEqual(THEIRS);
+    expect(statSync(join(folder, '.claude.json')).mode & 0o777).toBe(0o640);
+  });
+
+  it('and uninit leave nothing where nothing was', async () => {
+    const { folder, person } = home();
+    await init(person);
+    expect(Object.keys(filesIn(folder))).toEqual([
+      '.claude.json',
+      '.claude/settings.json',
+      '.codex/config.toml',
+      '.codex/hooks.json',
+      '.emacs.d/init.el',
+    ]);
+    await uninit(person);
+    expect(readdirSync(folder).sort()).toEqual(['.cache', '.local']);
+    expect(readdirSync(join(folder, '.local/state/hive'))).toEqual([]);
+  });
+
+  it('does nothing the second time', async () => {
+    const { folder, person } = home(THEIRS);
+    await init(person);
+    const once = filesIn(folder);
+    const again = await person.hive('init', 'claude', '--hooks', '--yes');
+    expect(again).toMatchObject({ code: 0, out: 'Nothing to do.\n' });
+    await init(person);
+    expect(filesIn(folder)).toEqual(once);
+  });
+
+  it('keeps what others write afterwards, and takes only its own back', async () => {
+    const { folder, person } = home({ '.claude.json': '{}' });
+    await init(person);
+    const path = join(folder, '.claude.json');
+    const now = readJson(readFileSync(path, 'utf8'));
+    // As Claude Code does: the whole file anew.
+    writeFileSync(path, JSON.stringify({ ...now, numStartups: 4 }, null, 2));
+    const settings = join(folder, '.claude/settings.json');
+    writeFileSync(settings, readFileSync(settings, 'utf8').replace('{', '{\n  "model": "opus",'));
+    await uninit(person);
+    expect(filesIn(folder)).toEqual({
+      '.claude.json': '{\n  "numStartups": 4\n}',
+      '.claude/settings.json': '{\n  "model": "opus"\n}\n',
+    });
+  });
+
+  it('replaces the hooks of an older Hive', async () => {
+    const old = {
+      type: 'command',
+      command: `'/old/node' '/old/bin/hive' hook --client claude-code`,
+      timeout: 10,
+    };
+    const other = { type: 'command', command: 'say done' };
+    const hooks = { PreToolUse: [{ matcher: '', hooks: [old] }], Stop: [{ hooks: [old, other] }] };
+    const { folder, person } = home({ '.claude/settings.json': JSON.stringify({ hooks }, null, 2) });
+    await init(person);
+    const now = readJson(filesIn(folder)['.claude/settings.json'] ?? '');
+    const groups = Object.values(now['hooks'] as Record<string, { hooks: { command: string }[] }[]>).flat();
+    const commands = groups.flatMap((group) => group.hooks.map(({ command }) => command));
+    expect(commands).toHaveLength(hookSettings('claude-code').length + 1);
+    expect(commands.filter((command) => readHookCommand(command)?.protocol === HOOK_PROTOCOL)).toHaveLength(
+      hookSettings('claude-code').length,
+    );
+    expect(commands).toContain('say done');
+  });
+
+  it('shows what it would do, and writes nothing unless it is told to', async () => {
+    const { folder, person } = home(THEIRS);
+    const shown = await person.hive('init', 'claude', '--hooks');
+    expect(shown.code).toBe(6);
+    expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
+    expect(shown.out).toMatch(/^ {2}\+ .*"SessionStart"/m);
+    expect(shown.err).toContain('--yes');
+    const refused = await person.terminal(['init', 'claude'], 'Write this?', 'n');
+    expect(refused.code).toBe(6);
+    const printed = await person.hive('init', 'codex', '--print');
+    expect(printed.out).toContain('[mcp_servers.hive]');
+    expect(filesIn(folder)).toEqual(THEIRS);
+    expect((await person.terminal(['init', 'claude'], 'Write this?', 'y')).code).toBe(0);
+    expect(filesIn(folder)['.claude.json']).toContain('"alwaysLoad":true');
+  });
+
+  it('writes plain "hive" into what a project shares', async () => {
+    const { folder, person } = home();
+    const done = await person.hive('init', 'claude', '--project', '--hooks', '--yes');
+    expect(done.err).toContain('on PATH');
+    const files = filesIn(folder);
+    expect(readJson(files['.mcp.json'] ?? '')).toEqual({
+      mcpServers: { hive: { command: 'hive', args: ['mcp'], alwaysLoad: true } },
+    });
+    expect(files['.claude/settings.json']).toContain('"hive hook --client claude-code --protocol 1"');
+    await person.hive('uninit', 'claude', '--project', '--yes');
+    expect(filesIn(folder)).toEqual({});
+  });
+
+  it('leaves a link a link', async () => {
+    const { folder, person } = home({ 'dotfiles/claude.json': '{"a": 1}\n' });
+    const link = join(folder, '.claude.json');
+    symlinkSync(join(folder, 'dotfiles/claude.json'), link);
+    await init(person);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(filesIn(folder)['dotfiles/claude.json']).toContain('"hive"');
+    await uninit(person);
+    expect(filesIn(folder)['dotfiles/claude.json']).toBe('{"a": 1}\n');
+  });
+
+  it.each([
+    ['claude', '.claude.json', '{"mcpServers": {"hive": {"command": "beehive"}}}', /rename it first/],
+    ['claude', '.claude.json', '{"mcpServers": ', /no JSON that Hive can add to/],
+    ['codex', '.codex/config.toml', 'model = ', /no TOML that Hive can add to/],
+    ['codex', '.codex/config.toml', 'mcp_servers = {}\n', /change it by hand/],
+  ])('%s refuses %s with %s', async (client, name, text, sentence) => {
+    const { folder, person } = home({ [name]: text });
+    const { code, err } = await person.hive('init', client, '--yes');
+    expect(code).toBe(2);
+    expect(err).toMatch(sentence);
+    expect(err).toContain(name);
+    expect(filesIn(folder)).toEqual({ [name]: text });
+  });
+});
+
+describe('the trust of Codex', () => {
+  it('is written only when a person at a terminal has typed yes', async () => {
+    const { folder, person } = home(THEIRS);
+    const config = (): string => filesIn(folder)['.codex/config.toml'] ?? '';
+    const piped = await person.hive('init', 'codex', '--yes');
+    expect(piped.err).toContain('skips these hooks silently');
+    expect(config()).not.toContain('trusted_hash');
+    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'y');
+    expect(config()).not.toContain('trusted_hash');
+    const agent = person.as({ CLAUDECODE: '1' });
+    const refused = await agent.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
+    expect(refused.out).toContain('CLAUDECODE is set');
+    expect(config()).not.toContain('trusted_hash');
+
+    await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
+    expect(config().match(/trusted_hash/g)).toHaveLength(hookSettings('codex').length);
+    const again = await person.hive('init', 'codex', '--yes');
+    expect(again).toMatchObject({ out: 'Nothing to do.\n', err: '' });
+    await uninit(person);
+    expect(filesIn(folder)).toEqual(THEIRS);
+  });
+});
+
+describe('hive emacs-path', () => {
+  it('says where the package lies', async () => {
+    const { person } = home();
+    expect((await person.hive('emacs-path')).out).toBe(`${join(dirname(dirname(HIVE)), 'elisp')}\n`);
+  });
+});
