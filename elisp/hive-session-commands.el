@@ -14,6 +14,7 @@
 (require 'cl-lib)
 (require 'hive-check-mentions)
 (require 'hive-handles)
+(require 'hive-interrupt)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-post)
@@ -139,33 +140,15 @@ Off is `shared' for a session that no @All and no mention reaches;
 
 ;;;; Interrupting
 
-(defconst hive-session--interrupt-seconds 60
-  "How long we wait to hear what an interrupt came to.")
-
 (defun hive-session-interrupt (session &optional note)
   "Interrupt what SESSION is doing, and say what came of it.
 With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
    (let ((session (hive-session--which)))
      (list session (when current-prefix-arg (read-string "Why: ")))))
-  (let ((handle (hive-session--handle session)))
-    (when (or (not (called-interactively-p 'any))
-              (y-or-n-p (format "Interrupt %s? " handle)))
-      (hive-rpc-request
-       'turn/interrupt
-       `( :session_id ,(plist-get session :session_id)
-          :timeout_ms ,(* 1000 hive-session--interrupt-seconds)
-          :by ,(hive-respond--name)
-          ,@(when (and note (not (string-blank-p note)))
-              (list :note (hive-text-sendable note))))
-       :timeout (+ 30 hive-session--interrupt-seconds)
-       :success (lambda (outcome)
-                  (hive-notify-say "%s: %s" handle
-                                   (hive-text-line (plist-get outcome :sentence) 200)))
-       :error (lambda (err)
-                (hive-notify-say "%s was not interrupted: %s" handle
-                                 (hive-text-line (plist-get err :text) 200))))
-      (message "Asked %s to stop" handle))))
+  (when (or (not (called-interactively-p 'any))
+            (y-or-n-p (format "Interrupt %s? " (hive-session--handle session))))
+    (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
 
 (provide 'hive-session-commands)
 ;;; hive-session-commands.el ends here
