@@ -1,4 +1,5 @@
 /** The composition root: the one file that chooses implementations. */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 import { createFeed } from './application/feed.ts';
@@ -9,6 +10,7 @@ import type { CodexControl, Examination, Logger, Notifier, Store } from './appli
 import { createPrompts } from './application/prompts.ts';
 import { STATIONS } from './application/stations.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
+import { HiveError } from './domain/errors.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
@@ -16,6 +18,7 @@ import { storeAddress } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findPlace } from './infrastructure/platform/project.ts';
 import { randomSecrets } from './infrastructure/platform/secrets.ts';
+import type { CopiedTable } from './infrastructure/store/copy.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
@@ -28,6 +31,8 @@ export interface OpenHiveOptions {
   log?: Logger | undefined;
   /** How long a write waits for other processes before `store_busy`; default 5 s. */
   busy_ms?: number | undefined;
+  /** More for the doctor to look at. Given from outside, because it takes packages, and a hook reaches none. */
+  examinations?: (() => Promise<readonly Examination[]>) | undefined;
 }
 
 /**
@@ -48,7 +53,10 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
     codex: lazyCodexControl(env),
     escalate_ms: env['HIVE_ESCALATE'] === 'signal' ? ESCALATE_AFTER_MS : null,
     secrets: randomSecrets,
-    examinations: () => examine(address, env),
+    examinations: async () => [
+      ...(await examine(address, env)),
+      ...((await options.examinations?.()) ?? []),
+    ],
     mention_ttl_ms: mentionTtl(env, log),
   });
 }
@@ -90,6 +98,46 @@ async function openGround({ store, env = process.env, log, busy_ms }: OpenHiveOp
   } catch (error) {
     await driver.close();
     throw error;
+  }
+}
+
+export interface CopyStoreOptions {
+  from: string;
+  to: string;
+  env: NonNullable<OpenHiveOptions['env']>;
+  /** Copies although the records say that somebody works with the source. */
+  in_use: boolean;
+}
+
+/**
+ * Copies a store to a place where none is, from engine to engine. Nobody writes the source meanwhile, and the
+ * copy is there only when it is whole.
+ * @throws HiveError with a sentence that says what to do.
+ */
+export async function copyStore({ from, to, env, in_use }: CopyStoreOptions): Promise<CopiedTable[]> {
+  const [{ checkVersion, refuseInUse }, { openCopyTarget }, { copyTables }] = await Promise.all([
+    import('./infrastructure/store/copy-source.ts'),
+    import('./infrastructure/store/copy-target.ts'),
+    import('./infrastructure/store/copy.ts'),
+  ]);
+  if (!from.includes('://') && !existsSync(from))
+    throw new HiveError('store_foreign', `There is no store of Hive at ${from} to copy.`);
+  const source = await openDriver(from, { env, busy_ms: undefined });
+  try {
+    await source.read((sql) => checkVersion(sql, from));
+    return await source.write(async (sql, now) => {
+      if (!in_use) await refuseInUse(sql, now, hostname());
+      const target = await openCopyTarget(to, (address) => openDriver(address, { env, busy_ms: undefined }));
+      try {
+        const copied = await copyTables(sql, target.driver);
+        await target.publish();
+        return copied;
+      } finally {
+        await target.close();
+      }
+    });
+  } finally {
+    await source.close();
   }
 }
 

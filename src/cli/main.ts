@@ -41,6 +41,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Print where the Emacs package lies',
     async () => (await import('./emacs-path.ts')).defineEmacsPath,
   ],
+  migrate: [
+    'Copy the store to another place or engine',
+    async () => (await import('./migrate.ts')).defineMigrate,
+  ],
   sidecar: [
     'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
     async () => (await import('./sidecar.ts')).defineSidecar,

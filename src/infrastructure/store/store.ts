@@ -127,7 +127,8 @@ function refuseAppend(): never {
   throw new Error('An event was appended inside a read.');
 }
 
-async function currentVersion(sql: Sql): Promise<number> {
+/** The schema that a store has; 0 where there is none. */
+export async function currentVersion(sql: Sql): Promise<number> {
   try {
     await sql.all(LEDGER_EXISTS, []);
   } catch {

@@ -1,0 +1,180 @@
+/** `hive migrate`: everything arrives, in order, or nothing does. */
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
+import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
+import { statement } from '../../src/infrastructure/store/sql.ts';
+import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import { shell } from '../support/cli.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { post } from '../support/messages.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { namesIn, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let server: PostgresServer;
+let hives = 0;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+function place(engine: 'sqlite' | 'postgres'): string {
+  hives += 1;
+  return engine === 'sqlite' ? tempStore() : server.address(`migrate_${hives}`);
+}
+
+/** A store with something in most tables, closed; `asks` of it more than one batch. */
+async function filled(address: string, asks = 150): Promise<string> {
+  const hive = await openTestHive(address);
+  const session = await introduce(hive);
+  for (let n = 0; n < asks; n += 1) {
+    const { ask_id } = await ask(hive, {
+      question: `Größe ${n}? 🐝 \n "quoted" $1`,
+      options: ['ja', 'nein'],
+    });
+    if (n % 3 === 0) await hive.prompts.respond({ ask_id, decision: 'ja', actor: HUMAN });
+  }
+  await post(hive, session, 'Hello @Human');
+  await hive.tokens.make({ name: 'one' });
+  await hive.close();
+  return address;
+}
+
+/** Everything that a store holds. */
+async function contents(address: string): Promise<Record<string, unknown>> {
+  const driver = address.includes('://') ? openPostgresAt(address, {}) : openSqlite(address);
+  const all: Record<string, unknown> = {};
+  for (const { table, key } of tablesOfStore()) {
+    const order = key.map((column) => `"${column}"`).join(', ');
+    all[table] = await driver.read((sql) =>
+      sql.all(statement(`SELECT * FROM ${table} ORDER BY ${order}`), []),
+    );
+  }
+  await driver.close();
+  return all;
+}
+
+describe.each([
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+  ['sqlite', 'sqlite'],
+] as const)('from %s to %s', (engine, other) => {
+  test('every row of every table arrives, identity and counters too', async () => {
+    const source = await filled(place(engine));
+    const target = place(other);
+    const ran = await shell(source).hive('migrate', '--to', target);
+    expect(ran.err).toMatch(/^hive: Set HIVE_STORE/);
+    expect(ran.code).toBe(0);
+    expect(await contents(target)).toEqual(await contents(source));
+    const [before, after] = [await openTestHive(source), await openTestHive(target)];
+    expect(after.store.store_id).toBe(before.store.store_id);
+    const heads = (hive: Hive): Promise<number> => hive.store.read((tx) => tx.events.head());
+    const head = await heads(before);
+    await ask(after);
+    expect(await heads(after)).toBeGreaterThan(head);
+  });
+
+  test('a place where something is stays as it is', async () => {
+    const [source, target] = [await filled(place(engine), 1), await filled(place(other), 2)];
+    const before = await contents(target);
+    const ran = await shell(source).hive('migrate', '--to', target);
+    expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('already') });
+    expect(await contents(target)).toEqual(before);
+  });
+
+  test('a copy that is killed leaves no store, and goes on where it was', { timeout: 60_000 }, async () => {
+    const source = await filled(place(engine), 800);
+    const target = place(other);
+    const cut = shell(source).start('migrate', '--to', target);
+    await eventually(async () => (await growing(target)) > 300, 20_000, 'the copy');
+    await cut.child.kill('SIGKILL');
+    expect(await isThere(target)).toBe(false);
+    const ran = await shell(source).hive('migrate', '--to', target, '--json');
+    expect(ran.code).toBe(0);
+    const tables = ran.json().tables as { rows: number; there_before: number }[];
+    expect(tables.some(({ there_before }) => there_before >= 100)).toBe(true);
+    expect(await contents(target)).toEqual(await contents(source));
+    if (other === 'sqlite')
+      expect(namesIn(dirname(target)).filter((name) => name.includes('copying'))).toEqual([]);
+  });
+});
+
+/** How many rows of events lie aside. */
+async function growing(target: string): Promise<number> {
+  const count = statement('SELECT COUNT(*) AS n FROM events');
+  if (!target.includes('://') && !existsSync(`${target}.copying`)) return 0;
+  const driver = target.includes('://')
+    ? openPostgresAt(`${target}_copying`, {})
+    : openSqlite(`${target}.copying`);
+  try {
+    return Number((await driver.read((sql) => sql.all(count, [])))[0]?.['n']);
+  } catch {
+    return 0;
+  } finally {
+    await driver.close();
+  }
+}
+
+async function isThere(target: string): Promise<boolean> {
+  if (!target.includes('://')) return existsSync(target);
+  const driver = openPostgresAt(target, {});
+  const found = await driver
+    .read((sql) => sql.all(statement('SELECT number FROM migrations'), []))
+    .then(
+      () => true,
+      () => false,
+    );
+  await driver.close();
+  return found;
+}
+
+test('a store that is in use is not copied, unless one insists', async () => {
+  const source = await filled(tempStore(), 1);
+  const hive = await openTestHive(source);
+  const desk = await hive.desks.open({ seat: 'ada@desk', pid: 1, client: 'emacs' });
+  const target = join(dirname(source), 'other.db');
+  const refused = await shell(source).hive('migrate', '--to', target);
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('emacs of ada@desk') });
+  expect(existsSync(target)).toBe(false);
+  expect((await shell(source).hive('migrate', '--to', target, '--in-use')).code).toBe(0);
+  await desk.close();
+});
+
+test('a source that is not there is not made', async () => {
+  const missing = tempStore();
+  const ran = await shell(missing).hive('migrate', '--to', join(dirname(missing), 'other.db'));
+  expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('There is no store') });
+  expect(namesIn(dirname(missing))).toEqual([]);
+});
+
+test('the copy of a file is its owner’s alone', async () => {
+  const source = await filled(tempStore(), 1);
+  const target = join(dirname(source), 'other.db');
+  await shell(source).hive('migrate', '--to', target);
+  expect(statSync(target).mode & 0o777).toBe(0o600);
+});
+
+test('every table that a store has is copied', async () => {
+  const source = await filled(tempStore(), 1);
+  const driver = openSqlite(source);
+  const names = await driver.read((sql) =>
+    sql.all(
+      statement(
+        `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'migrations' AND name NOT LIKE 'sqlite_%' ORDER BY name`,
+      ),
+      [],
+    ),
+  );
+  await driver.close();
+  expect(
+    tablesOfStore()
+      .map(({ table }) => table)
+      .sort(),
+  ).toEqual(names.map(({ name }) => name));
+});
