@@ -114,7 +114,7 @@ What came of it is said when it is known."
                         turns)))
     (unless alist (user-error "No agent is at work, as far as Hive knows"))
     (cdr (assoc (completing-read
-                 "Interrupt: "
+                 (format-prompt "Interrupt" (caar alist))
                  (hive-read--table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
                  nil t nil nil (caar alist))
                 alist))))

@@ -207,6 +207,7 @@ the next question."
     (hive-prompt--insert-answer prompt)
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)
+    (set-buffer-modified-p nil)
     (goto-char (point-min))
     (forward-line (1- line))
     (move-to-column column)))

@@ -1,0 +1,250 @@
+/** Every command of the human's day, typed with real keys in a real terminal, over a real store. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { AskRequest } from '../../src/index.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import type { Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let home: Home;
+let emacs: Terminal;
+let hive: Hive;
+
+beforeAll(async () => {
+  home = await openHome();
+  emacs = await home.emacs(`(setq hive-drafts-directory ${lisp(`${join(home.folder, 'drafts')}/`)}
+    hive-reply-templates '((nil nil "Yes, and keep it small")))`);
+  hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
+});
+afterAll(async () => {
+  await hive.close();
+  await home.close();
+});
+
+async function ask(request: AskRequest): Promise<string> {
+  return (await home.agent.prompts.ask(request)).prompt.ask_id;
+}
+
+async function asked(...requests: AskRequest[]): Promise<string[]> {
+  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  const ids: string[] = [];
+  for (const request of requests) ids.push(await ask(request));
+  await emacs.until(new RegExp(`hive ${requests.length}!`));
+  return ids;
+}
+
+async function answerTo(ask_id: string | undefined) {
+  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: 10_000 });
+  return answer?.prompt;
+}
+
+async function command(name: string, terminal = emacs): Promise<void> {
+  await terminal.keys('M-x');
+  await terminal.type(name);
+  await terminal.keys('Enter');
+}
+
+async function gone(pattern: RegExp): Promise<void> {
+  await eventually(
+    async () => !pattern.test((await emacs.screen()).join('\n')),
+    10_000,
+    `the end of ${pattern}`,
+  );
+}
+
+const YES_NO = { options: [{ label: 'yes' }, { label: 'no' }] };
+
+test('hive-next: a key an answer, a template, own words, away and back', async () => {
+  const ids = await asked(
+    { question: 'First?', urgency: 'critical', ...YES_NO },
+    { question: 'Second?', ...YES_NO },
+    { question: 'Third?', urgency: 'low' },
+  );
+  await command('hive-next');
+  await emacs.until(/First\?[\s\S]*1 {2}yes[\s\S]*2 {2}no[\s\S]*3 {2}Yes, and keep it small/);
+  await emacs.keys('2');
+  expect(await answerTo(ids[0])).toMatchObject({ decision: 'no', selected: ['no'] });
+  await emacs.until(/Second\?/);
+  await emacs.keys('3');
+  expect(await answerTo(ids[1])).toMatchObject({ decision: 'Yes, and keep it small', selected: [] });
+  await emacs.until(/Third\?/);
+  await emacs.keys('s');
+  await emacs.until(/No other question waits|That was the last/);
+  // Put away, it is not counted; brought back, it is.
+  await gone(/hive \d+!/);
+  await hive.prompts.snooze(ids[2] ?? '', null);
+  await emacs.until(/hive 1!/);
+  await command('hive-next');
+  await emacs.until(/Third\?/);
+  await emacs.keys('Enter');
+  await emacs.until(/asks: Third\?/);
+  await emacs.type('in my own words; yes');
+  await emacs.keys('Enter');
+  expect(await answerTo(ids[2])).toMatchObject({ decision: 'in my own words; yes' });
+});
+
+describe('hive-list', () => {
+  test('marks several and answers them with one decision', async () => {
+    const ids = await asked(
+      { question: 'Merge one?', ...YES_NO },
+      { question: 'Merge two?', ...YES_NO },
+      { question: 'Other?' },
+    );
+    await command('hive-list');
+    await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
+    await emacs.keys('M-<', 'm', 'm', 'a');
+    await emacs.until(/2 agents asks?: /);
+    await emacs.type('yes');
+    await emacs.keys('Enter');
+    expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes', selected: ['yes'] });
+    expect(await answerTo(ids[1])).toMatchObject({ decision: 'yes', selected: ['yes'] });
+    await gone(/Merge one\?/);
+    // RET shows all of it; c cancels there.
+    await emacs.keys('M-<', 'Enter');
+    await emacs.until(/Hive-Question/);
+    await emacs.keys('c', 'y');
+    expect(await answerTo(ids[2])).toMatchObject({ status: 'cancelled' });
+    await emacs.keys('q');
+  });
+
+  test('has a key for each view, and filters', async () => {
+    await emacs.keys('2');
+    await emacs.until(/Merge two\? → yes/);
+    await emacs.keys('/', 't');
+    await emacs.type('merge one');
+    await emacs.keys('Enter');
+    await gone(/Merge two/);
+    await emacs.until(/answered 1 query:merge one/);
+    await emacs.keys('/', '/', '5');
+    await emacs.until(/Other\? +\(human\)/);
+    await emacs.keys('1', 'q');
+  });
+});
+
+test('a card is shown with its buttons, and RET on one answers', async () => {
+  const session = await hive.sessions.find(home.agent.session.session_id);
+  await hive.outreach.card(
+    {
+      title: 'Nightly build',
+      color: 'red',
+      fields: [{ name: 'Failed', value: '3', inline: true }],
+      actions: [{ label: 'Retry', ask: 'Run it again' }, { label: 'Leave it' }],
+    },
+    session,
+  );
+  await emacs.until(/sends a card: Nightly build/);
+  await command('hive-outreach');
+  await emacs.until(/Nightly build\n +Failed: 3\n +\[Retry\] +Run it again\n +\[Leave it\]/);
+  await emacs.keys('M-<', 'Tab', 'Enter');
+  await emacs.until(/\[Retry\] ✓/);
+  await emacs.keys('q');
+});
+
+test('hive-interrupt stops what runs, and says so', async () => {
+  const turn = await home.agent.turns.start();
+  home.agent.turns.onInterrupt(turn.turn_id, async () => {
+    await home.agent.turns.end(turn.turn_id, { aborted: 'interrupted' });
+  });
+  const { handle } = home.agent.session;
+  await command('hive-interrupt');
+  await emacs.until(/Interrupt \(default Agent-Deplo\):/);
+  await emacs.keys('Tab', 'Enter');
+  await emacs.until(/why \(RET for nothing\)/);
+  await emacs.type('wrong branch');
+  await emacs.keys('Enter');
+  await emacs.until(new RegExp(`${handle}: task interrupted by Ada`));
+});
+
+test('hive-history finds what was, and opens it', async () => {
+  await command('hive-history');
+  await emacs.until(/Search the history for:/);
+  await emacs.type('merge');
+  await emacs.keys('Enter');
+  await emacs.until(/Merge two\? +→ yes \(Ada\)[\s\S]*Merge one\?/);
+  await emacs.keys('M-<', 'Enter');
+  await emacs.until(/Hive-Question/);
+  await emacs.until(/Merge two\?[\s\S]*1 {2}yes {2}✓[\s\S]*Answer\nyes/);
+  await emacs.keys('q', 'e', 'C-a', 'C-k');
+  const file = join(home.folder, 'history.org');
+  await emacs.type(file);
+  await emacs.keys('Enter');
+  await emacs.until(/Wrote \d+ entries/);
+  expect(readFileSync(file, 'utf8')).toMatch(/^: Merge two\?$/m);
+  await emacs.keys('q');
+});
+
+test('the menu opens what its keys say', async () => {
+  await command('hive');
+  await emacs.until(/respond to one[\s\S]*interrupt all/);
+  await emacs.keys('l');
+  await emacs.until(/\*hive\*/);
+  await emacs.keys('q');
+});
+
+describe('bad input', () => {
+  test('the sidecar is killed while an answer is composed: nothing typed is lost', async () => {
+    const [id] = await asked({ question: 'Long one?' });
+    await command('hive-next');
+    await emacs.until(/Long one\?/);
+    await emacs.keys('?');
+    await emacs.until(/Hive-Question/);
+    await emacs.keys('e');
+    await emacs.until(/Hive-Answer/);
+    await emacs.type('half of it');
+    process.kill(await home.sidecarPid(), 'SIGKILL');
+    await emacs.type(' and the rest');
+    await emacs.keys('C-c', 'C-c');
+    expect(await answerTo(id)).toMatchObject({ decision: 'half of it and the rest' });
+    await gone(/hive \?|hive …/);
+    await emacs.keys('C-x', '1');
+  });
+
+  test('8,000 characters from right to left, and options with newlines and controls', async () => {
+    const [id] = await asked({
+      question: `${'שלום עולם '.repeat(799)}\u202E?`,
+      options: [{ label: 'one\ntwo' }, { label: 'three\u001b[31m' }],
+    });
+    await command('hive-list');
+    await emacs.until(/main +\S+ +\d+s/);
+    await emacs.keys('M-<', 'Enter');
+    await emacs.until(/Hive-Question/);
+    await command('hive-next');
+    await emacs.until(/1 {2}one two[\s\S]*2 {2}three\^\[\[31m/);
+    await emacs.keys('1');
+    expect(await answerTo(id)).toMatchObject({ selected: ['one\ntwo'] });
+    await emacs.keys('C-x', '1');
+  });
+
+  test('two Emacsen answer the same question: one wins, the other is told', async () => {
+    const other = await home.emacs('(setq hive-user-name "Bob")');
+    const [id] = await asked({ question: 'Who?', ...YES_NO });
+    await other.until(/hive 1!/);
+    await command('hive-respond');
+    await emacs.until(/asks: Who\?/);
+    await command('hive-next', other);
+    await other.until(/Who\?/);
+    await other.keys('2');
+    expect(await answerTo(id)).toMatchObject({ decision: 'no' });
+    await other.until(/Answered|That was the last/);
+    await emacs.type('yes');
+    await emacs.keys('Enter');
+    await emacs.until(/had an answer already|was answered by/);
+    expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
+    await other.close();
+  });
+
+  test('nothing failed on the way', async () => {
+    const file = join(home.folder, 'messages');
+    await emacs.keys('M-:');
+    await emacs.type(`(with-current-buffer "*Messages*" (write-region nil nil ${lisp(file)} nil 0))`);
+    await emacs.keys('Enter');
+    await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
+    expect(readFileSync(file, 'utf8')).not.toMatch(/wrong type|void|debugger|invalid/i);
+  });
+});
