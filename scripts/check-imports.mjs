@@ -16,6 +16,8 @@ const rooms = {
   adapters: ['schemas', 'application', 'domain'],
   'adapters/*': ['adapters', 'schemas', 'application', 'domain'],
   'open-hive.ts': ['schemas', 'infrastructure', 'application', 'domain'],
+  // A library of its own, like index.ts, and it speaks with its client as the hooks do.
+  'adapters/agent-sdk': ['open-hive.ts', 'adapters/*', 'schemas', 'infrastructure', 'application', 'domain'],
   cli: ['open-hive.ts', 'adapters', 'adapters/*', 'schemas', 'infrastructure', 'application', 'domain'],
   'index.ts': [
     'open-hive.ts',
@@ -58,6 +60,7 @@ function isAllowed(room, file, { target, isPackage }) {
 
 function roomOf(file) {
   const [first, ...rest] = file.split('/');
+  if (first === 'adapters' && rest[0] === 'agent-sdk') return 'adapters/agent-sdk';
   if (first === 'adapters' && rest.length > 1) return 'adapters/*';
   return first in rooms ? first : undefined;
 }

@@ -1,33 +1,11 @@
 /** The real Claude Code, headless, with Hive's MCP server and hooks, against a scripted model. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hookTable, serverSetting } from '../../../src/domain/installation.ts';
 import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
-/** Every event that Hive listens to. */
-const EVENTS = [
-  'SessionStart',
-  'SessionEnd',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PostToolBatch',
-  'Stop',
-  'StopFailure',
-  'SubagentStart',
-  'SubagentStop',
-  'PermissionRequest',
-  'PermissionDenied',
-  'Elicitation',
-  'ElicitationResult',
-  'Notification',
-];
-/** These may wait for the human. */
-const LONG: ReadonlySet<string> = new Set(['PermissionRequest', 'Elicitation', 'Stop', 'SubagentStop']);
-
-/** From here on an idle session may be woken. */
-const WAKES: ReadonlySet<string> = new Set(['SessionStart', 'Stop']);
+const program = [process.execPath, HIVE];
 
 /** Where it runs, and the scripted model it talks to. */
 export interface ClaudeRun extends Omit<World, 'hive'> {
@@ -35,22 +13,6 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   /** What it may do unasked. */
   allowed?: string;
   env?: Record<string, string>;
-}
-
-/** Settings with Hive's hooks on every event, as `hive init claude --hooks` writes them. */
-export function hookSettings(): object {
-  const command = `'${process.execPath}' '${HIVE}' hook --client claude-code`;
-  return {
-    hooks: Object.fromEntries(
-      EVENTS.map((event) => {
-        const timeout = LONG.has(event) ? 600 : 10;
-        const hooks: object[] = [{ type: 'command', command, timeout }];
-        if (WAKES.has(event))
-          hooks.push({ type: 'command', command: `${command} --wake`, asyncRewake: true, timeout: 28_800 });
-        return [event, [{ matcher: '', hooks }]];
-      }),
-    ),
-  };
 }
 
 export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Record<string, string> {
@@ -65,16 +27,13 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
   });
 }
 
-/** Writes the configuration and gives the arguments that use it. */
+/** Writes the configuration as `hive init` does, and gives the arguments that use it. */
 export function claudeArguments({ folder, allowed = 'mcp__hive Bash' }: ClaudeRun): string[] {
   const mcp = join(folder, 'mcp.json');
   const settings = join(folder, 'settings.json');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    mcp,
-    JSON.stringify({ mcpServers: { hive: { command: process.execPath, args: [HIVE, 'mcp'] } } }),
-  );
-  writeFileSync(settings, JSON.stringify(hookSettings()));
+  writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: serverSetting('claude-code', program) } }));
+  writeFileSync(settings, JSON.stringify({ hooks: hookTable('claude-code', program) }));
   return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
 }
 

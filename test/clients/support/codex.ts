@@ -1,22 +1,9 @@
 /** The real Codex, `codex exec`, with Hive's MCP server and hooks, against a scripted model. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hookTable } from '../../../src/domain/installation.ts';
 import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
-
-/** Every event of Codex that Hive listens to. */
-const EVENTS = [
-  'SessionStart',
-  'SessionEnd',
-  'UserPromptSubmit',
-  'PreToolUse',
-  'PostToolUse',
-  'PermissionRequest',
-  'Stop',
-  'SubagentStart',
-  'SubagentStop',
-  'Interrupt',
-];
 
 /** Where it runs, and the scripted model it talks to. */
 export interface CodexRun extends Omit<World, 'hive'> {
@@ -67,11 +54,7 @@ export function configureCodex(run: CodexRun): void {
       `env = { HIVE_STORE = ${toml(run.store)}, DBUS_SESSION_BUS_ADDRESS = "disabled:" }`,
     ].join('\n'),
   );
-  const command = `'${process.execPath}' '${HIVE}' hook --client codex`;
-  const hook = (timeout: number) => [{ hooks: [{ type: 'command', command, timeout }] }];
-  const hooks = Object.fromEntries(
-    EVENTS.map((event) => [event, hook(event === 'Interrupt' ? 3 : event === 'PermissionRequest' ? 30 : 10)]),
-  );
+  const hooks = hookTable('codex', [process.execPath, HIVE]);
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
 }
 

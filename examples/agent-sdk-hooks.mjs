@@ -1,0 +1,24 @@
+// An agent of the Claude Agent SDK that asks its human through Hive and goes on working: mentions hold its tool
+// calls, and answers are carried in with the results of its tools.
+//
+//     npm install hive-sidecar @anthropic-ai/claude-agent-sdk
+//     node agent-sdk-hooks.mjs "Ask me which color I like, then list the files here."
+import { query } from '@anthropic-ai/claude-agent-sdk';
+import { hiveHooks, hiveServer, openAgentHive } from 'hive-sidecar/agent-sdk';
+
+const hive = await openAgentHive();
+try {
+  const run = query({
+    prompt: process.argv[2] ?? 'Ask me something with hivemind_ask_async.',
+    options: {
+      hooks: hiveHooks(hive),
+      mcpServers: { hive: hiveServer() },
+      allowedTools: ['mcp__hive', 'Bash'],
+    },
+  });
+  for await (const message of run) {
+    if (message.type === 'result') console.log(message.result ?? message.subtype);
+  }
+} finally {
+  await hive.close();
+}

@@ -1,0 +1,100 @@
+/**
+ * A hive for a program that runs agents through the Claude Agent SDK: what the callbacks of one program share.
+ * The callbacks run in the program itself, so the store is opened once and no process is started.
+ */
+import { hostname } from 'node:os';
+import type { Hive } from '../../application/hive.ts';
+import type { HookSettings } from '../../application/station.ts';
+import type { HookEvent } from '../../domain/hooks.ts';
+import { files } from '../../infrastructure/platform/files.ts';
+import { findPlace } from '../../infrastructure/platform/project.ts';
+import { thisSeat } from '../../infrastructure/platform/seat.ts';
+import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
+import { readHook } from '../hooks/hook.ts';
+
+export interface AgentHive {
+  readonly hive: Hive;
+  /** A hook that fails stops what it guards (HIVE_GATE_FAIL). */
+  readonly fails_closed: boolean;
+  /** Fires when the program is done with its agents. */
+  readonly closing: AbortSignal;
+  /** Reads what a hook of the SDK was given. @throws HiveError `invalid_input`. */
+  read(input: object): HookEvent;
+  /** How a hook of this program runs; `signal` fires when the SDK waits for it no more. */
+  settings(event: HookEvent, signal?: AbortSignal): HookSettings;
+  /** The session and agent behind a tool's call, as its PreToolUse told. */
+  callerOf(tool_use_id: string | undefined): { session_id: string; agent_id: string | null } | null;
+  /** Calls back with each event that was handled; returns how to stop that. */
+  onHandled(listener: (event: HookEvent) => void): () => void;
+  /** To be told by who has handled one. */
+  handled(event: HookEvent): void;
+  /** Work that closing waits for. */
+  track(work: Promise<void>): void;
+  close(): Promise<void>;
+}
+
+/** So many calls are remembered; an agent has a handful under way. */
+const CALLERS = 1_000;
+
+/**
+ * Opens the store for the callbacks of this program. Close it when the program is done with its agents.
+ * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
+ */
+export async function openAgentHive(options: OpenHiveOptions = {}): Promise<AgentHive> {
+  const hive = await openHive(options);
+  hive.startExpiry();
+  const given = options.env ?? process.env;
+  // What the SDK's own hooks would have in their environment: nobody sits at a terminal of this agent.
+  const env: Readonly<Record<string, string | undefined>> = {
+    CLAUDE_CODE_ENTRYPOINT: 'sdk-ts',
+    CLAUDE_CODE_SESSION_ATTENDED: '0',
+    ...given,
+  };
+  const callers = new Map<string, { session_id: string; agent_id: string | null }>();
+  const listeners = new Set<(event: HookEvent) => void>();
+  const working = new Set<Promise<void>>();
+  const closing = new AbortController();
+  let last: { session_id: string; agent_id: null } | null = null;
+  return {
+    hive,
+    closing: closing.signal,
+    fails_closed: env['HIVE_GATE_FAIL'] === 'closed',
+    read(input) {
+      const event = readHook(JSON.stringify(input), env, 'claude-code');
+      const { session_id, agent_id, tool } = event;
+      last = { session_id, agent_id: null };
+      if (event.name === 'PreToolUse' && tool?.use_id != null) {
+        callers.set(tool.use_id, { session_id, agent_id });
+        const [oldest] = callers.keys();
+        if (callers.size > CALLERS && oldest !== undefined) callers.delete(oldest);
+      }
+      return event;
+    },
+    settings: (event, signal) => ({
+      env,
+      machine: hostname(),
+      pid: process.pid,
+      place: () => findPlace(event.cwd),
+      readTail: files.readTail,
+      seat: thisSeat(),
+      unhurried: (work) => work(signal),
+    }),
+    callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,
+    onHandled(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    handled(event) {
+      for (const listener of listeners) listener(event);
+    },
+    track(work) {
+      const tracked = work.finally(() => working.delete(tracked));
+      working.add(tracked);
+    },
+    async close() {
+      closing.abort();
+      await Promise.all(working);
+      await hive.close();
+    },
+  };
+}

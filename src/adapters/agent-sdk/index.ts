@@ -1,0 +1,22 @@
+/**
+ * Hive for programs that run agents through the Claude Agent SDK:
+ *
+ *     import { hiveCanUseTool, hiveHooks, hiveServer, onInterrupt, openAgentHive } from 'hive-sidecar/agent-sdk';
+ *     const hive = await openAgentHive();
+ *     const run = query({ prompt, options: {
+ *       hooks: hiveHooks(hive), canUseTool: hiveCanUseTool(hive), mcpServers: { hive: hiveServer() },
+ *     } });
+ *     onInterrupt(hive, run);
+ */
+export { type AgentHive, openAgentHive } from './agent-hive.ts';
+export { hiveCanUseTool } from './can-use-tool.ts';
+export { hiveHooks } from './hooks.ts';
+export { type Interruptible, onInterrupt } from './interrupts.ts';
+export type {
+  CanUseTool,
+  HookCallback,
+  HookMatcher,
+  PermissionOptions,
+  PermissionResult,
+} from './sdk-types.ts';
+export { hiveServer } from './server.ts';

@@ -1,0 +1,104 @@
+/** The Claude Agent SDK with Hive in its own process: the examples, as they stand, against a scripted model. */
+import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
+import { openDesk } from '../support/dialogs.ts';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually } from '../support/wait.ts';
+import { bash, hive as call, startModel } from './support/anthropic.ts';
+import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
+import { askIdIn, clients, isMain, mention, openWorld } from './support/world.ts';
+
+expectNothingLeft();
+
+/** Runs an example where both packages are installed, as a person would. */
+function startExample(run: ClaudeRun, name: string): { child: Child; done: Promise<string> } {
+  const { folder } = run;
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, '@anthropic-ai'), { recursive: true });
+  symlinkSync(ROOT, join(modules, 'hive-sidecar'));
+  const sdk = '@anthropic-ai/claude-agent-sdk';
+  symlinkSync(join(run.clients.modules, sdk), join(modules, sdk));
+  copyFileSync(join(ROOT, 'examples', name), join(folder, name));
+  const child = spawnChild(process.execPath, [join(folder, name), 'go'], claudeEnvironment(run));
+  child.process.stdin.end();
+  return { child, done: outputOf(child) };
+}
+
+describe.skipIf(clients === null)('an agent of the Agent SDK', () => {
+  test('asks, is held by a mention, and has its answer carried in (hiveHooks)', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const told: string[] = [];
+    const model = await startModel(async ({ messages }, step) => {
+      told.push(model.told());
+      switch (step) {
+        case 1:
+          return { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
+        case 2:
+          await mention(hive, isMain);
+          await hive.prompts.respond({ ask_id: askIdIn(messages), decision: 'blue', actor: HUMAN });
+          return { calls: [bash('echo ran-$((1+1))')] };
+        case 3:
+          return { calls: [call('hivemind_process_mentions', { all: true })] };
+        case 4:
+          return { calls: [bash('echo ran-$((2+1))')] };
+        default:
+          return { text: 'all done' };
+      }
+    });
+    expect(await startExample({ ...world, model }, 'agent-sdk-hooks.mjs').done).toContain('all done');
+    expect(told[2]).toContain('Please review auth');
+    expect(told[2]).not.toMatch(/ran-\d/);
+    expect(told[4]).toContain('ran-3');
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    const [prompt] = (await hive.prompts.list({ limit: 1 })).items;
+    expect(prompt?.collected_at).not.toBeNull();
+    expect(await hive.sessions.get(prompt?.session_id ?? '')).toMatchObject({
+      client: 'claude-code',
+      source: 'bg',
+    });
+  });
+
+  test('has its permissions asked at the desk (hiveCanUseTool), and denied where nobody is', async () => {
+    for (const desk of [true, false]) {
+      const world = await openWorld();
+      if (desk) await openDesk(world.hive);
+      const model = await startModel((_request, step) =>
+        step === 1 ? { calls: [bash('echo one > made.txt')] } : { text: 'all done' },
+      );
+      const { done } = startExample({ ...world, model }, 'agent-sdk-permissions.mjs');
+      if (desk) {
+        const pending = async () => (await world.hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+        await eventually(async () => (await pending()) !== undefined, 20_000);
+        const ask_id = (await pending())?.ask_id ?? '';
+        await world.hive.prompts.respond({ ask_id, decision: 'Allow', actor: HUMAN });
+      }
+      expect(await done).toContain('all done');
+      expect(existsSync(join(world.folder, 'made.txt'))).toBe(desk);
+      if (!desk) expect(model.told()).toContain('Nobody was there');
+    }
+  });
+
+  test('is stopped in the middle of a tool (onInterrupt)', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startModel(() => ({ calls: [bash('tail -f /dev/null')] }));
+    const { done } = startExample({ ...world, model }, 'agent-sdk-interrupt.mjs');
+    const running = async () => (await hive.turns.running()).find(({ turn }) => turn.open_tools.length > 0);
+    await eventually(async () => (await running()) !== undefined, 20_000);
+    const session = (await running())?.session.session_id ?? '';
+    const outcome = await hive.interrupts.interrupt({
+      session,
+      note: 'enough',
+      actor: HUMAN,
+      timeout_ms: 10_000,
+    });
+    expect(outcome).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
+    expect(outcome.waited_ms).toBeLessThan(5_000);
+    expect(await done).toContain('Stopped by ada: enough');
+    expect(model.requests).toHaveLength(1);
+  });
+});
