@@ -16,7 +16,7 @@ async function doctor(hive: Hive, { json }: Format): Promise<ExitCode> {
   if (json === true) printJson({ checks });
   else {
     for (const { name, ok, text, advice } of checks) {
-      print(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(14)} ${text}`);
+      print(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(17)} ${text}`);
       if (!ok && advice !== null) print(`      → ${advice}`);
     }
   }

@@ -2,6 +2,7 @@
 import type { Hive } from '../application/hive.ts';
 import { HiveError } from '../domain/errors.ts';
 import { openHive } from '../open-hive.ts';
+import { examineAgentFiles } from './agent-files.ts';
 import { type ExitCode, exitCodeOfError } from './exit-codes.ts';
 import { endWithReader, type Format, printJson, remark } from './output.ts';
 
@@ -21,7 +22,7 @@ export async function reportErrors({ json = false }: Format, work: () => Promise
 /** The same, with the hive open. */
 export async function withHive(format: Format, work: (hive: Hive) => Promise<ExitCode>): Promise<void> {
   await reportErrors(format, async () => {
-    const hive = await openHive();
+    const hive = await openHive({ examinations: examineAgentFiles });
     try {
       return await work(hive);
     } finally {

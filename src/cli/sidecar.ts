@@ -5,6 +5,7 @@ import type { Hive } from '../application/hive.ts';
 import { retentionDays } from '../application/retention.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
+import { examineAgentFiles } from './agent-files.ts';
 import { endSoon, untilSignalled } from './lifetime.ts';
 
 export function defineSidecar(command: Command): void {
@@ -13,7 +14,7 @@ export function defineSidecar(command: Command): void {
 
 async function runSidecar(): Promise<void> {
   const stop = untilSignalled();
-  const hive = await openHive();
+  const hive = await openHive({ examinations: examineAgentFiles });
   hive.startExpiry();
   hive.startSweep();
   startRetention(hive);

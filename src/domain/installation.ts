@@ -14,30 +14,40 @@ export const SERVER_NAME = 'hive';
 export interface HookSetting {
   event: string;
   timeout: number;
+  /** From here on an idle session may be woken: a second hook waits beside it, for so many seconds at most. */
+  wakes?: number;
 }
 
 const QUICK = 10;
 /** Where the human may be asked while the client waits. */
 const HUMAN = 600;
 
+/** As long as a waiter lives by default. */
+const WAKES = 8 * 60 * 60;
+
 const at = (timeout: number, ...events: string[]): HookSetting[] =>
   events.map((event) => ({ event, timeout }));
 
 const CLAUDE_HOOKS: readonly HookSetting[] = [
-  ...at(QUICK, 'SessionStart', 'SessionEnd', 'UserPromptSubmit'),
+  { event: 'SessionStart', timeout: QUICK, wakes: WAKES },
+  ...at(QUICK, 'SessionEnd', 'UserPromptSubmit'),
   ...at(QUICK, 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'),
   ...at(HUMAN, 'PermissionRequest', 'Elicitation'),
   ...at(QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
-  ...at(HUMAN, 'Stop', 'SubagentStop'),
+  { event: 'Stop', timeout: HUMAN, wakes: WAKES },
+  ...at(HUMAN, 'SubagentStop'),
   ...at(QUICK, 'StopFailure', 'SubagentStart'),
 ];
 
-/** Codex hides its own dialog while a PermissionRequest hook waits: not for long, then. An Interrupt gets 3 s at most. */
+/**
+ * Codex hides its own dialog while a PermissionRequest hook waits: not for long, then. The last two get 3 s at most;
+ * asked for more, Codex reckons with 3, and so would nobody's trust hold.
+ */
 const CODEX_HOOKS: readonly HookSetting[] = [
-  ...at(QUICK, 'SessionStart', 'SessionEnd', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
+  ...at(QUICK, 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
   ...at(30, 'PermissionRequest'),
   ...at(QUICK, 'Stop', 'SubagentStart', 'SubagentStop'),
-  ...at(3, 'Interrupt'),
+  ...at(3, 'SessionEnd', 'Interrupt'),
 ];
 
 export function hookSettings(client: HookClient): readonly HookSetting[] {
@@ -47,20 +57,20 @@ export function hookSettings(client: HookClient): readonly HookSetting[] {
 /** What a client's configuration holds for one event. */
 export interface HookGroup {
   matcher?: string;
-  hooks: { type: 'command'; command: string; timeout: number }[];
+  hooks: { type: 'command'; command: string; timeout: number; asyncRewake?: true }[];
 }
 
 /** `program` is how Hive is started: `["hive"]`, or a Node and the file. */
-export function hookGroup(
-  client: HookClient,
-  program: readonly string[],
-  { timeout }: HookSetting,
-): HookGroup {
-  const group: HookGroup = {
-    hooks: [{ type: 'command', command: hookCommand(client, program), timeout }],
-  };
+export function hookGroup(client: HookClient, program: readonly string[], setting: HookSetting): HookGroup {
+  const command = hookCommand(client, program);
+  const group: HookGroup = { hooks: [{ type: 'command', command, timeout: setting.timeout }] };
   // Codex drops the whole file over one value it does not know, so it gets no more than it needs.
-  return client === 'codex' ? group : { matcher: '', ...group };
+  if (client === 'codex') return group;
+  if (setting.wakes !== undefined) {
+    const waker = { type: 'command' as const, command: `${command} --wake`, timeout: setting.wakes };
+    group.hooks.push({ ...waker, asyncRewake: true });
+  }
+  return { matcher: '', ...group };
 }
 
 /** The hooks of every event, as they stand under "hooks" in a client's file. */

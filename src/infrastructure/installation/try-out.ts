@@ -1,0 +1,107 @@
+/** Starts what an agent's configuration names, as the client would, on a store that is thrown away. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from './places.ts';
+
+const LIMIT_MS = 5_000;
+
+export interface Conversation {
+  /** What is written to it first. */
+  input: string;
+  /** Called for each line it prints: what to write next, or `done`. */
+  reply?: (line: string) => string | 'done' | undefined;
+}
+
+export interface Outcome {
+  ok: boolean;
+  err: string;
+}
+
+/** Runs a program until it ends, or until `reply` has heard enough. Never rejects. */
+export function converse(
+  words: readonly string[],
+  env: Environment,
+  { input, reply }: Conversation,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const [command = '', ...args] = words;
+    const child = spawn(command, args, { env: env as NodeJS.ProcessEnv, stdio: 'pipe' });
+    let err = '';
+    let rest = '';
+    const settle = (ok: boolean, why = err): void => {
+      clearTimeout(timer);
+      child.stdin.end();
+      child.kill();
+      resolve({ ok, err: why.trim().split('\n')[0] ?? '' });
+    };
+    const timer = setTimeout(() => settle(false, `no answer within ${LIMIT_MS / 1000} s`), LIMIT_MS);
+    child.stdin.on('error', () => undefined);
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      err += text;
+    });
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const next = reply?.(line);
+        if (next === 'done') settle(true);
+        else if (next !== undefined) child.stdin.write(next);
+      }
+    });
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      settle(false, error.code === 'ENOENT' ? `there is no ${command}` : error.message),
+    );
+    child.once('close', (code) => settle(code === 0 && reply === undefined));
+    child.stdin.write(input);
+    if (reply === undefined) child.stdin.end();
+  });
+}
+
+/** One harmless event. A hook that fails lets the agent go on, so that it has opened its store is the proof. */
+export async function tryHook(
+  program: readonly string[],
+  client: string,
+  env: Environment,
+): Promise<Outcome> {
+  return withStore(env, async (throwaway, store) => {
+    const event = {
+      hook_event_name: 'Notification',
+      session_id: 'hive-doctor',
+      cwd: store,
+      message: 'The doctor looks whether this hook runs.',
+      notification_type: 'hive_doctor',
+    };
+    const outcome = await converse([...program, 'hook', '--client', client], throwaway, {
+      input: JSON.stringify(event),
+    });
+    return { ...outcome, ok: outcome.ok && existsSync(store) };
+  });
+}
+
+/** The first thing that a client asks of an MCP server. */
+export async function tryServer(words: readonly string[], env: Environment): Promise<Outcome> {
+  const clientInfo = { name: 'hive-doctor', version: '1' };
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };
+  const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params };
+  return withStore(env, (throwaway) =>
+    converse(words, throwaway, {
+      input: `${JSON.stringify(initialize)}\n`,
+      reply: (line) => (line.includes('"serverInfo"') ? 'done' : undefined),
+    }),
+  );
+}
+
+async function withStore(
+  env: Environment,
+  work: (env: Environment, store: string) => Promise<Outcome>,
+): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), 'hive-doctor-'));
+  try {
+    const store = join(folder, 'hive.db');
+    return await work({ ...env, HIVE_STORE: store, DBUS_SESSION_BUS_ADDRESS: 'disabled:' }, store);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}

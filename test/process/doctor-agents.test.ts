@@ -1,0 +1,150 @@
+/** What `hive doctor` finds in the agents' configuration, on real files and by running what they name. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { hookTable } from '../../src/domain/installation.ts';
+import { type Shell, shell } from '../support/cli.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempFolder } from '../support/temp.ts';
+
+expectNothingLeft();
+
+interface Found {
+  ok: boolean;
+  text: string;
+  advice: string | null;
+}
+
+interface Home {
+  folder: string;
+  person: Shell;
+  /** What the doctor says of the agents, by name. */
+  doctor(): Promise<Record<string, Found>>;
+}
+
+function home(): Home {
+  const folder = tempFolder();
+  const env = { HOME: folder, XDG_CACHE_HOME: join(folder, '.cache'), TMPDIR: folder };
+  const person = shell(join(folder, 'state/hive.db'), env);
+  return {
+    folder,
+    person,
+    async doctor() {
+      const { checks } = (await person.hive('doctor', '--json')).json() as {
+        checks: (Found & { name: string })[];
+      };
+      const ours = checks.filter(({ name }) => /^(?:Claude Code|Codex)/.test(name));
+      return Object.fromEntries(ours.map(({ name, ok, text, advice }) => [name, { ok, text, advice }]));
+    },
+  };
+}
+
+/** Changes what stands in a file of the home. */
+function change({ folder }: Home, name: string, edit: (text: string) => string): void {
+  const path = join(folder, name);
+  writeFileSync(path, edit(readFileSync(path, 'utf8')));
+}
+
+describe('hive doctor', () => {
+  it('says how to set up what is not', async () => {
+    const { 'Claude Code': claude, Codex: codex } = await home().doctor();
+    expect(claude).toEqual({
+      ok: true,
+      text: 'not set up here (hive init claude --hooks does)',
+      advice: null,
+    });
+    expect(codex).toEqual({ ok: true, text: 'not set up here (hive init codex does)', advice: null });
+  });
+
+  it('finds nothing wrong with what hive init has written, having run it', async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    await at.person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
+    const found = await at.doctor();
+    expect(Object.keys(found).sort()).toEqual([
+      'Claude Code',
+      'Claude Code hooks',
+      'Codex',
+      'Codex hooks',
+      'Codex trust',
+    ]);
+    for (const check of Object.values(found)) expect(check).toMatchObject({ ok: true, advice: null });
+  });
+
+  it('finds hooks of another version', async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    change(at, '.claude/settings.json', (text) => text.replaceAll('--protocol 1', '--protocol 0'));
+    expect((await at.doctor())['Claude Code hooks']).toMatchObject({
+      ok: false,
+      text: 'written by another version of Hive',
+      advice: 'run again: hive init claude --hooks',
+    });
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    expect((await at.doctor())['Claude Code hooks']).toMatchObject({ ok: true });
+  });
+
+  it('finds hooks that are missing, doubled, or name a program that is gone', async () => {
+    const at = home();
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    change(at, '.claude/settings.json', (text) => text.replace('"PreToolUse"', '"PreToolUsed"'));
+    expect((await at.doctor())['Claude Code hooks']).toMatchObject({
+      ok: false,
+      text: 'not once each: PreToolUse',
+    });
+
+    change(at, '.claude/settings.json', (text) =>
+      text.replace('"PreToolUsed"', '"PreToolUse"').replaceAll(process.execPath, '/gone/node'),
+    );
+    change(at, '.claude.json', (text) => text.replaceAll(process.execPath, '/gone/node'));
+    const found = await at.doctor();
+    expect(found['Claude Code hooks']).toMatchObject({
+      ok: false,
+      text: 'does not run: there is no /gone/node',
+    });
+    expect(found['Claude Code']).toMatchObject({ ok: false });
+
+    await at.person.hive('init', 'claude', '--hooks', '--yes');
+    mkdirSync(join(at.folder, '.claude'), { recursive: true });
+    change(at, '.claude/settings.json', (text) =>
+      text.replace('{', '{ "enabledPlugins": {"hive@hive": true},'),
+    );
+    expect((await at.doctor())['Claude Code']).toMatchObject({
+      ok: false,
+      text: 'hooks in the plugin and the settings: each event would come twice',
+    });
+  });
+
+  it('finds that Codex does not trust the hooks', async () => {
+    const at = home();
+    await at.person.hive('init', 'codex', '--yes');
+    expect((await at.doctor())['Codex trust']).toMatchObject({
+      ok: false,
+      text: '10 hooks are not trusted: Codex skips them',
+    });
+  });
+
+  it('runs nothing that only a project names', async () => {
+    const at = home();
+    const program = join(at.folder, 'evil/hive');
+    mkdirSync(join(at.folder, 'evil'));
+    writeFileSync(program, `#!/bin/sh\ntouch ${at.folder}/ran\n`);
+    chmodSync(program, 0o755);
+    const project = shell(join(at.folder, 'state/hive.db'), {
+      HOME: at.folder,
+      CLAUDE_CONFIG_DIR: join(at.folder, 'own'),
+    });
+    mkdirSync(join(at.folder, '.claude'));
+    writeFileSync(
+      join(at.folder, '.claude/settings.json'),
+      JSON.stringify({ hooks: hookTable('claude-code', [program]) }),
+    );
+    writeFileSync(
+      join(at.folder, '.mcp.json'),
+      JSON.stringify({ mcpServers: { hive: { command: program, args: ['mcp'] } } }),
+    );
+    const { out } = await project.hive('doctor');
+    expect(out.match(/\(not tried\)/g)).toHaveLength(2);
+    expect(existsSync(join(at.folder, 'ran'))).toBe(false);
+  });
+});
