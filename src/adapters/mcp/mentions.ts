@@ -36,9 +36,13 @@ const get = tool({
     const { count } = await hive.mentions.has(session_id);
     // The receipt is only for what is shown, so what fits is found out first.
     const waiting = await hive.mentions.get(session_id, null, MOST_SHOWN);
-    const shown = await hive.mentions.get(session_id, carrier, fittingCount(waiting.map(view), RESULT_BYTES));
+    const shown = await hive.mentions.get(
+      session_id,
+      carrier,
+      fittingCount(waiting.map(mentionView), RESULT_BYTES),
+    );
     return {
-      mentions: shown.map(view),
+      mentions: shown.map(mentionView),
       count,
       you: handle,
       next: sentences(afterReading(shown, count), advice),
@@ -80,7 +84,7 @@ const process = tool({
       processed: processed.length,
       mention_ids: processed.map((mention) => mention.mention_id),
       ...(already.length === 0 ? {} : { already }),
-      ...(unread.length === 0 ? {} : { unread: unread.map(view) }),
+      ...(unread.length === 0 ? {} : { unread: unread.map(mentionView) }),
       remaining,
       next: sentences(
         unread.length === 0 ? null : 'Those in unread you had not read in full: read them now.',
@@ -94,7 +98,7 @@ const process = tool({
 });
 
 /** A mention as its addressee reads it. */
-function view(mention: MentionInFull): Record<string, unknown> {
+export function mentionView(mention: MentionInFull): Record<string, unknown> {
   const { mention_id, message_id, from_handle, author, as_handle, at, priority } = mention;
   return {
     mention_id,

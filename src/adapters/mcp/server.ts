@@ -9,6 +9,7 @@ import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv
 import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
+import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
@@ -16,6 +17,7 @@ import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { inTurn } from './interrupted.ts';
+import { offerResources } from './resources.ts';
 import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
 import { createCallsUnderWay } from './under-way.ts';
@@ -41,6 +43,12 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     { name: 'hive', version: VERSION },
     { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: madeAtNeed },
   );
+  async function resolve(meta: Record<string, unknown>): Promise<Caller & { told: Record<string, unknown> }> {
+    const client = server.server.getClientVersion()?.name ?? '';
+    const told = connection.trusts_meta ? meta : {};
+    return { ...(await hive.sessions.resolveCaller({ ...connection, meta: told, client })), told };
+  }
+  offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const underWay = createCallsUnderWay();
   for (const { name, title, description, input, readOnly, handle } of toolsFor(role)) {
     server.registerTool(
@@ -63,13 +71,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         const underWayCall = underWay.begin();
         try {
           const meta = extra._meta ?? {};
-          const client = server.server.getClientVersion()?.name ?? '';
-          const told = connection.trusts_meta ? meta : {};
-          const { session, advice } = await hive.sessions.resolveCaller({
-            ...connection,
-            meta: told,
-            client,
-          });
+          const { session, advice, told } = await resolve(meta);
           connection.onCaller?.(session);
           const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.

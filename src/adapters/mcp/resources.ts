@@ -1,0 +1,126 @@
+/**
+ * Resources: a question, and a session's inbox, for clients that read and subscribe instead of polling. Reading
+ * one hands nothing over and proves nothing: the model may never see it.
+ */
+import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
+import {
+  type ReadResourceResult,
+  SubscribeRequestSchema,
+  UnsubscribeRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { Hive } from '../../application/hive.ts';
+import { HiveError } from '../../domain/errors.ts';
+import type { HiveEvent } from '../../domain/events.ts';
+import type { Session } from '../../domain/sessions.ts';
+import { cleanDeep } from '../../domain/text.ts';
+import { mentionView } from './mentions.ts';
+import { promptView } from './prompt-view.ts';
+
+const MOST_SHOWN = 100;
+/** One client that subscribes to more has lost its way. */
+const MOST_SUBSCRIBED = 1_000;
+
+/** Who reads, as far as the request tells. */
+export type ResolveReader = (meta: Record<string, unknown>) => Promise<Session>;
+
+export function offerResources(server: McpServer, hive: Hive, resolve: ResolveReader): void {
+  server.server.registerCapabilities({ resources: { subscribe: true } });
+  server.registerResource(
+    'prompt',
+    new ResourceTemplate('hive://prompts/{ask_id}', { list: undefined }),
+    {
+      title: 'A question to the human',
+      description:
+        'Where a question stands, with its answer once there is one. Subscribe to hear of changes.',
+      mimeType: 'application/json',
+    },
+    async (uri, { ask_id }) => {
+      const prompt = await hive.prompts.get(String(ask_id));
+      return contents(uri, promptView({ prompt, repeated: false }));
+    },
+  );
+  server.registerResource(
+    'inbox',
+    new ResourceTemplate('hive://sessions/{id}/inbox', { list: undefined }),
+    {
+      title: "A session's inbox",
+      description: 'What waits for a session: its open questions and its unprocessed mentions.',
+      mimeType: 'application/json',
+    },
+    async (uri, { id }, { _meta }) => {
+      const session_id = String(id);
+      refuseOthers(session_id, await resolve(_meta ?? {}));
+      const prompts = await hive.prompts.openOf(session_id);
+      const mentions = await hive.mentions.get(session_id, null, MOST_SHOWN);
+      return contents(uri, {
+        prompts: prompts.slice(0, MOST_SHOWN).map((prompt) => promptView({ prompt, repeated: false })),
+        mentions: mentions.map(mentionView),
+      });
+    },
+  );
+  offerSubscriptions(server, hive);
+}
+
+function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult {
+  const text = JSON.stringify(cleanDeep(value));
+  return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] };
+}
+
+/** Its own inbox, and those of its subagents. */
+function refuseOthers(session_id: string, reader: Session): void {
+  if (session_id === reader.session_id || session_id.startsWith(`${reader.session_id}:`)) return;
+  throw new HiveError('not_allowed', `An inbox is its session's own: yours is ${reader.session_id}.`);
+}
+
+/** The feed is followed only while somebody has subscribed. */
+function offerSubscriptions(server: McpServer, hive: Hive): void {
+  const subscribed = new Set<string>();
+  let stop: (() => Promise<void>) | null = null;
+
+  async function end(): Promise<void> {
+    const ending = stop;
+    stop = null;
+    await ending?.();
+  }
+
+  async function tell(uris: Iterable<string>): Promise<void> {
+    for (const uri of uris) {
+      if (subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
+    }
+  }
+
+  async function follow(): Promise<void> {
+    const cursor = await hive.store.read((tx) => tx.events.head());
+    stop ??= hive.feed.follow({
+      cursor,
+      async onEvents(events) {
+        // Not awaited: it waits for this very call to return.
+        if (!server.isConnected()) void end();
+        else await tell(new Set(events.flatMap(touchedBy)));
+      },
+      // What was missed is not known: each may have changed.
+      onResync: () => tell([...subscribed]),
+    });
+  }
+
+  server.server.setRequestHandler(SubscribeRequestSchema, async ({ params: { uri } }) => {
+    if (subscribed.size >= MOST_SUBSCRIBED)
+      throw new HiveError('invalid_input', `There are ${MOST_SUBSCRIBED} subscriptions already.`);
+    subscribed.add(uri);
+    if (stop === null) await follow();
+    return {};
+  });
+  server.server.setRequestHandler(UnsubscribeRequestSchema, async ({ params: { uri } }) => {
+    subscribed.delete(uri);
+    if (subscribed.size === 0) await end();
+    return {};
+  });
+}
+
+/** The resources that an event changes. */
+function touchedBy({ type, subject, session_id }: HiveEvent): string[] {
+  const inbox = session_id === null ? [] : [`hive://sessions/${encodeURIComponent(session_id)}/inbox`];
+  const plain = session_id === null ? [] : [`hive://sessions/${session_id}/inbox`];
+  if (type.startsWith('prompt/')) return [`hive://prompts/${subject}`, ...inbox, ...plain];
+  return type.startsWith('mention/') ? [...inbox, ...plain] : [];
+}

@@ -1,0 +1,97 @@
+/** Questions and inboxes as MCP resources: read, subscribed to, and told of when they change. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { createMcpServer } from '../../src/adapters/mcp/server.ts';
+import type { Hive } from '../../src/application/hive.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+let hive: Hive;
+let client: Client;
+let updated: string[];
+beforeEach(async () => {
+  hive = await openTestHive();
+  await introduce(hive);
+  const connection = {
+    env: { CLAUDE_CODE_SESSION_ID: 'session-1', CLAUDECODE: '1' },
+    connection_id: 'connection-1',
+    source: null,
+    place: { project: 'demo', project_dir: '/demo/.git', branch: null },
+    machine: 'test',
+    parent_pid: null,
+    trusts_meta: true,
+    stopping: new AbortController().signal,
+  };
+  const server = createMcpServer(hive, connection, 'agent');
+  client = new Client({ name: 'claude-code', version: '1' });
+  updated = [];
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    updated.push(params.uri);
+  });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await Promise.all([server.connect(ours), client.connect(theirs)]);
+  onTestFinished(() => client.close());
+});
+
+/** What a resource says. */
+async function read(uri: string): Promise<Record<string, unknown>> {
+  const { contents } = await client.readResource({ uri });
+  return JSON.parse(String((contents[0] as { text?: unknown }).text)) as Record<string, unknown>;
+}
+
+test('there are two kinds, and they can be subscribed to', async () => {
+  expect(client.getServerCapabilities()?.resources).toMatchObject({ subscribe: true });
+  const { resourceTemplates } = await client.listResourceTemplates();
+  expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+    'hive://prompts/{ask_id}',
+    'hive://sessions/{id}/inbox',
+  ]);
+});
+
+test('a question is read with its answer, and stays unhanded', async () => {
+  const { ask_id } = await ask(hive, { question: 'Red or blue?' });
+  expect(await read(`hive://prompts/${ask_id}`)).toMatchObject({
+    status: 'pending',
+    question: 'Red or blue?',
+  });
+  await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+  expect(await read(`hive://prompts/${ask_id}`)).toMatchObject({ status: 'responded', decision: 'blue' });
+  expect((await hive.prompts.get(ask_id)).handed_at).toBeNull();
+  await expect(read('hive://prompts/ask-unknown')).rejects.toThrow(/There is no prompt ask-unknown/);
+});
+
+test('who has subscribed is told of each change, and nobody else', async () => {
+  const { ask_id } = await ask(hive);
+  const other = await ask(hive, { question: 'Another?' });
+  const uri = `hive://prompts/${ask_id}`;
+  await client.subscribeResource({ uri });
+  await hive.prompts.respond({ ask_id: other.ask_id, decision: 'no', actor: HUMAN });
+  await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+  await eventually(() => updated.length > 0);
+  expect(new Set(updated)).toEqual(new Set([uri]));
+  await client.unsubscribeResource({ uri });
+  const before = updated.length;
+  await hive.prompts.mark(ask_id, 'seen');
+  await sleep(100);
+  expect(updated).toHaveLength(before);
+});
+
+test('an inbox holds what waits for its own session, and changes with it', async () => {
+  const uri = 'hive://sessions/session-1/inbox';
+  await client.subscribeResource({ uri });
+  const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
+  const session = await hive.sessions.find('session-1');
+  await hive.messages.post({ body: `Look @${session.handle}`, author });
+  await ask(hive, { question: 'Red or blue?' });
+  await eventually(() => updated.length >= 1);
+  expect(await read(uri)).toMatchObject({
+    prompts: [{ question: 'Red or blue?' }],
+    mentions: [{ from: author.handle }],
+  });
+  const [mention] = await hive.mentions.get('session-1', null, 1);
+  expect(mention?.delivered_at).toBeNull();
+  await expect(read('hive://sessions/other-1/inbox')).rejects.toThrow(/own/);
+});
