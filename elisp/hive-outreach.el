@@ -133,6 +133,7 @@ older ones, \\[revert-buffer] fetches anew."
           (mapc #'hive-outreach--insert hive-outreach--items)
           (when hive-outreach--cursor
             (insert (substitute-command-keys "\\[hive-outreach-older] shows older ones\n")))
+          (set-buffer-modified-p nil)
           (goto-char (hive-outreach--position here))
           (pcase-dolist (`(,window . ,place) places)
             (set-window-point window (hive-outreach--position place))))))))

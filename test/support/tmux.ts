@@ -14,6 +14,8 @@ export interface Terminal {
   type(text: string): Promise<void>;
   /** The lines of the screen, without trailing blanks. */
   screen(): Promise<string[]>;
+  /** The same with its colours, as escape sequences. */
+  painted(): Promise<string[]>;
   /** Column and line of the cursor, from 0. */
   cursor(): Promise<string>;
   /** The screen as soon as it shows `pattern`. Throws with the screen when it does not within `ms`. */
@@ -47,6 +49,9 @@ export async function openTerminal(
     },
     async screen() {
       return (await tmux('capture-pane', '-p')).split('\n').map((line) => line.trimEnd());
+    },
+    async painted() {
+      return (await tmux('capture-pane', '-p', '-e')).split('\n');
     },
     async cursor() {
       return (await tmux('display-message', '-p', '#{cursor_x},#{cursor_y}')).trim();
