@@ -2,6 +2,7 @@
  * Which session a hook speaks for, and what its coming and going means: registered on first sight, reopened
  * by a resume, ended by SessionEnd, continued by the next one after /clear. As recorded from the real clients.
  */
+import { HiveError } from '../domain/errors.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
@@ -43,6 +44,11 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
 }
 
+/** Hooks over HTTP are of a token's machine, and must not speak for a session of any other. */
+function isRemote(machine: string): boolean {
+  return machine.startsWith('token:');
+}
+
 async function knownRoot(
   tx: WriteTx,
   event: HookEvent,
@@ -50,6 +56,8 @@ async function knownRoot(
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
+  if (isRemote(machine) && known.machine !== machine)
+    throw new HiveError('not_allowed', `The session ${event.session_id} is not of ${machine}.`);
   const pid = event.pid ?? known.pid;
   const session = { ...known, pid, machine, source: sourceNow(known, event) };
   if (known.state === 'ended' && event.name !== 'SessionEnd') return reopenSession(tx, session);

@@ -108,7 +108,9 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       const { known, named } = await store.read(async (tx) => {
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
-        const own = session_id === undefined ? undefined : await tx.sessions.get(session_id);
+        const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
+        // A hook elsewhere may record any id: it speaks for calls of its own machine only.
+        const own = hooked?.machine === evidence.machine ? hooked : undefined;
         const connections = await tx.sessions.connections(evidence.machine);
         const named = connections.find(
           (connection) => connection.connection_id === connection_id,

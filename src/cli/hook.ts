@@ -30,8 +30,21 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
     setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
   let limit = setLimit();
   try {
-    const event = readHook(readFileSync(0, 'utf8'), env, clientOf(args));
+    const text = readFileSync(0, 'utf8');
+    const event = readHook(text, env, clientOf(args));
     name = event.name;
+    if (args.includes('--url')) {
+      const { remoteOf, sendHook } = await import('./hook-remote.ts');
+      const remote = remoteOf(args);
+      if (remote === null) throw new Error('--url needs an address.');
+      const cwd = env['CLAUDE_PROJECT_DIR'] ?? event.cwd;
+      const reply = await sendHook(remote, { text, client: clientOf(args), env, cwd }, () =>
+        clearTimeout(limit),
+      );
+      await say(reply.stdout);
+      await reply.printed().catch(() => undefined);
+      process.exit(0);
+    }
     const hooks = await openHooks({ env, busy_ms: BUSY_MS });
     const verdict = await hooks.handle(event, {
       env,

@@ -2,8 +2,10 @@
 
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
+import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import { serveStdio } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import type { Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
@@ -18,7 +20,30 @@ export function defineMcp(command: Command): void {
       new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
     )
     .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
-    .action(({ role, source }: { role: Role; source?: Source }) => runMcp({ role, source: source ?? null }));
+    .option('--url <url>', 'the hive serve of another machine, instead of a store')
+    .option('--token-file <file>', 'where the token for it lies')
+    .action(({ role, source, url, tokenFile }: McpOptions) =>
+      url === undefined ? runMcp({ role, source: source ?? null }) : runRemote(url, tokenFile),
+    );
+}
+
+interface McpOptions {
+  role: Role;
+  source?: Source;
+  url?: string;
+  tokenFile?: string;
+}
+
+async function runRemote(given: string, token_file: string | undefined): Promise<void> {
+  const stop = untilSignalled();
+  const url = URL.parse(given);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalidInput(`--url ${given} is no http address.`);
+  if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
+  if (url.pathname === '/') url.pathname = MCP_PATH;
+  const { runBridge } = await import('../adapters/mcp/bridge.ts');
+  await runBridge({ url, token_file, input: process.stdin, output: process.stdout, stop });
+  process.exit(0);
 }
 
 async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {

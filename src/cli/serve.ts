@@ -4,7 +4,9 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createMcpOverHttp, MCP_PATH } from '../adapters/mcp/http.ts';
+import { createRemoteHooks, HOOK_PATH } from '../adapters/hooks/remote-hook.ts';
+import { createMcpOverHttp } from '../adapters/mcp/http.ts';
+import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
@@ -52,6 +54,7 @@ async function serve(options: ServeOptions): Promise<void> {
       hosts: new Set(['localhost', '127.0.0.1', '[::1]', options.host, ...options.allowHost]),
       place: findPlace(process.cwd()),
       make_id: () => randomIds.make('connection'),
+      routes: { [HOOK_PATH]: createRemoteHooks(hive) },
     });
     const server = listenerOf(options, mcp.listener);
     const address = await listen(server, options.host, port);

@@ -8,6 +8,7 @@ import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { createHttpGuard, type GuardOptions, type Refusal } from './http-guard.ts';
+import { MCP_PATH } from './mcp-path.ts';
 import { createReplayStore } from './replay-store.ts';
 import { createMcpServer } from './server.ts';
 
@@ -20,7 +21,16 @@ export interface HttpOptions extends GuardOptions {
   most_bytes: number;
   place: { project: string; project_dir: string; branch: string | null };
   make_id: () => string;
+  /** What else answers, behind the same guard: POST only, by path. */
+  routes?: Readonly<Record<string, Route>>;
 }
+
+export type Route = (call: {
+  request: IncomingMessage;
+  response: ServerResponse;
+  token: Token;
+  json: unknown;
+}) => Promise<void>;
 
 export interface McpOverHttp {
   listener: RequestListener;
@@ -36,8 +46,6 @@ interface HttpSession {
   close(): Promise<void>;
 }
 
-/** The one path that answers. */
-export const MCP_PATH = '/mcp';
 const SWEEP_MS = 30_000;
 /** How long calls that wait may take to return when the server ends. */
 const DRAIN_MS = 700;
@@ -45,6 +53,7 @@ const DRAIN_MS = 700;
 export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp {
   const guard = createHttpGuard(hive, options);
   const sessions = new Map<string, HttpSession>();
+  const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
   const sweep = setInterval(() => {
@@ -54,13 +63,16 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   }, SWEEP_MS);
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (URL.parse(request.url ?? '', 'http://localhost')?.pathname !== MCP_PATH) {
+    const path = URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '';
+    const route = request.method === 'POST' ? routes.get(path) : undefined;
+    if (path !== MCP_PATH && route === undefined) {
       return say(response, { status: 404, message: `There is nothing here; MCP is at ${MCP_PATH}.` });
     }
     const admission = await guard.admit(request);
     if ('refusal' in admission) return say(response, admission.refusal);
     const body = request.method === 'POST' ? await readBody(request, options.most_bytes) : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
+    if (route !== undefined) return route({ request, response, token: admission.token, json: body?.json });
     const id = request.headers['mcp-session-id'];
     if (id === undefined) return begin(request, response, body?.json, admission.token);
     const session = typeof id === 'string' ? sessions.get(id) : undefined;

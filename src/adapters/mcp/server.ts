@@ -45,7 +45,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   );
   async function resolve(meta: Record<string, unknown>): Promise<Caller & { told: Record<string, unknown> }> {
     const client = server.server.getClientVersion()?.name ?? '';
-    const told = connection.trusts_meta ? meta : {};
+    const told = connection.trusts_meta ? meta : toldByHooks(meta);
     return { ...(await hive.sessions.resolveCaller({ ...connection, meta: told, client })), told };
   }
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
@@ -91,6 +91,12 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     );
   }
   return server;
+}
+
+/** Which call it is a remote client may say: only a hook of the same token can have recorded it. */
+function toldByHooks(meta: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const name = 'claudecode/toolUseId';
+  return name in meta ? { [name]: meta[name] } : {};
 }
 
 /** Claude Code and Codex give the model only the structured part; the text is for clients that know no other. */

@@ -1,0 +1,115 @@
+/**
+ * Hooks that come over HTTP from another machine. Whose they are the token says: the session they speak for
+ * belongs to the machine `token:NAME`, and what they tell of files and processes is of that machine, so that
+ * nothing here is read or signalled on their word.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Hive } from '../../application/hive.ts';
+import type { Place } from '../../application/station.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { NO_OPINION } from '../../domain/hooks.ts';
+import { cleanText } from '../../domain/text.ts';
+import type { Token } from '../../domain/tokens.ts';
+import type { Raw } from './event.ts';
+import { readHook, sayVerdict } from './hook.ts';
+
+/** The one path that answers. */
+export const HOOK_PATH = '/hook';
+
+/** Of the hook's environment only this counts: what its client tells, and what its person configured. */
+export const REMOTE_VARIABLES: readonly string[] = [
+  'CLAUDE_PID',
+  'CLAUDE_CODE_ENTRYPOINT',
+  'CLAUDE_CODE_SESSION_ATTENDED',
+  'HIVE_SOURCE',
+  'HIVE_GATE',
+  'HIVE_GATE_PROMPT',
+  'HIVE_PERMISSIONS',
+  'HIVE_STOP_GUARD',
+  'HIVE_STOP_WAIT_S',
+];
+
+/** What to print over there; `print_id` comes back when it is printed. */
+interface HookReply {
+  stdout: string;
+  print_id: string | null;
+}
+
+export type RemoteHooks = (call: {
+  request: IncomingMessage;
+  response: ServerResponse;
+  token: Token;
+  json: unknown;
+}) => Promise<void>;
+
+export function createRemoteHooks(hive: Hive): RemoteHooks {
+  return async ({ request, response, token, json }) => {
+    const body = record(json);
+    const gone = new AbortController();
+    request.socket.once('close', () => gone.abort());
+    try {
+      if (typeof body['printed'] === 'string') {
+        await hive.hooks.printed({ ...NO_OPINION, print_id: body['printed'] });
+        return reply(response, { stdout: '', print_id: null });
+      }
+      reply(response, await handle(hive, body, token, response, gone.signal));
+    } catch (error) {
+      if (!(error instanceof HiveError)) throw error;
+      const message = JSON.stringify({ error: { code: error.code, message: error.message } });
+      if (!response.headersSent)
+        response.writeHead(error.code === 'not_allowed' ? 403 : 400, { 'Content-Type': 'application/json' });
+      response.end(message);
+    }
+  };
+}
+
+async function handle(
+  hive: Hive,
+  body: Raw,
+  token: Token,
+  response: ServerResponse,
+  gone: AbortSignal,
+): Promise<HookReply> {
+  const env = Object.fromEntries(
+    REMOTE_VARIABLES.flatMap((name) => {
+      const value = record(body['env'])[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
+  const client = body['client'] === 'codex' || body['client'] === 'claude-code' ? body['client'] : null;
+  const event = { ...readHook(JSON.stringify(body['event']), env, client), transcript_path: null };
+  const verdict = await hive.hooks.handle(event, {
+    env,
+    machine: `token:${token.name}`,
+    // No process of ours: nothing above it leads anywhere.
+    pid: 0,
+    place: () => placeOf(record(body['place'])),
+    readTail: () => null,
+    async unhurried(work) {
+      // The head of the answer says over there that this waits for the human, and is no server that hangs.
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.flushHeaders();
+      return work(gone);
+    },
+  });
+  return { stdout: sayVerdict(event, verdict), print_id: verdict.print_id };
+}
+
+function reply(response: ServerResponse, said: HookReply): void {
+  if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify(said));
+}
+
+function record(value: unknown): Raw {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : {};
+}
+
+function placeOf(given: Raw): Place {
+  const word = (name: string): string | null =>
+    typeof given[name] === 'string' ? cleanText(String(given[name])).slice(0, 1_000) : null;
+  return {
+    project: word('project') ?? 'remote',
+    project_dir: word('project_dir') ?? 'remote',
+    branch: word('branch'),
+  };
+}

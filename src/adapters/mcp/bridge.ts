@@ -1,0 +1,204 @@
+/**
+ * The bridge for an agent that knows MCP on stdio only: its messages go to `hive serve` and back as they are.
+ * The far side may restart or be away; then the session is begun anew with the handshake that the client gave,
+ * and what surely did not arrive is sent again. What may have arrived is an error, never sent twice.
+ */
+import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { HiveError } from '../../domain/errors.ts';
+
+export interface BridgeOptions {
+  url: URL;
+  token_file: string;
+  input: Readable;
+  output: Writable;
+  stop: AbortSignal;
+}
+
+/** How long a message is tried again while nobody is there. */
+const PATIENCE_MS = 20_000;
+const FIRST_PAUSE_MS = 200;
+const LAST_PAUSE_MS = 3_000;
+const RECONNECTING = {
+  initialReconnectionDelay: 200,
+  maxReconnectionDelay: 2_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 5,
+};
+/** The connection could not be made, so nothing of the message has arrived. */
+const NOT_ARRIVED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+const GONE = 404;
+const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
+
+/** Resolves when the client is gone. @throws HiveError `not_allowed` when the token is refused at the beginning. */
+export async function runBridge({ url, token_file, input, output, stop }: BridgeOptions): Promise<void> {
+  const near = new StdioServerTransport(input, output);
+  /** What the client waits for, and what of it the far side has taken. */
+  const waiting = new Set<RequestId>();
+  const taken = new Set<RequestId>();
+  let far: StreamableHTTPClientTransport | null = null;
+  let hello: JSONRPCRequest | null = null;
+  let opening: Promise<StreamableHTTPClientTransport> | null = null;
+  let refused: HiveError | null = null;
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+
+  function connect(onAnswer: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
+    const transport = new StreamableHTTPClientTransport(url, {
+      reconnectionOptions: RECONNECTING,
+      // Read with each request: a token that is rotated goes on where it was.
+      fetch: (target, init = {}) => {
+        const headers = new Headers(init.headers);
+        headers.set('Authorization', `Bearer ${readToken(token_file)}`);
+        return fetch(target, { ...init, headers });
+      },
+    });
+    transport.onmessage = onAnswer;
+    transport.onerror = (error) => {
+      const given_up = /Maximum reconnection attempts/.test(error.message);
+      if (transport === far && (given_up || (error instanceof StreamableHTTPError && error.code === GONE)))
+        lose();
+    };
+    return transport;
+  }
+
+  function back(message: JSONRPCMessage): void {
+    if ('id' in message && !('method' in message) && message.id !== undefined) {
+      waiting.delete(message.id);
+      taken.delete(message.id);
+    }
+    near.send(message).catch(finish);
+  }
+
+  /** What was asked over a session that is gone gets its answer from nobody else. */
+  function lose(): void {
+    const lost = far;
+    far = null;
+    void lost?.close();
+    for (const id of taken)
+      fail(
+        id,
+        `The connection to ${url.host} was lost. Whether this was done is not known: look with hivemind_poll, or call again.`,
+      );
+  }
+
+  function fail(id: RequestId, message: string): void {
+    back({ jsonrpc: '2.0', id, error: { code: -32000, message } });
+  }
+
+  /** Begins a session with the client's own handshake; the client hears of the first one only. */
+  function open(first: boolean): Promise<StreamableHTTPClientTransport> {
+    opening ??= (async () => {
+      if (hello === null) throw new HiveError('invalid_input', 'The client has not initialized yet.');
+      const handshake = hello;
+      let answered = (): void => undefined;
+      const answer = new Promise<void>((resolve) => {
+        answered = resolve;
+      });
+      const transport = connect((message) => {
+        const isHello = 'id' in message && message.id === handshake.id && !('method' in message);
+        if (isHello && 'result' in message)
+          transport.setProtocolVersion(String(message.result['protocolVersion'] ?? ''));
+        if (!isHello || first) back(message);
+        if (isHello) answered();
+      });
+      await transport.start();
+      await transport.send(handshake);
+      await answer;
+      if (!first) await transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      far = transport;
+      return transport;
+    })().finally(() => {
+      opening = null;
+    });
+    return opening;
+  }
+
+  async function forward(message: JSONRPCMessage): Promise<void> {
+    const isHello = 'method' in message && message.method === 'initialize' && 'id' in message;
+    if (isHello) hello = message as JSONRPCRequest;
+    const deadline = performance.now() + PATIENCE_MS;
+    for (let pause_ms = FIRST_PAUSE_MS; ; pause_ms = Math.min(pause_ms * 2, LAST_PAUSE_MS)) {
+      try {
+        if (isHello) await open(true);
+        else await (far ?? (await open(false))).send(message);
+        const id = requestId(message);
+        if (id !== null && waiting.has(id)) taken.add(id);
+        return;
+      } catch (error) {
+        const code = error instanceof StreamableHTTPError ? error.code : causeOf(error);
+        if (code === GONE) lose();
+        const again = code === GONE || BUSY.has(code) || NOT_ARRIVED.has(code);
+        if (!again || performance.now() + pause_ms > deadline || stop.aborted) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, pause_ms));
+    }
+  }
+
+  near.onmessage = (message) => {
+    const id = requestId(message);
+    if (id !== null) waiting.add(id);
+    forward(message).catch((error: unknown) => {
+      const sentence = describe(error, url, token_file);
+      if (id !== null && waiting.has(id)) fail(id, sentence);
+      const isHello = 'method' in message && message.method === 'initialize';
+      if (isHello) {
+        refused = new HiveError('not_allowed', sentence);
+        finish();
+      }
+    });
+  };
+  near.onclose = finish;
+  for (const event of ['end', 'close'] as const) input.once(event, finish);
+  output.once('error', finish);
+  stop.addEventListener('abort', finish, { once: true });
+  await near.start();
+  await finished;
+  await (far as StreamableHTTPClientTransport | null)?.terminateSession().catch(() => undefined);
+  await (far as StreamableHTTPClientTransport | null)?.close();
+  await near.close();
+  if (refused !== null) throw refused;
+}
+
+/** The id under which an answer is expected. */
+function requestId(message: JSONRPCMessage): RequestId | null {
+  return 'method' in message && 'id' in message ? message.id : null;
+}
+
+/** @throws HiveError `invalid_input` when there is no such file. */
+function readToken(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new HiveError('invalid_input', `The token file ${path} cannot be read (${String(error)}).`);
+  }
+}
+
+function causeOf(error: unknown): unknown {
+  return (error as { cause?: { code?: unknown } } | null)?.cause?.code;
+}
+
+function describe(error: unknown, url: URL, token_file: string): string {
+  if (error instanceof HiveError) return error.message;
+  const code = error instanceof StreamableHTTPError ? error.code : undefined;
+  if (code === 401)
+    return `${url.host} refuses the token in ${token_file}. Ask its human for one: hive token make NAME`;
+  if (code === 403) return `${url.host} does not know itself by that name: see hive serve --allow-host.`;
+  const said = code ?? causeOf(error) ?? (error instanceof Error ? error.message : String(error));
+  return `${url.host} cannot be reached (${String(said)}). Whether this was done is not known: call again later.`;
+}

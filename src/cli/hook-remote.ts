@@ -1,0 +1,102 @@
+/** `hive hook --url`: the event goes to the `hive serve` of another machine; what to print comes back. */
+import { readFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { HOOK_PATH, REMOTE_VARIABLES } from '../adapters/hooks/remote-hook.ts';
+import type { HookClient } from '../domain/hooks.ts';
+import { findPlace } from '../infrastructure/platform/project.ts';
+
+export interface RemoteHook {
+  url: string;
+  token_file: string;
+}
+
+export interface RemoteReply {
+  stdout: string;
+  /** Says that it was printed. */
+  printed(): Promise<void>;
+}
+
+/** How long the other side may take to hear that it was printed: the client waits for us. */
+const PRINTED_MS = 500;
+
+/** The options of a hook that goes elsewhere; null for one that stays here. @throws Error when one is missing. */
+export function remoteOf(args: readonly string[]): RemoteHook | null {
+  const option = (name: string): string | undefined =>
+    args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
+  const [url, token_file] = [option('--url'), option('--token-file')];
+  if (url === undefined) return null;
+  if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
+  return { url, token_file };
+}
+
+/** `onWait` is called when the other side has taken the event and waits for the human. */
+export async function sendHook(
+  remote: RemoteHook,
+  {
+    text,
+    client,
+    env,
+    cwd,
+  }: { text: string; client: HookClient | null; env: NodeJS.ProcessEnv; cwd: string },
+  onWait: () => void,
+): Promise<RemoteReply> {
+  const told = Object.fromEntries(
+    REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
+  );
+  const body = { event: JSON.parse(text), client, env: told, place: findPlace(cwd) };
+  const { stdout, print_id } = await post(remote, body, onWait);
+  return {
+    stdout: typeof stdout === 'string' ? stdout : '',
+    async printed() {
+      if (typeof print_id !== 'string') return;
+      const limit = new Promise<void>((resolve) => setTimeout(resolve, PRINTED_MS));
+      await Promise.race([post(remote, { printed: print_id }, () => undefined), limit]);
+    },
+  };
+}
+
+function post(
+  { url, token_file }: RemoteHook,
+  body: object,
+  onHead: () => void,
+): Promise<Record<string, unknown>> {
+  const target = new URL(HOOK_PATH, url);
+  const token = readFileSync(token_file, 'utf8').trim();
+  const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const request = send(
+      target,
+      {
+        method: 'POST',
+        agent: false,
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+      },
+      (response) => {
+        onHead();
+        let said = '';
+        response.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+        });
+        response.once('error', reject);
+        response.once('end', () => {
+          const answer = parse(said);
+          const failure = answer['error'] as { message?: unknown } | undefined;
+          if (response.statusCode === 200 && failure === undefined) resolve(answer);
+          else
+            reject(new Error(`${target.host} refuses (${response.statusCode}): ${String(failure?.message)}`));
+        });
+      },
+    );
+    request.once('error', reject);
+    request.end(JSON.stringify(body));
+  });
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return { error: { message: 'the answer is no JSON' } };
+  }
+}
