@@ -13,7 +13,7 @@ export function examineMachine(address: string, env: Environment): Examination[]
   return [
     { name: 'Node', examine: async () => [node()] },
     { name: 'SQLite', examine: async () => [sqlite()] },
-    { name: 'Store', examine: async () => storeFile(address) },
+    { name: 'Store', examine: async () => store(address, env) },
     { name: 'Notifications', examine: async () => [await desktop(env)] },
   ];
 }
@@ -37,8 +37,13 @@ function sqlite(): Check {
   }
 }
 
+async function store(address: string, env: Environment): Promise<Check[]> {
+  if (!address.includes('://')) return storeFile(address);
+  const { examinePostgres } = await import('../store/postgres-examination.ts');
+  return examinePostgres(address, env);
+}
+
 function storeFile(address: string): Check[] {
-  if (address.includes('://')) return [{ name: 'Store', ok: true, text: 'a database server', advice: null }];
   const { size, mode } = statSync(address);
   const folder = dirname(address);
   const open = statSync(folder).mode & 0o077;

@@ -1,0 +1,81 @@
+/** What the doctor looks at on a PostgreSQL server: its version, how far away it is, and whether LISTEN works. */
+import pg from 'pg';
+import type { Check } from '../../application/ports.ts';
+import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
+
+const LIMIT_MS = 3_000;
+const ROUNDS = 5;
+/** Each commit is one round trip and each write three: beyond this an agent's hooks begin to be felt. */
+const FAR_MS = 50;
+/** PostgreSQL 13 is the oldest that its makers still mended when this was written. */
+const OLDEST = 13;
+
+export async function examinePostgres(
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Check[]> {
+  const place = postgresPlace(address, env);
+  return [await server(place), await doorbell(place)];
+}
+
+async function server(place: PostgresPlace): Promise<Check> {
+  return withClient(place.config, async (client) => {
+    const { rows } = await client.query('SHOW server_version_num');
+    const version = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
+    const trips: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const started = performance.now();
+      await client.query('SELECT 1');
+      trips.push(performance.now() - started);
+    }
+    const trip = trips.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
+    return {
+      name: 'Store',
+      ok: version >= OLDEST && trip < FAR_MS,
+      text: `PostgreSQL ${version} at ${place.where}, ${trip.toFixed(1)} ms a round trip`,
+      advice:
+        version < OLDEST
+          ? `update the server to PostgreSQL ${OLDEST} or newer`
+          : 'it is far away: run hive serve beside the server, and let agents come over HTTP',
+    };
+  });
+}
+
+async function doorbell(place: PostgresPlace): Promise<Check> {
+  return withClient(place.listen, async (client) => {
+    const channel = `${place.channel}_doctor`;
+    const started = performance.now();
+    const heard = new Promise<boolean>((resolve) => {
+      client.once('notification', () => resolve(true));
+      setTimeout(() => resolve(false), LIMIT_MS).unref();
+    });
+    await client.query(`LISTEN "${channel}"`);
+    await withClient(place.config, (other) => other.query(`SELECT pg_notify('${channel}', '')`));
+    const works = await heard;
+    return {
+      name: 'Doorbell',
+      ok: works,
+      text: works
+        ? `LISTEN works, ${(performance.now() - started).toFixed(0)} ms with connecting`
+        : 'LISTEN hears nothing',
+      advice:
+        'a transaction pooler swallows LISTEN: set HIVE_LISTEN_URL to the server itself; until then answers come by polling, up to 0.5 s late',
+    };
+  });
+}
+
+async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    ...config,
+    application_name: 'hive-doctor',
+    connectionTimeoutMillis: LIMIT_MS,
+    query_timeout: LIMIT_MS,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,38 @@
+/** What `hive doctor` says of a PostgreSQL store. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+expectNothingLeft();
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+interface Said {
+  name: string;
+  ok: boolean;
+  text: string;
+}
+
+test('the doctor names version and distance, never the password, and hears the bell', async () => {
+  const address = server.address('doctor').replace('hive@', 'hive:geheim@');
+  const ran = await shell(address).hive('doctor', '--json');
+  const checks = ran.json().checks as Said[];
+  expect(checks.find(({ name }) => name === 'Store')).toMatchObject({
+    ok: true,
+    text: expect.stringMatching(/^PostgreSQL \d+ at 127\.0\.0\.1:\d+.*, \d+\.\d ms a round trip$/),
+  });
+  expect(checks.find(({ name }) => name === 'Doorbell')).toMatchObject({ ok: true });
+  expect(ran.out + ran.err).not.toContain('geheim');
+});
+
+test('a server that is not there is a sentence', async () => {
+  const address = server.address('doctor').replace(/:\d+\//, ':1/');
+  const ran = await shell(address).hive('doctor');
+  expect(ran.code).toBe(1);
+  expect(ran.err).toMatch(/cannot be reached/);
+});
