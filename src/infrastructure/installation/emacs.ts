@@ -1,5 +1,4 @@
 /** What is ours in a person's init file: where the package lies, and that it starts with Emacs. */
-import { dirname } from 'node:path';
 import { appendBlock, findBlock, removeBlock } from './block-edits.ts';
 import type { Part } from './parts.ts';
 
@@ -20,9 +19,4 @@ export function emacsPart(path: string, elisp: string): Part {
     add: (text) => appendBlock(text, MARKS, lines),
     remove: (text) => removeBlock(text, MARKS),
   };
-}
-
-/** The folder of the Emacs package beside `bin/hive`. */
-export function elispFolder(bin: string): string {
-  return `${dirname(dirname(bin))}/elisp`;
 }

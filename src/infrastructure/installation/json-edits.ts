@@ -124,19 +124,23 @@ function cut(text: string, container: Node, node: Node): TextEdit[] {
     inserted: '',
   });
   let blank = before.solidEnd;
-  // A comma behind a comment-free previous value goes in the same stroke.
-  const edits: TextEdit[] = [];
   let until = end;
-  if (after.comma !== null) until = after.comma + 1;
-  else if (before.comma !== null) {
+  const commas: { behind?: TextEdit; ahead?: TextEdit } = {};
+  if (after.comma !== null) {
+    if (text.slice(end, after.comma).trim() === '') until = after.comma + 1;
+    else commas.behind = removal(after.comma, after.comma + 1);
+  } else if (before.comma !== null) {
     if (before.solidEnd === before.comma + 1) blank = before.comma;
-    else edits.push(removal(before.comma, before.comma + 1));
+    else commas.ahead = removal(before.comma, before.comma + 1);
   }
+  // A comment is ended by its line: the one before ours by the end of ours, or else by its own.
+  if (before.hasLineComment && !/^[ \t]*\r?\n/.test(text.slice(until)))
+    blank = text.indexOf('\n', before.solidEnd) + 1;
   // A container that holds nothing more is left as short as it can be.
   const isAlone = children.length === 1 && blank === open + 1;
   if (isAlone && text.slice(until, close - 1).trim() === '') until = close - 1;
   // Later positions first: what is removed there moves nothing before it.
-  return [removal(blank, until), ...edits];
+  return [commas.behind, removal(blank, until), commas.ahead].filter((edit) => edit !== undefined);
 }
 
 /** What stands between two values, or behind the last one. */

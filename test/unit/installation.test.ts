@@ -1,0 +1,127 @@
+/** What is ours in a client's file, put there and taken back: to the byte, whatever else stands in it. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claudeServer, hookPart } from '../../src/infrastructure/installation/claude.ts';
+import { trustOf } from '../../src/infrastructure/installation/codex.ts';
+import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
+import {
+  type Part,
+  planInit,
+  planUninit,
+  type Receipt,
+} from '../../src/infrastructure/installation/parts.ts';
+import { jsonFiles } from './json-arbitraries.ts';
+
+const PROGRAM = ['/opt/node', '/opt/hive/bin/hive'];
+const OLDER = ['/old/node', '/old/bin/hive'];
+const SERVER = claudeServer('/home/.claude.json', PROGRAM);
+const HOOKS = hookPart('claude-code', '/home/settings.json', PROGRAM);
+
+/** Files that have no other server under our name. */
+const files = jsonFiles().filter((text) => !('hive' in ((readJson(text)['mcpServers'] ?? {}) as object)));
+
+function init(
+  part: Part,
+  text: string | null,
+  receipt: Receipt | null = null,
+): { text: string; receipt: Receipt } {
+  const change = planInit(part, text, receipt);
+  if (change?.receipt == null || change.after === null) throw new Error('Nothing was to be done.');
+  return { text: change.after, receipt: change.receipt };
+}
+
+/** Empty containers that nobody misses. */
+function withoutEmpty(value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  const kept = Object.entries(value)
+    .map(([key, inner]) => [key, withoutEmpty(inner)] as const)
+    .filter(([, inner]) => inner === null || typeof inner !== 'object' || Object.keys(inner).length > 0);
+  return Object.fromEntries(kept);
+}
+
+describe.each([
+  ['the server', SERVER, (program: string[]) => claudeServer('/home/.claude.json', program)],
+  ['the hooks', HOOKS, (program: string[]) => hookPart('claude-code', '/home/settings.json', program)],
+])('%s', (_name, part, made) => {
+  it('init then uninit is the identity on every file', () => {
+    fc.assert(
+      fc.property(files, (text) => {
+        const done = init(part, text);
+        expect(planUninit(part, done.text, done.receipt)?.after).toBe(text);
+      }),
+    );
+  });
+
+  it('init twice is init once', () => {
+    fc.assert(
+      fc.property(files, (text) => {
+        const done = init(part, text);
+        expect(planInit(part, done.text, done.receipt)).toBeNull();
+        expect(planInit(part, done.text, null)).toBeNull();
+      }),
+    );
+  });
+
+  it('uninit after an upgrade is the identity too', () => {
+    fc.assert(
+      fc.property(files, (text) => {
+        const old = init(made(OLDER), text);
+        const now = init(part, old.text, old.receipt);
+        expect(now.text).not.toContain('/old/');
+        expect(planUninit(part, now.text, now.receipt)?.after).toBe(text);
+      }),
+    );
+  });
+
+  it('without a receipt uninit leaves what others say, in their words', () => {
+    fc.assert(
+      fc.property(files, (text) => {
+        const done = init(part, text);
+        const after = planUninit(part, done.text, null)?.after ?? '';
+        expect(withoutEmpty(readJson(after))).toEqual(withoutEmpty(readJson(text)));
+      }),
+    );
+  });
+
+  it.each(['', '\n', ' \n'])('an empty file %j is given back', (text) => {
+    const done = init(part, text);
+    expect(planUninit(part, done.text, done.receipt)?.after).toBe(text);
+  });
+
+  it('a file that did not exist is gone again, unless somebody else has come to use it', () => {
+    const done = init(part, null);
+    expect(planUninit(part, done.text, done.receipt)?.after).toBeNull();
+    const used = done.text.replace('{', '{ "theirs": 1,');
+    expect(readJson(planUninit(part, used, done.receipt)?.after ?? '')).toEqual({ theirs: 1 });
+  });
+
+  it('uninit has nothing to do where nothing is', () => {
+    expect(planUninit(part, '{"a": 1}', null)).toBeNull();
+    expect(planUninit(part, null, null)).toBeNull();
+  });
+});
+
+describe('the trust of Codex', () => {
+  it('is the hash that Codex (0.169) reckons, at the place where the hook stands', () => {
+    const command = '/usr/bin/hive hook --client codex';
+    const text = JSON.stringify({
+      hooks: {
+        PreToolUse: [
+          { hooks: [{ type: 'command', command: 'other' }] },
+          { hooks: [{ type: 'command', command, timeout: 10 }] },
+        ],
+        SessionStart: [{ matcher: '', hooks: [{ type: 'command', command, timeout: 10 }] }],
+      },
+    });
+    expect(trustOf('/home/hooks.json', text)).toEqual([
+      {
+        path: ['hooks', 'state', '/home/hooks.json:pre_tool_use:1:0'],
+        values: { trusted_hash: 'sha256:837c7413b0eee8990aef36dada0b8aa68e85091eb3c487d9d75ba5460e7be37f' },
+      },
+      {
+        path: ['hooks', 'state', '/home/hooks.json:session_start:0:0'],
+        values: { trusted_hash: 'sha256:1e7a7c9fd48ac7f5ded38f9496360a3f957ec407b20b16f3428b2a6010e0fc68' },
+      },
+    ]);
+  });
+});
