@@ -16,11 +16,15 @@ const RUN = `HIVE_TEST_RUN=${randomUUID()}`;
 export type Environment = Record<string, string>;
 
 /** The children's home, with what they cache there; one for a test file, since a cold cache is slow. */
-const home = mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`));
-afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+let home: string | null = null;
+afterAll(() => {
+  if (home !== null) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+  home = null;
+});
 
 /** What a child gets and no more: an inherited variable of an agent would make `hive` take it for that agent. */
 export function childEnvironment(store: string, extra: Environment = {}): Environment {
+  home ??= mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`));
   const [name, value] = RUN.split('=') as [string, string];
   return {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
