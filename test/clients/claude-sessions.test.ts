@@ -21,7 +21,11 @@ async function open(script: Script): Promise<Run> {
   const world = await openWorld();
   const { hive: _, ...rest } = world;
   const model = await startModel(script);
-  return { ...world, model, claude: await openClaude({ ...rest, model, allowed: 'mcp__hive Bash' }) };
+  return {
+    ...world,
+    model,
+    claude: await openClaude({ ...rest, model, allowed: 'mcp__hive Bash', env: { HIVE_WAKE: 'off' } }),
+  };
 }
 
 /** Every turn of the store, as the log tells them: `STATE reason`. */
