@@ -1,4 +1,4 @@
-/** Client suites 3 and 4 for Codex: an interrupt denies every further call; the Stop guard holds, and lets go. */
+/** Client suite 3 for Codex: an interrupt denies every further call. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -37,35 +37,5 @@ describe.skipIf(clients === null)('an interrupt of Codex', () => {
       abort_reason: 'interrupted',
       cancelled_prompts: [prompt?.ask_id],
     });
-  });
-});
-
-describe.skipIf(clients === null)('the Stop of a Codex in the background', () => {
-  const ping = { calls: [call('hivemind_ping_user', { message: 'The tests are red.' })] };
-  const env = { HIVE_SOURCE: 'bg' };
-
-  test('is held after a ping until it has reported', async () => {
-    const world = await openWorld();
-    const told: string[] = [];
-    const model = await startResponses((_request, step) => {
-      told.push(model.told());
-      if (step === 1) return ping;
-      if (step === 3) return { calls: [call('hivemind_report_updates', { message: 'Tests are red.' })] };
-      return { text: 'done' };
-    });
-    await runCodex({ ...world, model, env }, 'go');
-    expect(model.requests).toHaveLength(4);
-    expect(told[2]).toContain('hivemind_report_updates');
-  });
-
-  test('is let go after three times, and the human is told', async () => {
-    const world = await openWorld();
-    const model = await startResponses((_request, step) => (step === 1 ? ping : { text: 'done' }));
-    const { thread_id } = await runCodex({ ...world, model, env }, 'go');
-    expect(model.requests).toHaveLength(1 + 1 + 3);
-    const events = await world.hive.store.read((tx) => tx.events.after(0, 1_000));
-    const own = events.filter((event) => event.session_id === thread_id);
-    expect(own.filter(({ type }) => type === 'stop/held')).toHaveLength(3);
-    expect(own.find(({ type }) => type === 'desk/notice')?.data['text']).toContain('unreported output');
   });
 });
