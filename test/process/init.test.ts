@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookSettings, hookTable } from '../../src/domain/installation.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
-import { HIVE } from '../support/children.ts';
+import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder } from '../support/temp.ts';
@@ -192,6 +192,20 @@ describe('hive init', () => {
     expect(err).toMatch(sentence);
     expect(err).toContain(name);
     expect(filesIn(folder)).toEqual({ [name]: text });
+  });
+});
+
+describe('hive init emacs', () => {
+  it('writes lines that start Hive in a real Emacs', async () => {
+    const { folder, person } = home();
+    await person.hive('init', 'emacs', '--yes');
+    const look = `(progn (load "${folder}/.emacs.d/init.el" nil t) (princ (format "%S" hive-mode)))`;
+    const emacs = spawnChild(
+      'emacs',
+      ['-Q', '--batch', '--eval', look],
+      childEnvironment(join(folder, 'state/hive.db'), { HOME: folder }),
+    );
+    expect(await outputOf(emacs)).toBe('t');
   });
 });
 
