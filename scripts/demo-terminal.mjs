@@ -7,7 +7,21 @@ import { join } from 'node:path';
 export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
   const socket = join(folder, 'tmux');
   const tmux = (...args) => spawnSync('tmux', ['-S', socket, ...args], { env, encoding: 'utf8' });
-  const started = tmux('-f', '/dev/null', 'new-session', '-d', '-x', columns, '-y', rows, 'emacs', '-nw', '-Q', '-l', init);
+  const started = tmux(
+    '-f',
+    '/dev/null',
+    'new-session',
+    '-d',
+    '-x',
+    columns,
+    '-y',
+    rows,
+    'emacs',
+    '-nw',
+    '-Q',
+    '-l',
+    init,
+  );
   if (started.status !== 0) throw new Error(`tmux did not start: ${started.stderr}`);
   tmux('set-option', '-g', 'status', 'off');
   tmux('set-option', '-s', 'escape-time', '0');

@@ -87,7 +87,10 @@ try {
   const answer = await call('hivemind_poll', { ask_id: asked.ask_id, wait_ms: 5_000 });
   say('agent', `polled: ${answer.status}, decision "${answer.decision}", by ${answer.by}, via ${answer.via}`);
   if (!interactive) {
-    check(answer.status === 'responded' && answer.decision === 'keep it a week', `The poll returned ${JSON.stringify(answer)}`);
+    check(
+      answer.status === 'responded' && answer.decision === 'keep it a week',
+      `The poll returned ${JSON.stringify(answer)}`,
+    );
     check(answer.via === 'emacs' && answer.by === 'Ada', `The answer names ${answer.by} via ${answer.via}`);
     say('demo', 'the question went out, the answer came back, both are on disk');
   }
@@ -103,7 +106,10 @@ try {
 async function deskOpened() {
   for (const deadline = Date.now() + 20_000; ; ) {
     if ((await call('hivemind_status', {})).desks_online > 0) break;
-    check(Date.now() < deadline, `The sidecar opened no desk within 20 s. The screen of Emacs:\n${emacs.screen()}`);
+    check(
+      Date.now() < deadline,
+      `The sidecar opened no desk within 20 s. The screen of Emacs:\n${emacs.screen()}`,
+    );
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   say('emacs', 'its sidecar has opened a desk');

@@ -53,10 +53,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
     codex: lazyCodexControl(env),
     escalate_ms: env['HIVE_ESCALATE'] === 'signal' ? ESCALATE_AFTER_MS : null,
     secrets: randomSecrets,
-    examinations: async () => [
-      ...(await examine(address, env)),
-      ...((await options.examinations?.()) ?? []),
-    ],
+    examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     mention_ttl_ms: mentionTtl(env, log),
   });
 }

@@ -155,11 +155,12 @@ const methods = {
     return prompt;
   },
   'fake/tell': ({ method, params }) => tell(method, params),
-  'fake/result': ({ method, result }) =>
-    void (methods[method] = (params) => {
+  'fake/result': ({ method, result }) => {
+    methods[method] = (params) => {
       remember({ called: { method, params } });
       return result;
-    }),
+    };
+  },
   'fake/plan': ({ method, outcomes }) => planned.set(method, [...outcomes]) && null,
   'fake/echo': (params) => params,
   'fake/bytes': ({ text }) => void process.stdout.write(text),

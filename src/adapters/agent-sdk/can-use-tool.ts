@@ -55,4 +55,3 @@ async function askDesk(
   await hive.hive.hooks.printed(handled);
   return handled.decision;
 }
-
