@@ -9,6 +9,7 @@ import { type Family, type Row, table, toRow } from './harness.ts';
 import { answer } from './rows/answer.ts';
 import { ask } from './rows/ask.ts';
 import { emacs } from './rows/emacs.ts';
+import { engines } from './rows/engines.ts';
 import { history } from './rows/history.ts';
 import { hook } from './rows/hook.ts';
 import { idle } from './rows/idle.ts';
@@ -16,7 +17,18 @@ import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
 import { server } from './rows/server.ts';
 
-const FAMILIES: readonly Family[] = [ask, answer, emacs, server, idle, history, hook, messages, interrupt];
+const FAMILIES: readonly Family[] = [
+  ask,
+  answer,
+  emacs,
+  server,
+  idle,
+  history,
+  hook,
+  messages,
+  interrupt,
+  engines,
+];
 
 const { values } = parseArgs({
   options: {

@@ -1,0 +1,145 @@
+/**
+ * Both engines side by side in one run: asking, the way back to a wait, and how many questions a second many
+ * processes get onto the disk, over one hive and over several in one database.
+ */
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Hive } from '../../src/application/hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { environment, ROOT, start, storeIn, tempFolder } from '../children.ts';
+import { type Family, interleave, type Measurement, timed } from '../harness.ts';
+
+const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
+const question = 'Drop the old sessions table after the migration?';
+const ASLEEP_MS = 20;
+const PROCESSES = [1, 4, 16] as const;
+const LOADER = join(ROOT, 'test/support/sql-loader.mjs');
+const COMMITTER = join(ROOT, 'bench/peers/committer.ts');
+
+export const engines: Family = {
+  name: 'engines',
+  rows: [
+    'ask, PostgreSQL : SQLite',
+    'answer → wait, PostgreSQL : SQLite',
+    ...PROCESSES.map((n) => `questions/s, ${n} processes, SQLite`),
+    ...PROCESSES.map((n) => `questions/s, ${n} processes, PostgreSQL`),
+    ...PROCESSES.slice(1).map((n) => `questions/s, ${n} hives in one database`),
+  ],
+  async measure(effort) {
+    const full = effort === 'full';
+    const server = await startPostgres();
+    try {
+      const folder = tempFolder();
+      const latency = await compare(folder, server.address('latency'), full);
+      const load_ms = full ? 3_000 : 500;
+      const rates: Measurement[] = [];
+      for (const n of PROCESSES) {
+        const sqlite = Array<string>(n).fill(storeIn(tempFolder()));
+        rates.push(await rate(`questions/s, ${n} processes, SQLite`, sqlite, load_ms));
+      }
+      for (const n of PROCESSES) {
+        const one = Array<string>(n).fill(server.address(`processes_${n}`));
+        rates.push(await rate(`questions/s, ${n} processes, PostgreSQL`, one, load_ms));
+      }
+      for (const n of PROCESSES.slice(1)) {
+        const each = Array.from({ length: n }, (_, hive) => server.address(`hives_${n}_${hive}`));
+        rates.push(await rate(`questions/s, ${n} hives in one database`, each, load_ms));
+      }
+      return [...latency, ...rates];
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+/** Two processes' worth of hives on each engine, asked in turn. */
+async function compare(folder: string, postgres: string, full: boolean): Promise<Measurement[]> {
+  const open = async (store: string): Promise<Pair> => {
+    const [agent, desk] = [await openHive({ store, env: {} }), await openHive({ store, env: {} })];
+    return { agent, desk, session: await agent.sessions.introduce(SESSION) };
+  };
+  const [here, there] = [await open(storeIn(folder)), await open(postgres)];
+  const asks = await interleave(full ? 400 : 40, {
+    sqlite: () => timed(() => here.agent.prompts.ask({ question }, here.session)),
+    postgres: () => timed(() => there.agent.prompts.ask({ question }, there.session)),
+  });
+  const wakes = await interleave(full ? 150 : 20, {
+    sqlite: () => wake(here),
+    postgres: () => wake(there),
+  });
+  for (const { agent, desk } of [here, there]) {
+    await agent.close();
+    await desk.close();
+  }
+  return [
+    {
+      name: 'ask, PostgreSQL : SQLite',
+      unit: 'ms',
+      samples: asks.postgres,
+      floor: asks.sqlite,
+      target: { of: 'ratio', at_most: 12 },
+    },
+    {
+      name: 'answer → wait, PostgreSQL : SQLite',
+      unit: 'ms',
+      samples: wakes.postgres,
+      floor: wakes.sqlite,
+      target: { of: 'ratio', at_most: 12 },
+    },
+  ];
+}
+
+interface Pair {
+  agent: Hive;
+  desk: Hive;
+  session: Awaited<ReturnType<Hive['sessions']['introduce']>>;
+}
+
+const SESSION = {
+  session_id: 'bench',
+  client: 'bench',
+  source: 'main',
+  project: 'bench',
+  project_dir: '/bench',
+  branch: null,
+  parent_session_id: null,
+  machine: 'bench',
+  pid: null,
+} as const;
+
+async function wake({ agent, desk, session }: Pair): Promise<number> {
+  const { prompt } = await agent.prompts.ask({ question }, session);
+  const woken = agent.prompts.wait([prompt.ask_id], { wait_ms: 20_000 });
+  await new Promise((resolve) => setTimeout(resolve, ASLEEP_MS));
+  const started = performance.now();
+  await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+  await woken;
+  return performance.now() - started;
+}
+
+/** One process for each store named, all of them asking for `load_ms`. */
+async function rate(name: string, stores: readonly string[], load_ms: number): Promise<Measurement> {
+  const committers = [];
+  for (const store of stores) {
+    const child = start(process.execPath, ['--import', LOADER, COMMITTER, String(load_ms)], {
+      env: environment(tempFolder(), { HIVE_STORE: store }),
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    if (child.stdout === null) throw new Error('The committer has no stdout.');
+    const lines = createInterface({ input: child.stdout });
+    await once(lines, 'line');
+    committers.push({ child, lines });
+  }
+  const counts = committers.map(async ({ lines }) => Number(((await once(lines, 'line')) as [string])[0]));
+  for (const { child } of committers) child.stdin?.write('go');
+  const total = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  return {
+    name,
+    unit: '/s',
+    samples: [(total / load_ms) * 1_000],
+    floor: null,
+    target: { of: 'p50', at_least: 50 },
+  };
+}
