@@ -1,0 +1,137 @@
+// The documents as an Info manual: docs/*.md → hive.texi → hive.info, by Emacs' own formatter.
+// node scripts/manual.mjs [FOLDER], by default dist/manual. In Emacs: C-u C-h i hive.info
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const docs = join(import.meta.dirname, '../docs');
+const folder = process.argv[2] ?? join(import.meta.dirname, '../dist/manual');
+const FIRST = ['emacs.md', 'emacs-shared.md', 'cli.md'];
+
+const escaped = (text) => text.replace(/[@{}]/g, '@$&');
+
+/** Inline Markdown; what stands in backticks is literal. */
+function inline(text) {
+  return text
+    .split(/(`[^`]+`)/)
+    .map((part) =>
+      /^`.+`$/.test(part)
+        ? `@code{${escaped(part.slice(1, -1))}}`
+        : escaped(part)
+            .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
+            .replace(/\[([^\]]+)\]\(([^)]+)\)/g, (_, words, where) =>
+              /^https?:/.test(where) ? `@uref{${where.replaceAll(',', '@comma{}')}, ${words}}` : words,
+            )
+            .replace(/\*\*([^*]+)\*\*/g, '@strong{$1}'),
+    )
+    .join('');
+}
+
+/** The name of a node: no comma, colon, period or parenthesis may stand in one. */
+const nodeName = (title) =>
+  title
+    .replace(/[`*]/g, '')
+    .replace(/[,:.()?]/g, '')
+    .trim();
+
+const cells = (row) =>
+  row
+    .replace(/^\||\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+
+function table(rows) {
+  const items = rows
+    .filter((row) => !/^[|\s:-]+$/.test(row))
+    .map(cells)
+    .filter((row) => row.some((cell) => cell !== ''))
+    .map(
+      ([first = '', ...rest]) => `@item ${inline(first)}\n${rest.filter(Boolean).map(inline).join('; ')}\n`,
+    );
+  return ['@table @asis', ...items, '@end table', ''].join('\n');
+}
+
+/** One block: lines without an empty one between them. */
+function block(lines) {
+  const first = lines[0];
+  if (/^(```|~~~)/.test(first))
+    return ['@example', ...lines.slice(1, -1).map(escaped), '@end example', ''].join('\n');
+  if (/^ {4}/.test(first))
+    return ['@example', ...lines.map((line) => escaped(line.slice(4))), '@end example', ''].join('\n');
+  if (first.startsWith('|')) return table(lines);
+  // The formatter of Emacs 28 loses its place in an example that follows an @itemize.
+  if (/^(-|\d+\.) /.test(first)) {
+    const items = lines
+      .join('\n')
+      .split(/\n?^(?:-|\d+\.) /m)
+      .filter(Boolean);
+    return ['@table @asis', ...items.map((item) => `@item -\n${inline(item.trim())}`), '@end table', ''].join(
+      '\n',
+    );
+  }
+  return `${inline(lines.join('\n'))}\n`;
+}
+
+/** Blocks of a text; a fenced one keeps its empty lines. */
+function blocks(text) {
+  const found = [[]];
+  let fence = false;
+  for (const line of text.split('\n')) {
+    if (/^(```|~~~)/.test(line)) {
+      if (!fence) found.push([]);
+      fence = !fence;
+      found.at(-1).push(line);
+      if (!fence) found.push([]);
+    } else if (!fence && line.trim() === '') found.push([]);
+    else found.at(-1).push(line);
+  }
+  return found.filter((lines) => lines.length > 0).map(block);
+}
+
+function chapter(name) {
+  const [title = '', ...sections] = readFileSync(join(docs, name), 'utf8').replace(/^# /, '').split(/^## /m);
+  const [heading, ...rest] = title.split('\n');
+  const parts = sections.map((section) => {
+    const [sub, ...body] = section.split('\n');
+    const text = body.join('\n').replace(/^### (.*)$/gm, '**$1**\n');
+    return [`@section ${inline(sub)}`, '', ...blocks(text)].join('\n');
+  });
+  const node = nodeName(heading);
+  return {
+    node,
+    text: [`@node ${node}`, `@chapter ${inline(heading)}`, '', ...blocks(rest.join('\n')), ...parts].join(
+      '\n',
+    ),
+  };
+}
+
+const others = readdirSync(docs).filter((name) => name.endsWith('.md') && !FIRST.includes(name));
+const chapters = [...FIRST, ...others.sort()].map(chapter);
+const texi = [
+  '\\input texinfo',
+  '@setfilename hive.info',
+  '@settitle Hive',
+  '@dircategory Emacs',
+  '@direntry',
+  '* Hive: (hive).                 Answer your coding agents from Emacs.',
+  '@end direntry',
+  '@node Top',
+  '@top Hive',
+  '',
+  'Your coding agents ask, you answer from Emacs when it suits you, and nothing is lost.',
+  '',
+  '@menu',
+  ...chapters.map(({ node }) => `* ${node}::`),
+  '@end menu',
+  '',
+  ...chapters.map(({ text }) => text),
+  '@bye',
+  '',
+].join('\n');
+
+mkdirSync(folder, { recursive: true });
+writeFileSync(join(folder, 'hive.texi'), texi);
+execFileSync('emacs', ['-Q', '--batch', '-l', 'texinfmt', '-f', 'batch-texinfo-format', 'hive.texi'], {
+  cwd: folder,
+  stdio: ['ignore', 'ignore', 'inherit'],
+});
