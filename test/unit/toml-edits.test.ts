@@ -87,6 +87,11 @@ describe('tables of ours', () => {
     },
   );
 
+  it('refuses to cut what only looks like its own', () => {
+    const text = `notes = """\n${add('', SERVER)}"""\n`.replaceAll('\\', '/');
+    expect(() => removeToml(text)).toThrow(/without touching what is yours/);
+  });
+
   it('refuses to cut where more than its own would go', () => {
     const text = add('', SERVER).replace('[mcp_servers.hive]', '[mcp_servers.hive]\nlist = [\n  1,\n]');
     expect(() => removeToml(text)).toThrow(/TOML/);
