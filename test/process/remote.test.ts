@@ -8,6 +8,7 @@ import { shell } from '../support/cli.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { HEADLESS } from '../support/outreach.ts';
 import { rawRequest, type Served, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep, timed } from '../support/wait.ts';
@@ -150,6 +151,25 @@ describe('a hook of another machine', () => {
     );
     expect(said.out).toContain('go ahead');
     expect((await hive.prompts.get(prompt.ask_id)).handed_at).not.toBeNull();
+  });
+
+  test('waits for the human where it was told to, past its two seconds', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    const turn = { session_id: 'far-1', cwd: '/', prompt_id: 'p1' };
+    await hook(served, { ...turn, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, file, HEADLESS);
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find('far-1'));
+    const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
+    const stopping = hook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '20' });
+    await sleep(2_600);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+    const said = await stopping;
+    expect(said.ms).toBeGreaterThan(2_500);
+    expect(JSON.parse(said.out)).toMatchObject({
+      decision: 'block',
+      reason: expect.stringContaining('8080'),
+    });
   });
 
   test('cannot speak for a session that is not of its machine', async () => {
