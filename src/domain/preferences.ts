@@ -23,6 +23,8 @@ export interface Preferences {
   popup_permissions: boolean;
   /** A shell command that gets each notification as JSON on stdin. */
   notify_command: string | null;
+  /** What answers permissions in the human's place (permission-rules.ts). */
+  permission_rules: readonly Readonly<Record<string, string>>[];
   sound: boolean;
 }
 
@@ -36,6 +38,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   muted_projects: [],
   popup_permissions: false,
   notify_command: null,
+  permission_rules: [],
   sound: false,
 };
 

@@ -1,6 +1,7 @@
 /** The shape of what a desk sends about itself. */
 import { z } from 'zod';
 import type { OutreachChanges } from '../domain/outreach-rules.ts';
+import { readRules } from '../domain/permission-rules.ts';
 import type { PreferenceChanges } from '../domain/preferences.ts';
 import { outreachSettings } from './outreach.ts';
 
@@ -16,6 +17,15 @@ const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time of day is written HH:MM, as in 22:30.');
 
+/** Refused whole when one of them is not understood: half a rule might allow what nobody meant. */
+const permissionRules = z
+  .array(z.record(z.string().max(100), z.string().max(4_096)))
+  .max(1_000)
+  .superRefine((given, context) => {
+    for (const message of readRules(given, 'permission_rules').problems)
+      context.addIssue({ code: 'custom', message });
+  });
+
 const preferenceShape = {
   notify_when: z.enum(['always', 'unfocused', 'never']).nullish(),
   do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
@@ -23,6 +33,7 @@ const preferenceShape = {
   muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
+  permission_rules: permissionRules.nullish(),
   sound: z.boolean().nullish(),
   /** Of every seat. */
   outreach: outreachSettings.nullish(),
