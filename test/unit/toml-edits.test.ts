@@ -88,8 +88,10 @@ describe('tables of ours', () => {
   );
 
   it('refuses to cut what only looks like its own', () => {
-    const text = `notes = """\n${add('', SERVER)}"""\n`.replaceAll('\\', '/');
-    expect(() => removeToml(text)).toThrow(/without touching what is yours/);
+    for (const end of ['"""\n', '\n"""\n']) {
+      const text = `notes = """\n${add('', SERVER)}${end}`.replaceAll('\\', '/');
+      expect(() => removeToml(text)).toThrow(/without touching what is yours/);
+    }
   });
 
   it('refuses to cut where more than its own would go', () => {

@@ -48,7 +48,7 @@ export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit
       inserted: gap + tables.map(linesOf).join('\n').replaceAll('\n', eol),
     },
   ];
-  const after = readAdded(applyEdits(text, edits));
+  const after = readEdited(applyEdits(text, edits));
   for (const { path, values } of tables) {
     if (!isDeepStrictEqual({ ...(tomlAt(after, path) as object) }, { ...values })) throw cannot();
   }
@@ -56,8 +56,8 @@ export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit
   return edits;
 }
 
-/** What was sound before can only be unsound because ours does not fit there. */
-function readAdded(text: string): Toml {
+/** What was sound before can only be unsound because of the edit. */
+function readEdited(text: string): Toml {
   try {
     return readToml(text);
   } catch {
@@ -88,7 +88,7 @@ export function removeToml(text: string): TextEdit[] {
   // From the end, so that no cut moves another.
   edits.reverse();
   const tables = marked.map((path) => ({ path, values: {} }));
-  const rest = without(readToml(applyEdits(text, edits)), []);
+  const rest = without(readEdited(applyEdits(text, edits)), []);
   if (!isDeepStrictEqual(rest, without(readToml(text), tables))) throw cannot();
   return edits;
 }
