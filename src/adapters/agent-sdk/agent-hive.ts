@@ -7,6 +7,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { HookSettings } from '../../application/station.ts';
 import type { HookEvent } from '../../domain/hooks.ts';
 import { files } from '../../infrastructure/platform/files.ts';
+import { rulesFile } from '../../infrastructure/platform/paths.ts';
 import { findPlace } from '../../infrastructure/platform/project.ts';
 import { thisSeat } from '../../infrastructure/platform/seat.ts';
 import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
@@ -33,6 +34,7 @@ export interface AgentHive {
   close(): Promise<void>;
 }
 
+const RULES_BYTES = 256 * 1024;
 /** So many calls are remembered; an agent has a handful under way. */
 const CALLERS = 1_000;
 
@@ -77,6 +79,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       place: () => findPlace(event.cwd),
       readTail: files.readTail,
       seat: thisSeat(),
+      readRules: () => files.readTail(env['HIVE_PERMISSION_RULES'] ?? rulesFile(env), RULES_BYTES),
       unhurried: (work) => work(signal),
     }),
     callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,

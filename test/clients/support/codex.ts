@@ -1,7 +1,7 @@
 /** The real Codex, `codex exec`, with Hive's MCP server and hooks, against a scripted model. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hookTable } from '../../../src/domain/installation.ts';
+import { hookTable, serverSetting } from '../../../src/domain/installation.ts';
 import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
@@ -20,6 +20,7 @@ export function codexEnvironment(run: CodexRun): Record<string, string> {
     HOME: run.folder,
     CODEX_HOME: codexHome(run),
     FAKE_KEY: 'fake',
+    HIVE_CODEX: run.clients.codex,
     ...LOOPBACK_ONLY,
     ...run.env,
   });
@@ -51,7 +52,7 @@ export function configureCodex(run: CodexRun): void {
       '[mcp_servers.hive]',
       `command = ${toml(process.execPath)}`,
       `args = ${toml([HIVE, 'mcp'])}`,
-      `env = { HIVE_STORE = ${toml(run.store)}, DBUS_SESSION_BUS_ADDRESS = "disabled:" }`,
+      `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
     ].join('\n'),
   );
   const hooks = hookTable('codex', [process.execPath, HIVE]);

@@ -78,9 +78,11 @@ async function serve(
     return;
   }
   const parsed = JSON.parse(body) as ResponsesRequest;
-  requests.push(parsed);
+  // Without tools it is a side call, for a title of the session.
+  const isStep = parsed.tools.length > 0;
+  if (isStep) requests.push(parsed);
   const step = requests.length;
-  const reply = await script(parsed, step);
+  const reply = isStep ? await script(parsed, step) : { text: 'a title' };
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (const event of events(reply, step))
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
