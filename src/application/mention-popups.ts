@@ -1,6 +1,5 @@
 /** Popups of mentions of the human: each once a seat, as its wishes have it. */
-import { mentionPopup } from '../domain/mention-popups.ts';
-import type { MentionInFull } from '../domain/mentions.ts';
+import { type MentionOfHuman, mentionPopup } from '../domain/mention-popups.ts';
 import { decide } from '../domain/popups.ts';
 import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../domain/sessions.ts';
 import { type Announced, startAnnouncements } from './announcements.ts';
@@ -8,12 +7,15 @@ import { deliverMentions } from './mention-records.ts';
 import type { PopupParts, PopupParty } from './popups.ts';
 import type { ReadTx } from './ports.ts';
 
-async function findOpen(tx: ReadTx, mention_id: string): Promise<MentionInFull | undefined> {
+async function findOpen(tx: ReadTx, mention_id: string): Promise<MentionOfHuman | undefined> {
   const mention = await tx.mentions.get(mention_id);
-  return mention?.session_id === HUMAN_ADDRESSEE && mention.status === 'unprocessed' ? mention : undefined;
+  if (mention?.session_id !== HUMAN_ADDRESSEE || mention.status !== 'unprocessed') return undefined;
+  const author =
+    mention.from_session_id === null ? undefined : await tx.sessions.get(mention.from_session_id);
+  return { ...mention, source: author?.source ?? 'main' };
 }
 
-function mentionsOfHuman(seat: string): Announced<MentionInFull> {
+function mentionsOfHuman(seat: string): Announced<MentionOfHuman> {
   return {
     arrived: ({ type, subject, data }) =>
       type === 'mention/created' && data['handle'] === HUMAN_HANDLE ? subject : null,

@@ -2,6 +2,7 @@
 import type { MentionInFull } from './mentions.ts';
 import type { Popup } from './popups.ts';
 import type { Preferences } from './preferences.ts';
+import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 
 const TITLE_LENGTH = 120;
@@ -9,9 +10,12 @@ const BODY_LENGTH = 500;
 /** So many of a storm are named. */
 const NAMED = 3;
 
+/** A mention of the human, and where its author runs. */
+export type MentionOfHuman = MentionInFull & { source: Source };
+
 /** One popup for one mention or for many. */
 export function mentionPopup(
-  mentions: readonly [MentionInFull, ...MentionInFull[]],
+  mentions: readonly [MentionOfHuman, ...MentionOfHuman[]],
   { sound, notify_command }: Preferences,
 ): Popup {
   return {
@@ -26,18 +30,20 @@ export function mentionPopup(
   };
 }
 
-function wordsOfOne({ from_handle, project, body }: MentionInFull): Pick<Popup, 'title' | 'body'> {
+function wordsOfOne({ from_handle, source, project, body }: MentionOfHuman): Pick<Popup, 'title' | 'body'> {
   const place = project === null ? '' : ` · ${project}`;
   return {
-    title: excerpt(`${from_handle} mentions you${place}`, TITLE_LENGTH),
+    title: excerpt(`${sourcePrefix(source)}${from_handle} mentions you${place}`, TITLE_LENGTH),
     body: excerpt(body, BODY_LENGTH),
   };
 }
 
-function wordsOfMany(mentions: readonly MentionInFull[]): Pick<Popup, 'title' | 'body'> {
+function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' | 'body'> {
   const lines = mentions
     .slice(0, NAMED)
-    .map(({ from_handle, body }) => excerpt(`${from_handle}: ${body}`, TITLE_LENGTH));
+    .map(({ from_handle, source, body }) =>
+      excerpt(`${sourcePrefix(source)}${from_handle}: ${body}`, TITLE_LENGTH),
+    );
   if (mentions.length > NAMED) lines.push(`and ${mentions.length - NAMED} more`);
   return { title: `${mentions.length} mentions of you`, body: lines.join('\n') };
 }

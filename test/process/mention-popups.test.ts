@@ -144,3 +144,12 @@ describe('it does not pop up', () => {
     });
   });
 });
+
+test('of a background agent says so', async () => {
+  const { hive, ada, shown, desk } = await world();
+  await hive.sessions.configure(ada.session_id, { source: 'bg' });
+  await desk();
+  await post(hive, ada, '@Human the build is red');
+  await eventually(() => shown.length === 1);
+  expect(shown[0]?.title).toMatch(/^\[bg\] Claude-abc12 mentions you/);
+});
