@@ -12,6 +12,8 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   model: { url: string };
   /** What it may do unasked. */
   allowed?: string;
+  /** MCP servers beside ours. */
+  servers?: Record<string, object>;
   env?: Record<string, string>;
 }
 
@@ -28,11 +30,14 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
 }
 
 /** Writes the configuration as `hive init` does, and gives the arguments that use it. */
-export function claudeArguments({ folder, allowed = 'mcp__hive Bash' }: ClaudeRun): string[] {
+export function claudeArguments({ folder, allowed = 'mcp__hive Bash', servers = {} }: ClaudeRun): string[] {
   const mcp = join(folder, 'mcp.json');
   const settings = join(folder, 'settings.json');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: serverSetting('claude-code', program) } }));
+  writeFileSync(
+    mcp,
+    JSON.stringify({ mcpServers: { hive: serverSetting('claude-code', program), ...servers } }),
+  );
   writeFileSync(settings, JSON.stringify({ hooks: hookTable('claude-code', program) }));
   return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
 }

@@ -1,0 +1,49 @@
+/** A form that another MCP server wants filled in, through the real Claude Code, at a desk or not at all. */
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { ROOT } from '../support/children.ts';
+import { openDesk } from '../support/dialogs.ts';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually } from '../support/wait.ts';
+import { startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
+import { clients, openWorld } from './support/world.ts';
+
+expectNothingLeft();
+
+const shop = {
+  command: process.execPath,
+  args: [join(ROOT, 'test/clients/support/eliciting-server.mjs')],
+  alwaysLoad: true,
+};
+
+describe.skipIf(clients === null)('a form of an MCP server of Claude Code', () => {
+  test.for([true, false])('is filled in at a desk: %s', async (desk) => {
+    const world = await openWorld();
+    const { hive } = world;
+    if (desk) await openDesk(hive);
+    const model = await startModel((_request, step) =>
+      step === 1 ? { calls: [{ name: 'mcp__shop__order', input: {} }] } : { text: 'done' },
+    );
+    const done = runClaude({ ...world, model, allowed: 'mcp__shop', servers: { shop } }, 'go');
+    if (desk) {
+      let prompts: Prompt[] = [];
+      await eventually(async () => {
+        prompts = (await hive.prompts.list({ status: 'pending', limit: 5 })).items;
+        return prompts.length === 2;
+      }, 20_000);
+      expect(prompts.map(({ header, question }) => `${header}: ${question}`)).toEqual([
+        'shop asks: Order now? · sure',
+        'shop asks: Order now? · How many',
+      ]);
+      for (const [n, decision] of ['yes', '3'].entries())
+        await hive.prompts.respond({ ask_id: prompts[n]?.ask_id ?? '', decision, actor: HUMAN });
+    }
+    await done;
+    const told = model.told().replaceAll('\\', '');
+    if (desk) expect(told).toContain('{"action":"accept","content":{"sure":true,"count":3}}');
+    else expect(told).toContain('"action":"cancel"');
+  });
+});

@@ -1,0 +1,84 @@
+/** Client suite 5 for Codex: a permission in its terminal, which it hides while a hook waits. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { remainingProcesses } from '../support/children.ts';
+import { openDesk } from '../support/dialogs.ts';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { openTerminal, type Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
+import { codexEnvironment, configureCodex } from './support/codex.ts';
+import { startResponses } from './support/responses.ts';
+import { clients, openWorld, type World } from './support/world.ts';
+
+expectNothingLeft();
+
+interface Run extends World {
+  codex: Terminal;
+  made: string;
+}
+
+/** Codex in a terminal, at a desk, whose model wants one command to leave the sandbox. */
+async function run(env: Record<string, string>): Promise<Run> {
+  const world = await openWorld();
+  await openDesk(world.hive);
+  const { hive: _, ...rest } = world;
+  const made = join(world.folder, 'made.txt');
+  const escalated = {
+    cmd: `touch ${made}`,
+    sandbox_permissions: 'require_escalated',
+    justification: 'to see',
+  };
+  const model = await startResponses((_request, step) =>
+    step === 1 ? { calls: [{ name: 'exec_command', arguments: escalated }] } : { text: 'all done' },
+  );
+  const set = { ...rest, model, env };
+  configureCodex(set);
+  const asking = ['-a', 'on-request', '-s', 'read-only', '--dangerously-bypass-hook-trust'];
+  const codex = await openTerminal(
+    world.folder,
+    { ...codexEnvironment(set), TERM: 'xterm-256color', TMPDIR: world.folder },
+    ['env', '-C', world.folder, world.clients.codex, ...asking],
+    { columns: 120, lines: 40 },
+  );
+  onTestFinished(async () => {
+    await codex.close();
+    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+  });
+  await codex.until(/Ask Codex to do anything/, 20_000);
+  await codex.type('first words');
+  await codex.until(/first words/);
+  await codex.keys('Enter');
+  return { ...world, codex, made };
+}
+
+describe.skipIf(clients === null)('a permission that Codex asks for', () => {
+  test('is left to its terminal by default', async () => {
+    const { hive, codex, made } = await run({});
+    await codex.until(/Would you like to run|Yes, proceed/i, 20_000);
+    expect((await hive.prompts.list({ limit: 1 })).items).toEqual([]);
+    await codex.keys('Enter');
+    await codex.until(/all done/);
+    expect(existsSync(made)).toBe(true);
+  });
+
+  test('is allowed at the desk where that is wanted, and left to the terminal when its time is up', async () => {
+    for (const seconds of ['20', '1']) {
+      const { hive, codex, made } = await run({ HIVE_PERMISSIONS: seconds });
+      const pending = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+      await eventually(async () => (await pending()) !== undefined, 20_000);
+      const prompt = await pending();
+      expect(prompt).toMatchObject({ kind: 'permission', header: 'Bash' });
+      const ask_id = prompt?.ask_id ?? '';
+      if (seconds === '20') await hive.prompts.respond({ ask_id, decision: 'Allow', actor: HUMAN });
+      else {
+        await codex.until(/Would you like to run|Yes, proceed/i, 20_000);
+        await codex.keys('Enter');
+      }
+      await codex.until(/all done/, 20_000);
+      expect(existsSync(made)).toBe(true);
+      expect((await hive.prompts.get(ask_id)).status).toBe(seconds === '20' ? 'responded' : 'expired');
+    }
+  });
+});
