@@ -10,6 +10,7 @@
  */
 import { hostname } from 'node:os';
 import type { ResponseCallback } from './application/callbacks.ts';
+import { createCourier } from './application/courier.ts';
 import type { Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
 import { sessionsTold } from './application/identity.ts';
@@ -137,7 +138,7 @@ async function ownSession(
 }
 
 function promptsOf(hive: Hive, session: Session): LibraryPrompts {
-  const carrier = randomIds.make('library');
+  const courier = createCourier(hive.delivery, randomIds.make('library'));
   const actor = (): Promise<AgentActor> => actorOf(hive, session);
 
   const prompts: LibraryPrompts = {
@@ -149,9 +150,12 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
     onResponse: (ask_id, callback) => hive.callbacks.onResponse(ask_id, callback),
     get: (ask_id) => hive.prompts.get(ask_id),
     async poll(ask_ids, { wait_ms = 0, signal } = {}) {
-      await hive.delivery.collect(carrier, new Date().toISOString());
+      const errand = courier.begin();
+      await errand.prove();
       await hive.prompts.wait(ask_ids, { wait_ms, signal });
-      return hive.delivery.hand(ask_ids, carrier);
+      const delivered = await errand.hand(ask_ids);
+      errand.returned();
+      return delivered;
     },
     list: ({ limit = 100, ...filter } = {}) => hive.prompts.list({ ...filter, limit }),
     respond: async (ask_id, answer) => hive.prompts.respond({ ...answer, ask_id, actor: await actor() }),

@@ -16,6 +16,12 @@ export interface Delivered {
   repeated: boolean;
 }
 
+/** One hand-over: a later one of the same prompt has another time. */
+export interface Handed {
+  ask_id: string;
+  handed_at: string;
+}
+
 export interface DeliveryService {
   /**
    * Stamps the settled ones among these prompts as handed by `carrier`, before it returns or prints them.
@@ -24,6 +30,10 @@ export interface DeliveryService {
   hand(ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]>;
   /** A sign of life of the carrier: what it handed before then was read. Cheap when there is nothing. */
   collect(carrier: string, handed_before: string): Promise<number>;
+  /** These hand-overs of the carrier were read. */
+  prove(carrier: string, handed: readonly Handed[]): Promise<void>;
+  /** These hand-overs never reached anybody: whoever comes next hands them again. */
+  release(carrier: string, handed: readonly Handed[]): Promise<void>;
 }
 
 export function createDelivery(store: Store): DeliveryService {
@@ -44,7 +54,29 @@ export function createDelivery(store: Store): DeliveryService {
       const carried = await store.read((tx) => tx.prompts.carriedBy(carrier, handed_before));
       return carried.length === 0 ? 0 : store.write((tx) => collectFrom(tx, carrier, handed_before));
     },
+
+    prove: (carrier, handed) =>
+      store.write(async (tx) => {
+        for (const prompt of await stillCarried(tx, carrier, handed)) await collectOne(tx, prompt);
+      }),
+
+    release: (carrier, handed) =>
+      store.write(async (tx) => {
+        for (const prompt of await stillCarried(tx, carrier, handed))
+          await tx.prompts.update({ ...prompt, carrier: null });
+      }),
   };
+}
+
+/** The prompts of these hand-overs that nothing has happened to since. */
+async function stillCarried(tx: ReadTx, carrier: string, handed: readonly Handed[]): Promise<Prompt[]> {
+  const prompts: Prompt[] = [];
+  for (const { ask_id, handed_at } of handed) {
+    const prompt = await tx.prompts.get(ask_id);
+    if (prompt?.carrier === carrier && prompt.handed_at === handed_at && isUncollected(prompt))
+      prompts.push(prompt);
+  }
+  return prompts;
 }
 
 /** Stamps one settled prompt as handed, before its carrier returns or prints it. */

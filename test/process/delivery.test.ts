@@ -115,13 +115,20 @@ describe('disturbed', () => {
     expect(await open(next)).toMatchObject([{ ask_id, repeated: true }]);
   });
 
-  test('a call beside the one that hands over proves nothing; the next one does', async () => {
+  /** An answered prompt whose poll has handed it over in the store, and not yet returned to the client. */
+  async function midway(): Promise<{
+    real: Hive;
+    ask_id: string;
+    polling: Promise<unknown>;
+    call: (name: string, args?: Record<string, unknown>) => Promise<unknown>;
+    cancel: () => void;
+    letGo: () => void;
+  }> {
     const real = await openTestHive();
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    // Handed over in the store, and not yet returned to the client.
     const hand: Hive['delivery']['hand'] = async (...args) => {
       const delivered = await real.delivery.hand(...args);
       await held;
@@ -131,15 +138,38 @@ describe('disturbed', () => {
     const call = (name: string, args: Record<string, unknown> = {}): Promise<unknown> =>
       client.callTool({ name, arguments: args });
     await call('hivemind_ask_async', { question: 'Go on?' });
-    const [prompt] = await real.prompts.openOf('agent-1');
-    const ask_id = prompt?.ask_id ?? '';
+    const ask_id = (await real.prompts.openOf('agent-1'))[0]?.ask_id ?? '';
     await real.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-    const polling = call('hivemind_poll', { ask_id });
+    const controller = new AbortController();
+    const params = { name: 'hivemind_poll', arguments: { ask_id } };
+    const polling = client
+      .callTool(params, undefined, { signal: controller.signal })
+      .catch(() => 'cancelled');
     await eventually(async () => (await real.prompts.get(ask_id)).handed_at !== null);
+    return { real, ask_id, polling, call, cancel: () => controller.abort(), letGo };
+  }
+
+  test('a call beside the one that hands over proves nothing; the next one does', async () => {
+    const { real, ask_id, polling, call, letGo } = await midway();
     await call('hivemind_status');
     expect((await real.prompts.get(ask_id)).collected_at).toBeNull();
     letGo();
     await polling;
+    await call('hivemind_status');
+    expect((await real.prompts.get(ask_id)).collected_at).not.toBeNull();
+  });
+
+  test('an answer in the result of a call that its client has cancelled is handed again', async () => {
+    const { real, ask_id, polling, call, cancel, letGo } = await midway();
+    cancel();
+    expect(await polling).toBe('cancelled');
+    letGo();
+    await eventually(async () => (await real.prompts.get(ask_id)).carrier === null);
+    await call('hivemind_status');
+    expect((await real.prompts.get(ask_id)).collected_at).toBeNull();
+    expect(await call('hivemind_poll')).toMatchObject({
+      structuredContent: { prompts: [{ ask_id, decision: 'yes', repeated: true }] },
+    });
     await call('hivemind_status');
     expect((await real.prompts.get(ask_id)).collected_at).not.toBeNull();
   });

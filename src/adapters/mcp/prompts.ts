@@ -78,14 +78,12 @@ const poll = tool({
 async function pollIds(
   ids: readonly string[],
   wait_ms: number,
-  { hive, session, carrier, signal }: ToolCall,
+  { hive, hand, signal }: ToolCall,
 ): Promise<Record<string, unknown>[]> {
   const prompts = await hive.prompts.wait(ids, { wait_ms: Math.min(wait_ms, LONGEST_WAIT_MS), signal });
   if (prompts.every((prompt) => prompt.status === 'pending'))
     return prompts.map((prompt) => promptView({ prompt, repeated: false }));
-  return (await hive.delivery.hand(ids, carrier, session.session_id)).map((delivered) =>
-    promptView(delivered),
-  );
+  return (await hand(ids)).map((delivered) => promptView(delivered));
 }
 
 const cancel = tool({
@@ -111,7 +109,7 @@ const ask = tool({
   input: askShape,
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
-    const { hive, session, carrier, signal } = call;
+    const { hive, session, signal } = call;
     // The time limit is of the waiting only: the question itself stays (invariant 3).
     const { prompt } = await hive.prompts.ask(request, session, call.turn_id);
     const { ask_id } = prompt;
@@ -128,7 +126,7 @@ const ask = tool({
       const next = `No answer within ${timeout_ms} ms. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}. ${deprecated}`;
       return { ask_id, status: 'pending', timed_out: true, next };
     }
-    const [delivered] = await hive.delivery.hand([ask_id], carrier, session.session_id);
+    const [delivered] = await call.hand([ask_id]);
     return { ...(delivered === undefined ? {} : promptView(delivered)), deprecated };
   },
 });

@@ -6,6 +6,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import { createCourier } from '../../application/courier.ts';
 import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
@@ -20,7 +21,6 @@ import { inTurn } from './interrupted.ts';
 import { offerResources } from './resources.ts';
 import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
-import { createCallsUnderWay } from './under-way.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
@@ -49,7 +49,8 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     return { ...(await hive.sessions.resolveCaller({ ...connection, meta: told, client })), told };
   }
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
-  const underWay = createCallsUnderWay();
+  const carrier = mcpCarrier(connection.connection_id);
+  const courier = createCourier(hive.delivery, carrier);
   for (const { name, title, description, input, readOnly, handle } of toolsFor(role)) {
     server.registerTool(
       name,
@@ -68,24 +69,29 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         _meta: { 'anthropic/alwaysLoad': true },
       },
       async (args: unknown, extra): Promise<CallToolResult> => {
-        const underWayCall = underWay.begin();
+        const errand = courier.begin();
         try {
           const meta = extra._meta ?? {};
           const { session, advice, told } = await resolve(meta);
           connection.onCaller?.(session);
-          const carrier = mcpCarrier(connection.connection_id);
           // That the client calls again over this connection proves that it read what was returned before.
-          await hive.delivery.collect(carrier, underWayCall.proves_until);
+          // A proof that cannot be written now is written later; it must not keep the agent from reading on.
+          await errand.prove().catch((error: unknown) => {
+            hive.log.warn('What was read could not be recorded.', { error: String(error) });
+          });
+          const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
           const progress = progressReporter(meta['progressToken'], extra.sendNotification);
           const alive = AbortSignal.any([extra.signal, connection.stopping]);
           const result = await inTurn({ hive, session, meta: told, signal: alive }, (turn_id, signal) =>
-            handle(args as never, { hive, session, advice, carrier, turn_id, signal, progress }),
+            handle(args as never, { hive, session, advice, carrier, hand, turn_id, signal, progress }),
           );
+          // A call that its client has cancelled is not answered.
+          if (extra.signal.aborted) await errand.dropped();
+          else errand.returned();
           return toResult(result);
         } catch (error) {
+          await errand.dropped().catch(() => undefined);
           return toErrorResult(error, hive);
-        } finally {
-          underWayCall.end();
         }
       },
     );

@@ -1,5 +1,6 @@
 /** What a tool is, and what its handler gets. */
 import type { ZodRawShape, z } from 'zod';
+import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { Session } from '../../domain/sessions.ts';
 
@@ -11,6 +12,8 @@ export interface ToolCall {
   advice: string | null;
   /** What this call's results are handed over by (invariant 6). */
   carrier: string;
+  /** Stamps what is settled among these prompts as handed over to the caller, before it is returned. */
+  hand(ask_ids: readonly string[]): Promise<Delivered[]>;
   /** The turn in which it is made; undefined where none is known. */
   turn_id: string | undefined;
   /** Aborted when the client cancels the call or goes away, and when its turn is to stop. */

@@ -1,0 +1,70 @@
+/** A courier remembers what its calls have returned, and proves only that. */
+import { expect, test } from 'vitest';
+import { createCourier } from '../../src/application/courier.ts';
+import type { DeliveryService, Handed } from '../../src/application/delivery.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+
+/** A delivery that hands whatever it is asked for, all in the same millisecond, and keeps count. */
+function fakeDelivery(): { delivery: DeliveryService; proven: string[]; released: string[]; fail: boolean } {
+  const fake = { proven: [] as string[], released: [] as string[], fail: false };
+  const idsOf = (handed: readonly Handed[]): string[] => handed.map(({ ask_id }) => ask_id);
+  const delivery = {
+    hand: async (ask_ids: readonly string[], carrier: string) =>
+      ask_ids.map((ask_id) => ({
+        prompt: { ask_id, status: 'responded', handed_at: 'now', collected_at: null, carrier } as Prompt,
+        repeated: false,
+      })),
+    prove: async (_carrier: string, handed: readonly Handed[]) => {
+      if (fake.fail) throw new Error('store_busy');
+      fake.proven.push(...idsOf(handed));
+    },
+    release: async (_carrier: string, handed: readonly Handed[]) => void fake.released.push(...idsOf(handed)),
+    collect: async () => 0,
+  } satisfies DeliveryService;
+  return Object.assign(fake, { delivery });
+}
+
+test('a call proves what was returned before it came, once', async () => {
+  const fake = fakeDelivery();
+  const courier = createCourier(fake.delivery, 'mcp:1');
+  const first = courier.begin();
+  await first.hand(['ask-1', 'ask-2']);
+  first.returned();
+  for (let n = 0; n < 2; n += 1) await courier.begin().prove();
+  expect(fake.proven).toEqual(['ask-1', 'ask-2']);
+});
+
+test('a call that came before another returned proves nothing of it', async () => {
+  const fake = fakeDelivery();
+  const courier = createCourier(fake.delivery, 'mcp:1');
+  const [first, beside] = [courier.begin(), courier.begin()];
+  await first.hand(['ask-1']);
+  first.returned();
+  await beside.prove();
+  expect(fake.proven).toEqual([]);
+  await courier.begin().prove();
+  expect(fake.proven).toEqual(['ask-1']);
+});
+
+test('a call that was dropped gives back what it handed over', async () => {
+  const fake = fakeDelivery();
+  const courier = createCourier(fake.delivery, 'mcp:1');
+  const first = courier.begin();
+  await first.hand(['ask-1']);
+  await first.dropped();
+  await courier.begin().prove();
+  expect([fake.released, fake.proven]).toEqual([['ask-1'], []]);
+});
+
+test('a proof that could not be written is not forgotten', async () => {
+  const fake = fakeDelivery();
+  const courier = createCourier(fake.delivery, 'mcp:1');
+  const first = courier.begin();
+  await first.hand(['ask-1']);
+  first.returned();
+  fake.fail = true;
+  await expect(courier.begin().prove()).rejects.toThrow('store_busy');
+  fake.fail = false;
+  await courier.begin().prove();
+  expect(fake.proven).toEqual(['ask-1']);
+});
