@@ -134,8 +134,12 @@ ended.  The program must exist: see `executable-find'."
      process
      (lambda (process change)
        (hive-rpc--parse conn)
-       (let ((inhibit-message t) (message-log-max nil))
-         (hive-work-guarded sentinel process change))
+       (let ((shown (current-message))
+             (message-log-max nil))
+         (let ((inhibit-message t))
+           (hive-work-guarded sentinel process change))
+         ;; A message that is inhibited still wipes what was shown.
+         (when shown (message "%s" shown)))
        (unless (process-live-p process)
          (hive-work-log "sidecar ended: %s" (string-trim change))
          (dolist (buffer (list (process-buffer process)
