@@ -64,9 +64,28 @@
            (puthash id mention hive-mentions--open)
            (not known)))))
 
-(defun hive-mentions--tell (mentions)
-  "Tell of MENTIONS, which are new, in one line."
-  (let ((first (car mentions)) (others (length (cdr mentions))))
+(defvar hive-mentions--fresh nil "Mentions that were not told of yet, newest first.")
+(defvar hive-mentions--timer nil "The timer that will tell of them, or nil.")
+
+(defconst hive-mentions--together 0.3
+  "Mentions that come within so many seconds are told of in one line.")
+
+(defun hive-mentions--arrived (mentions)
+  "Tell soon of MENTIONS, which are new, oldest first."
+  (when (and mentions hive-notify-echo)
+    (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
+    (unless hive-mentions--timer
+      (setq hive-mentions--timer
+            (run-at-time hive-mentions--together nil #'hive-mentions--tell)))))
+
+(defun hive-mentions--tell ()
+  "Tell in one line of the mentions that are new and still wait."
+  (setq hive-mentions--timer nil)
+  (let* ((fresh (cl-remove-if-not #'hive-mentions-open-p
+                                  (nreverse (prog1 hive-mentions--fresh
+                                              (setq hive-mentions--fresh nil)))))
+         (first (car fresh))
+         (others (length (cdr fresh))))
     (when first
       (hive-notify-say "%s mentions you: %s%s%s"
                        (hive-text-line (plist-get first :from_handle) 40)
@@ -79,7 +98,7 @@
   "Take MENTION, with which something happened."
   (when (equal hive-mentions-human (plist-get mention :session_id))
     (when (hive-mentions--take mention)
-      (hive-mentions--tell (list mention)))
+      (hive-mentions--arrived (list mention)))
     (hive-changed))
   (run-hook-wrapped 'hive-mentions-changed-functions
                     (lambda (function) (hive-work-guarded function mention) nil)))
@@ -98,7 +117,8 @@
                        (and (hive-mentions--take mention)
                             (not (gethash (plist-get mention :message_id) before))))
                      now)))
-         (hive-mentions--tell fresh)
+         (hive-mentions--arrived
+          (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
          (dolist (mention now)
            (run-hook-with-args 'hive-mentions-changed-functions mention)))
        (hive-changed)))

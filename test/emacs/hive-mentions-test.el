@@ -35,6 +35,27 @@
       (should (equal windows (window-list)))
       (should (eq buffer (current-buffer))))))
 
+(ert-deftest hive-mentions/a-flood-is-said-in-one-line ()
+  (hive-shared-test-with
+    (let ((said nil))
+      (cl-letf (((symbol-function 'hive-notify-say)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (dotimes (n 200)
+          (hive-rpc-notify 'mention/changed
+                           (list :mention_id (format "mention-%d" n) :message_id (format "msg-%d" n)
+                                 :seq n :session_id "human" :status "unprocessed"
+                                 :from_handle "Claude-abc12" :body "@Human hey")))
+        (hive-test-wait 5 said)
+        (sit-for 0.5)
+        (should (equal 1 (length said)))
+        (should (string-search "Claude-abc12 mentions you: @Human hey (and 199 more)" (car said)))
+        ;; Who wants no lines gets none.
+        (let ((hive-notify-echo nil))
+          (hive-shared-test-post "@Human quietly")
+          (hive-test-wait 5 (= 201 (hive-mentions-count)))
+          (sit-for 0.5)
+          (should (= 1 (length said))))))))
+
 (ert-deftest hive-mentions/those-that-waited-before-are-counted ()
   (hive-shared-test-with
     (hive-sidecar-stop)

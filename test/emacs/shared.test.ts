@@ -3,7 +3,7 @@
  * and another program that writes into the buffer through emacsclient.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -144,7 +144,10 @@ describe('writing', () => {
     const screen = await emacs.until(/during M-x 14/);
     expect(screen.join('\n')).toMatch(/M-x goto-li$/m);
     expect(screen.join('\n')).toMatch(/^before the command$/m);
-    await emacs.keys('C-g', 'C-c', 'C-k');
+    // A quit throws away what was typed ahead.
+    await emacs.keys('C-g');
+    await emacs.until(/^(?![\s\S]*M-x goto-li)/);
+    await emacs.keys('C-c', 'C-k');
     await eventually(async () => (await draft()) === '""');
   });
 
@@ -268,4 +271,20 @@ test('nothing failed on the way', async () => {
     '(if (get-buffer "*hive log*") (with-current-buffer "*hive log*" (buffer-string)))',
   );
   expect(log).not.toMatch(/ error: /);
+});
+
+test('what was posted while no sidecar ran is posted by the next Emacs, though this one is killed', async () => {
+  await evaluate('(hive-sidecar-stop)');
+  await command('hive-shared-current');
+  await emacs.until(/demo {3}not connected/);
+  await emacs.keys('M->');
+  await emacs.type('my last words');
+  await emacs.until(/^my last words$/m);
+  await emacs.keys('C-c', 'C-c');
+  const kept = () => home.outboxFiles().map((file) => readFileSync(join(home.outbox, file), 'utf8'));
+  await eventually(() => kept().some((text) => text.includes('my last words')), 5_000, 'the outbox');
+  expect(await draft()).toBe('""');
+  process.kill(await emacs.pid(), 'SIGKILL');
+  emacs = await home.emacs();
+  expect(await posted('my last words')).toHaveLength(1);
 });
