@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { PromptFilter } from '../../src/application/ports.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { sleep } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 type Filter = Omit<PromptFilter, 'limit' | 'cursor'>;
