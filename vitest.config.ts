@@ -24,6 +24,8 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,
+    // A shared machine can stall a real process for seconds; a test that fails twice has found something.
+    retry: process.env['CI'] === undefined ? 0 : 1,
     hookTimeout: 30_000,
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs'),
