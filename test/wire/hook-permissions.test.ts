@@ -205,6 +205,31 @@ describe('a permission prompt of Claude Code', () => {
   });
 });
 
+test.each([
+  [
+    'claude-code/PermissionRequest-Bash-addDirectories.json',
+    'Run echo one > f.txt?',
+    'everything in /home/user/project, for this session',
+  ],
+  [
+    'claude-code/PermissionRequest-mcp.json',
+    'Call hivemind_ask_async of hive?',
+    'mcp__hive__hivemind_ask_async, in this project, for you',
+  ],
+  ['codex/PermissionRequest-mcp.json', 'Call plain of hive?', null],
+])('%s is shown as what it is, with its own scope', async (file, question, always) => {
+  await openDesk(hive);
+  const client = file.startsWith('codex') ? ('codex' as const) : ('claude-code' as const);
+  const { prompts, printed } = await fireDialog(hive, recordedEvent(file), {
+    client,
+    env: { HIVE_PERMISSIONS: 'on' },
+  });
+  const offered = prompts[0]?.options.find(({ label }) => label === 'Allow always');
+  expect([prompts[0]?.question, offered?.description ?? null]).toEqual([question, always]);
+  await answer(prompts[0]?.ask_id ?? '', 'Deny');
+  await printed;
+});
+
 describe('where nobody could answer', () => {
   test('without a desk the terminal is asked alone, at once', async () => {
     const { result, ms } = await timed(() => fire(hive, BASH));

@@ -96,6 +96,14 @@ describe('AskUserQuestion', () => {
     expect(late.outcome).toBe('late');
   });
 
+  test.each(['by-terminal', 'free-text', 'by-hook'])('is over when its tool is: %s', async (how) => {
+    const { prompts, printed } = await fireDialog(hive, ASKED);
+    await fire(hive, recordedEvent(`claude-code/PostToolUse-AskUserQuestion-${how}.json`));
+    expect(await printed).toBe('');
+    for (const { ask_id } of prompts)
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ cancel_reason: 'answered_elsewhere' });
+  });
+
   test('where there is no dialog PreToolUse answers it', async () => {
     expect(await fire(hive, BEFORE, { env: { CLAUDE_CODE_SESSION_ATTENDED: '1' } })).toBe('');
     const sdk = { env: { CLAUDE_CODE_ENTRYPOINT: 'sdk-ts', CLAUDE_CODE_SESSION_ATTENDED: '0' } };
