@@ -35,6 +35,7 @@ export async function report(
   const handed = await hive.delivery.hand(
     own.map((prompt) => prompt.ask_id),
     carrier,
+    caller.session_id,
   );
   const delivered = new Map(handed.map((delivery) => [delivery.prompt.ask_id, delivery]));
   const shown = prompts.map((prompt) => delivered.get(prompt.ask_id) ?? { prompt, repeated: false });
