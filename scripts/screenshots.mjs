@@ -189,6 +189,34 @@ try {
   await emacs.keys('C-x', '1', 'C-l', 'Tab');
   await emacs.until(/^(?![\s\S]*scratch)/);
   await picture(emacs, 'card');
+  await emacs.keys('q');
+
+  // The Stop guard let it go, and says so; then it reports.
+  await hive.store.write((tx) =>
+    tx.events.append({
+      type: 'desk/notice',
+      session_id: nightly.session_id,
+      subject: nightly.session_id,
+      data: {
+        severity: 'warning',
+        text: '[bg] Claude-f00df stopped with an unreported card: Nightly build failed',
+      },
+    }),
+  );
+  await emacs.until(/stopped with an unreported card/);
+  await hive.outreach.report(
+    { message: 'Bisected: the date picker broke it. The fix waits on a branch.' },
+    nightly,
+  );
+  await command('hive-outreach');
+  await emacs.keys('C-x', '1', 'g', 'M-<');
+  await emacs.until(/Bisected/);
+  await picture(emacs, 'report');
+  await emacs.keys('q');
+  await command('hive-notices');
+  await emacs.until(/unreported card/);
+  await emacs.keys('C-x', '1', 'C-l');
+  await picture(emacs, 'notices');
 } finally {
   await hive.close();
   await emacs.close();
