@@ -43,6 +43,8 @@ export async function openHome(): Promise<Home> {
       const lines = [
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
         `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-user-name "Ada")`,
+        // Looking for a shorter name of what M-x called, Emacs 28 drops what is typed meanwhile.
+        '(setq extended-command-suggest-shorter nil)',
         // Compiling what is loaded would be a child of its own, and slow.
         '(setq native-comp-deferred-compilation nil)',
         `(add-hook 'hive-connected-hook (lambda () (write-region "" nil ${lisp(connected)} nil 0)))`,
