@@ -10,6 +10,7 @@ import outreach from '../../../sql/0005_outreach.sql';
 import tokens from '../../../sql/0006_tokens.sql';
 import dialogs from '../../../sql/0007_dialogs.sql';
 import history from '../../../sql/0008_history.sql';
+import humans from '../../../sql/0009_humans.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 6, name: 'tokens', text: tokens },
   { number: 7, name: 'dialogs', text: dialogs },
   { number: 8, name: 'history', text: history },
+  { number: 9, name: 'humans', text: humans },
 ];
 
 /** The schema that this code reads and writes. */
