@@ -77,10 +77,13 @@ Signal `hive-program-missing' with a sentence when one is missing."
 ;;;; The environment
 
 (defconst hive-program--agent-variables
-  (rx bos (or "CLAUDECODE" (seq "CLAUDE_CODE_" (* (not "="))) "CLAUDE_PID"
-              "HIVE_AGENT" "HIVE_PARENT" (seq "CODEX_" (* (not "="))))
-      (or "=" eos))
-  "Variables that mark the shell of an agent.")
+  '("HIVE_AGENT" "CLAUDECODE" "CLAUDE_CODE_SESSION_ID" "CLAUDE_PID"
+    "CODEX_SESSION_ID" "CODEX_THREAD_ID" "CODEX_TOOL_CALL_ID" "CODEX_CI"
+    "CODEX_VERSION" "CODEX_SANDBOX" "CODEX_SANDBOX_NETWORK_DISABLED"
+    "GEMINI_CLI" "CURSOR_AGENT" "OPENCODE" "AI_AGENT" "HIVE_PARENT")
+  "Variables that mark the shell of an agent, and its parent.
+All but the last are AGENT_VARIABLES of src/application/identity.ts;
+a test compares the two.  Settings such as CODEX_HOME are the human's.")
 
 (defun hive-program-environment ()
   "Return the environment of the sidecar.
@@ -88,7 +91,8 @@ The variables of agents are left out: an Emacs that was started
 from inside an agent's shell is still the human's desk."
   (let ((inherited (cl-remove-if
                     (lambda (setting)
-                      (string-match-p hive-program--agent-variables setting))
+                      (member (car (split-string setting "="))
+                              hive-program--agent-variables))
                     process-environment)))
     (if hive-store
         (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)

@@ -33,9 +33,10 @@ const ADVICE =
 
 /**
  * Any of these says that an agent's process started us. A person's own settings (CODEX_HOME …) are none.
- * The one list that every command asks before it lets somebody act as the human.
+ * The one list that every command asks before it lets somebody act as the human; Emacs keeps them from its
+ * sidecar (elisp/hive-program.el has the same names, a test compares them).
  */
-const AGENT_VARIABLES: readonly string[] = [
+export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
   'CLAUDECODE',
   'CLAUDE_CODE_SESSION_ID',

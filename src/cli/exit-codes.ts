@@ -22,6 +22,10 @@ export const EXIT = {
   notAccepted: 6,
   /** This caller may not (agents for what is the human's, permissions without a terminal). */
   notAllowed: 7,
+  /** bin/hive: this Node is too old. It cannot import this table, so a test compares the two. */
+  nodeTooOld: 8,
+  /** bin/hive: the package is not built. */
+  notBuilt: 9,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
