@@ -8,7 +8,7 @@ import { openDesk } from '../support/dialogs.ts';
 import { openHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { eventually } from '../support/wait.ts';
 import { bash, startModel, type ToolUse } from './support/anthropic.ts';
 import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
 import { clients, openWorld, type World } from './support/world.ts';
@@ -72,14 +72,7 @@ async function asked(hive: Hive, count = 1): Promise<Prompt[]> {
   return prompts;
 }
 
-/** A dialog takes no key in the moment in which it comes up, so that nobody's typing answers it. */
-const SETTLED_MS = 1_000;
-
-async function acceptInTerminal(claude: ClaudeTerminal): Promise<void> {
-  await claude.until(/Do you want to proceed/);
-  await sleep(SETTLED_MS);
-  await claude.keys('Enter');
-}
+const PROCEED = /Do you want to proceed/;
 
 const answer = (hive: Hive, prompt: Prompt | undefined, given: object) =>
   hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', ...given, actor: HUMAN });
@@ -132,7 +125,7 @@ describe.skipIf(clients === null)('a permission that Claude Code asks for', () =
   test('is answered at the terminal: the desk is told so', async () => {
     const { hive, claude, folder } = await run(WRITES);
     const [prompt] = await asked(hive);
-    await acceptInTerminal(claude);
+    await claude.answer(PROCEED, 'Enter');
     await claude.until(/all done/);
     expect(existsSync(join(folder, 'made.txt'))).toBe(true);
     expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
@@ -145,16 +138,14 @@ describe.skipIf(clients === null)('a permission that Claude Code asks for', () =
   test('is refused by Esc at the terminal: the desk is told so', async () => {
     const { hive, model, claude } = await run(WRITES);
     const [prompt] = await asked(hive);
-    await claude.until(/Do you want to proceed/);
-    await sleep(SETTLED_MS);
-    await claude.keys('Escape');
+    await claude.answer(PROCEED, 'Escape');
     await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).status === 'cancelled');
     expect(model.requests).toHaveLength(1);
   });
 
   test('falls through to the terminal alone when no desk is open', async () => {
     const { hive, claude, folder } = await run(WRITES, { desk: false });
-    await acceptInTerminal(claude);
+    await claude.answer(PROCEED, 'Enter');
     await claude.until(/all done/);
     expect(existsSync(join(folder, 'made.txt'))).toBe(true);
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
@@ -164,7 +155,7 @@ describe.skipIf(clients === null)('a permission that Claude Code asks for', () =
     const { hive, claude, folder } = await run(WRITES, { env: { HIVE_PERMISSIONS: '1' } });
     const [prompt] = await asked(hive);
     await eventually(async () => (await hive.prompts.get(prompt?.ask_id ?? '')).status === 'expired');
-    await acceptInTerminal(claude);
+    await claude.answer(PROCEED, 'Enter');
     await claude.until(/all done/);
     expect(existsSync(join(folder, 'made.txt'))).toBe(true);
   });
@@ -186,13 +177,10 @@ describe.skipIf(clients === null)('AskUserQuestion in the terminal', () => {
   test('is answered at the terminal: the desk is told so', async () => {
     const { hive, model, claude } = await run(QUESTIONS);
     const prompts = await asked(hive, 2);
-    await claude.until(/Which color\?/);
-    await sleep(SETTLED_MS);
-    await claude.keys('Enter');
+    await claude.answer(/Which color\?/, 'Enter');
     await claude.until(/Which parts\?[\s\S]*\[ \] API/);
     await claude.keys('Enter', 'Tab');
-    await claude.until(/Submit answers/);
-    await claude.keys('Enter');
+    await claude.answer(/Submit answers/, 'Enter');
     await claude.until(/all done/);
     expect(model.told()).toContain('Which color?\\"=\\"Red');
     for (const { ask_id } of prompts)

@@ -53,12 +53,14 @@ async function run(env: Record<string, string>): Promise<Run> {
   return { ...world, codex, made };
 }
 
+const DIALOG = /Would you like to run|Yes, proceed/i;
+
 describe.skipIf(clients === null)('a permission that Codex asks for', () => {
   test('is left to its terminal by default', async () => {
     const { hive, codex, made } = await run({});
-    await codex.until(/Would you like to run|Yes, proceed/i, 20_000);
+    await codex.until(DIALOG, 20_000);
     expect((await hive.prompts.list({ limit: 1 })).items).toEqual([]);
-    await codex.keys('Enter');
+    await codex.answer(DIALOG, 'Enter');
     await codex.until(/all done/);
     expect(existsSync(made)).toBe(true);
   });
@@ -72,10 +74,7 @@ describe.skipIf(clients === null)('a permission that Codex asks for', () => {
       expect(prompt).toMatchObject({ kind: 'permission', header: 'Bash' });
       const ask_id = prompt?.ask_id ?? '';
       if (seconds === '20') await hive.prompts.respond({ ask_id, decision: 'Allow', actor: HUMAN });
-      else {
-        await codex.until(/Would you like to run|Yes, proceed/i, 20_000);
-        await codex.keys('Enter');
-      }
+      else await codex.answer(DIALOG, 'Enter');
       await codex.until(/all done/, 20_000);
       expect(existsSync(made)).toBe(true);
       expect((await hive.prompts.get(ask_id)).status).toBe(seconds === '20' ? 'responded' : 'expired');

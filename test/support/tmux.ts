@@ -20,6 +20,11 @@ export interface Terminal {
   cursor(): Promise<string>;
   /** The screen as soon as it shows `pattern`. Throws with the screen when it does not within `ms`. */
   until(pattern: RegExp, ms?: number): Promise<string[]>;
+  /**
+   * Waits until the screen shows `dialog`, then presses `key` until it no longer does: a dialog takes no key in
+   * the moment in which it comes up, so that nobody's typing answers it.
+   */
+  answer(dialog: RegExp, key: string): Promise<void>;
   /** The process that the terminal runs. */
   pid(): Promise<number>;
   close(): Promise<void>;
@@ -64,6 +69,17 @@ export async function openTerminal(
         if (Date.now() > deadline) throw new Error(`${pattern} did not appear:\n${screen.join('\n')}`);
         await sleep(30);
       }
+    },
+    async answer(dialog, key) {
+      await terminal.until(dialog, 20_000);
+      for (let presses = 0; presses < 20; presses++) {
+        await terminal.keys(key);
+        for (let looks = 0; looks < 20; looks++) {
+          await sleep(50);
+          if (!dialog.test((await terminal.screen()).join('\n'))) return;
+        }
+      }
+      throw new Error(`${key} did not answer ${dialog}:\n${(await terminal.screen()).join('\n')}`);
     },
     async pid() {
       return Number(await tmux('display-message', '-p', '#{pane_pid}'));
