@@ -54,6 +54,11 @@ function noted(note: string | null): string {
   return note === null ? '' : ` Note: ${note}`;
 }
 
+/** A person's note ends as they ended it; what comes after it is a sentence of its own. */
+function closed(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}
+
 /** What the client is told where it can be stopped: shown at its terminal, and read by the model at the next prompt. */
 export function stopSentence({ by, note }: Asked): string {
   return `Interrupted ${whom(by)}.${noted(note)}`;
@@ -61,7 +66,7 @@ export function stopSentence({ by, note }: Asked): string {
 
 /** What the model is told where only it can stop: the reason of a denial, and the result of a tool of ours. */
 export function pleaseStop(asked: Asked): string {
-  return `${stopSentence(asked)} Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
+  return `${closed(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
 }
 
 /** What the session reads with its next turn. */
@@ -69,7 +74,7 @@ export function toldSentence(turn: Turn, repeated: boolean): string {
   const { abort_reason, by, ended_at, note } = turn;
   const again = repeated ? ' (You may have been told this before.)' : '';
   const how = TOLD[abort_reason ?? 'unknown'](whom(by));
-  return `Your last turn ${how} (${ended_at}).${noted(note)} What was under way may be half done: look before you go on.${again}`;
+  return `${closed(`Your last turn ${how} (${ended_at}).${noted(note)}`)} What was under way may be half done: look before you go on.${again}`;
 }
 
 const TOLD: Readonly<Record<AbortReason, (by: string) => string>> = {

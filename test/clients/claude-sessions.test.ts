@@ -6,7 +6,7 @@ import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
-import { clients, openWorld, type World } from './support/world.ts';
+import { clients, openWorld, turnsOf, type World } from './support/world.ts';
 
 expectNothingLeft();
 
@@ -28,18 +28,6 @@ async function open(script: Script): Promise<Run> {
   };
 }
 
-/** Every turn of the store, as the log tells them: `STATE reason`. */
-async function turns({ hive }: World): Promise<string[]> {
-  const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-  const ids = new Set(
-    events.filter(({ type }) => type === 'turn/changed').map(({ subject }) => subject ?? ''),
-  );
-  const found = await Promise.all([...ids].map((turn_id) => hive.turns.get(turn_id)));
-  return found.map(({ state, abort_reason, by }) =>
-    [state, abort_reason, by].filter((part) => part !== null).join(' '),
-  );
-}
-
 /** Its PreToolUse hook has ended, and it is under way. */
 async function toolRuns({ hive }: World, name: string): Promise<void> {
   await eventually(async () => {
@@ -58,7 +46,7 @@ describe.skipIf(clients === null)('the interactive Claude Code', () => {
     await run.claude.say('second words');
     await run.claude.until(/all done/);
     expect(run.model.everything()).toContain('second words');
-    await eventually(async () => (await turns(run)).join() === 'completed');
+    await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
     const events = await run.hive.store.read((tx) => tx.events.after(0, 1_000));
     expect(events.filter(({ type }) => type === 'turn/steered')).toHaveLength(1);
   });
@@ -74,8 +62,8 @@ describe.skipIf(clients === null)('the interactive Claude Code', () => {
     await run.claude.until(/Interrupted[\s\S]*\? for shortcuts/);
     await run.claude.say('second words');
     await run.claude.until(/reply 3/);
-    await eventually(async () => !(await turns(run)).includes('in_progress'));
-    expect(await turns(run)).toEqual(['aborted interrupted terminal', 'completed']);
+    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
+    expect(await turnsOf(run.hive)).toEqual(['aborted interrupted terminal', 'completed']);
     const [prompt] = (await run.hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
     expect(run.model.told()).toMatch(/interrupted/i);

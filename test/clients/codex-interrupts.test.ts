@@ -1,11 +1,13 @@
-/** Client suite 3 for Codex: an interrupt denies every further call. */
+/** Client suite 3 for Codex: an interrupt ends its turn through its control socket; where there is none it denies every call. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { shell as person } from '../support/cli.ts';
 import { HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
-import { runCodex } from './support/codex.ts';
+import { codexHome, runCodex } from './support/codex.ts';
+import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
 import { clients, openWorld } from './support/world.ts';
 
@@ -37,5 +39,35 @@ describe.skipIf(clients === null)('an interrupt of Codex', () => {
       abort_reason: 'interrupted',
       cancelled_prompts: [prompt?.ask_id],
     });
+  });
+
+  test('asked for from a shell: the tool that runs is cut off at once, and the next turn knows', async () => {
+    const world = await openWorld();
+    const { hive, ...rest } = world;
+    const model = await startResponses((_request, step) => {
+      if (step === 1) return { calls: [call('hivemind_ask_async', { question: 'Go on?' })] };
+      return step === 2 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` };
+    });
+    const run = { ...rest, model };
+    const codex = await openCodex(run);
+    await codex.say('first words');
+    const works = async () => (await hive.turns.running()).find(({ turn }) => turn.last_tool === 'Bash');
+    await eventually(async () => (await works()) !== undefined, 20_000);
+    const handle = (await works())?.session.handle ?? '';
+    const { hive: say } = person(world.store, { CODEX_HOME: codexHome(run) });
+    const asked = await say('interrupt', handle, '--by', 'ada', '--note', 'wrong branch', '--json');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(asked.json()).toMatchObject({
+      outcome: 'aborted',
+      abort_reason: 'interrupted',
+      by: 'ada',
+      cancelled_prompts: [prompt?.ask_id],
+    });
+    await codex.until(/Conversation interrupted/);
+    expect(model.requests).toHaveLength(2);
+    await codex.say('second words');
+    await codex.until(/reply 3/);
+    expect(model.told()).toContain('Your last turn was interrupted by ada');
+    expect(model.told()).toContain('wrong branch');
   });
 });

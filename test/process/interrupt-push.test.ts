@@ -1,6 +1,6 @@
 /** What an asker does beyond waiting: Codex's control socket, and the signal that a person has to turn on. */
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,8 @@ import { files } from '../../src/infrastructure/platform/files.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { startAppServer } from '../support/codex-app-server.ts';
+import { ROOT } from '../support/children.ts';
+import { type Message, startAppServer } from '../support/codex-app-server.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -21,6 +22,11 @@ import { recordedTail } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
 
 expectNothingLeft();
+
+interface Recorded {
+  sequence: { from: 'client' | 'codex'; message: Partial<Message> & { result?: object } }[];
+  refusals: { error: object }[];
+}
 
 const TURN = { thread_id: 'thread-1', client_turn_id: 'turn-7' };
 
@@ -49,6 +55,29 @@ describe('the control socket of Codex', () => {
       'turn/interrupt',
     ]);
     expect(server.messages.at(-1)?.params).toEqual({ threadId: 'thread-1', turnId: 'turn-7' });
+  });
+
+  test('as recorded: what else Codex says in between is no reply, even under the same number', async () => {
+    const fixture = join(ROOT, 'test/wire/fixtures/codex/control-socket.json');
+    const { sequence, refusals } = JSON.parse(readFileSync(fixture, 'utf8')) as Recorded;
+    const sent = sequence.filter(({ from }) => from === 'client').map(({ message }) => message);
+    const said = sequence.filter(({ from }) => from === 'codex').map(({ message }) => message);
+    const asks = { id: 2, method: 'item/tool/requestUserInput', params: {} };
+    const replyTo = (id?: number): object[] => [
+      ...said.filter((message) => 'method' in message || message.id === id),
+      { ...asks, id },
+    ];
+    const server = await startAppServer(tempFolder(), ({ id }) => [asks, ...replyTo(id)]);
+    const params = sent.at(-1)?.params as { threadId: string; turnId: string };
+    const turn = { thread_id: params.threadId, client_turn_id: params.turnId };
+    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(turn)).toBe(true);
+    expect(server.messages).toEqual(sent);
+    for (const { error } of refusals) {
+      const refusing = await startAppServer(tempFolder(), ({ method, id }) =>
+        method === 'initialize' ? replyTo(id) : { error },
+      );
+      expect(await createCodexControl({ CODEX_HOME: refusing.home }).interrupt(turn)).toBe(false);
+    }
   });
 
   test('a long id is sent whole', async () => {

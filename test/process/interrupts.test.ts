@@ -163,7 +163,7 @@ describe('an agent over MCP', () => {
       status: 'interrupted',
       interrupted_by: 'ada',
       note: 'enough',
-      next: expect.stringMatching(/^Interrupted by ada\. Note: enough Stop now/),
+      next: expect.stringMatching(/^Interrupted by ada\. Note: enough\. Stop now/),
     });
     expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
     expect(turn.state).toBe('in_progress');

@@ -18,11 +18,11 @@ export interface AppServer {
   readonly messages: readonly Message[];
 }
 
-/** Answers each request with what `reply` gives; with nothing where that is undefined. */
-export async function startAppServer(
-  home: string,
-  reply: (message: Message) => object | undefined,
-): Promise<AppServer> {
+/** A reply to the request, or whole messages, in order; nothing where it is undefined. */
+type Said = object | readonly object[] | undefined;
+
+/** Answers each request with what `reply` gives. */
+export async function startAppServer(home: string, reply: (message: Message) => Said): Promise<AppServer> {
   const messages: Message[] = [];
   const sockets = new Set<Duplex>();
   const server = createServer();
@@ -46,9 +46,11 @@ export async function startAppServer(
         messages.push(message);
         const said = message.id === undefined ? undefined : reply(message);
         if (said === undefined) continue;
-        const bytes = Buffer.from(JSON.stringify({ id: message.id, ...said }));
-        socket.write(frame(0x01, bytes.subarray(0, 5)));
-        socket.write(frame(0x80, bytes.subarray(5)));
+        for (const one of Array.isArray(said) ? said : [{ id: message.id, ...said }]) {
+          const bytes = Buffer.from(JSON.stringify(one));
+          socket.write(frame(0x01, bytes.subarray(0, 5)));
+          socket.write(frame(0x80, bytes.subarray(5)));
+        }
       }
     });
   });

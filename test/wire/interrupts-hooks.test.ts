@@ -28,7 +28,7 @@ async function interrupt(hive: Hive, note: string | null = null, session = SESSI
 }
 
 const STOP = 'Interrupted by ada. Note: wrong branch';
-const PLEASE = `${STOP} Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
+const PLEASE = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
 
 describe('Claude Code', () => {
   test('the next tool does not run, and the turn ends there', async () => {
@@ -148,7 +148,7 @@ describe('Claude Code', () => {
     await reply;
     const { hookSpecificOutput } = JSON.parse(await client.prompt('p2'));
     expect(hookSpecificOutput.additionalContext).toMatch(
-      /^Your last turn was interrupted by ada \(\d{4}-.*Z\)\. Note: wrong branch What was under way may be half done/,
+      /^Your last turn was interrupted by ada \(\d{4}-.*Z\)\. Note: wrong branch\. What was under way may be half done/,
     );
     expect(await client.pre('p2', 't2')).toBe('');
     await client.stop('p2');

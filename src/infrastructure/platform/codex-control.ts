@@ -1,8 +1,9 @@
 /**
- * The control socket of a running Codex (0.169): WebSocket over a Unix socket, JSON-RPC without a version field.
- * `turn/interrupt` on it ends a turn at once. Node's own WebSocket knows no Unix sockets, so the few frames
- * that are needed are made here; everything is bounded, since a repeated interrupt of one that is over has
- * been left unanswered by Codex for good.
+ * The control socket of a running Codex daemon (0.169): WebSocket over a Unix socket, JSON-RPC without a version
+ * field. `turn/interrupt` on it is answered once the turn has ended, after its Interrupt hook; a turn that is over or
+ * unknown gets an error (test/wire/fixtures/codex/control-socket.json). Node's own WebSocket knows no Unix sockets, so
+ * the few frames that are needed are made here; everything is bounded, since older versions left a repeated
+ * interrupt unanswered for good.
  */
 import type { Duplex } from 'node:stream';
 import type { CodexControl } from '../../application/ports.ts';
@@ -34,6 +35,13 @@ export function createCodexControl(env: Environment): CodexControl {
   };
 }
 
+/** A reply, a notification or a request of Codex. */
+interface Incoming {
+  id?: unknown;
+  method?: string;
+  error?: unknown;
+}
+
 /** Shakes hands, asks, and waits for the one reply. */
 async function talk(path: string, params: object): Promise<boolean> {
   const socket = await upgrade(path);
@@ -44,7 +52,9 @@ async function talk(path: string, params: object): Promise<boolean> {
       const reader = new FrameReader((frame) => {
         if (frame.kind === 'ping') socket.write(encodeFrame('pong', frame.payload));
         if (frame.kind !== 'text') return;
-        const reply = JSON.parse(frame.payload.toString('utf8')) as { id?: unknown; error?: unknown };
+        const reply = JSON.parse(frame.payload.toString('utf8')) as Incoming;
+        // Notifications come at any time, and its own requests count their ids as we do.
+        if (reply.method !== undefined) return;
         if (reply.id === 1) {
           send({ method: 'initialized' });
           send({ id: 2, method: 'turn/interrupt', params });

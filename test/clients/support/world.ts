@@ -54,3 +54,15 @@ export const isSubagent = (id: string): boolean => id.includes(':');
 export function askIdIn(told: unknown): string {
   return /ask-[0-9a-z]{16}/.exec(JSON.stringify(told))?.[0] ?? 'none';
 }
+
+/** Every turn of the store, as the log tells them: `STATE reason by`. */
+export async function turnsOf(hive: Hive): Promise<string[]> {
+  const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
+  const ids = new Set(
+    events.filter(({ type }) => type === 'turn/changed').map(({ subject }) => subject ?? ''),
+  );
+  const found = await Promise.all([...ids].map((turn_id) => hive.turns.get(turn_id)));
+  return found.map(({ state, abort_reason, by }) =>
+    [state, abort_reason, by].filter((part) => part !== null).join(' '),
+  );
+}

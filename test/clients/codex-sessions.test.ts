@@ -1,0 +1,88 @@
+/** Client suite 6 for Codex: steering, Esc and resume with a question open: which turn, and where the answer goes. */
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually } from '../support/wait.ts';
+import { runCodex } from './support/codex.ts';
+import { type CodexTerminal, openCodex } from './support/codex-terminal.ts';
+import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
+import { clients, openWorld, turnsOf, type World } from './support/world.ts';
+
+expectNothingLeft();
+
+const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
+
+interface Run extends World {
+  model: Awaited<ReturnType<typeof startResponses>>;
+  codex: CodexTerminal;
+}
+
+async function open(script: Script): Promise<Run> {
+  const world = await openWorld();
+  const { hive: _, ...rest } = world;
+  const model = await startResponses(script);
+  return { ...world, model, codex: await openCodex({ ...rest, model, env: { HIVE_WAKE: 'off' } }) };
+}
+
+/** Its PreToolUse hook has ended, and it is under way. */
+async function toolRuns({ hive }: World): Promise<void> {
+  const running = async () => (await hive.turns.running()).some(({ turn }) => turn.last_tool === 'Bash');
+  await eventually(running, 20_000, 'the tool');
+}
+
+describe.skipIf(clients === null)('the interactive Codex', () => {
+  test('a message typed while a tool runs steers the turn that runs', async () => {
+    const run = await open((_request, step) =>
+      step === 1 ? { calls: [shell('sleep 3')] } : { text: 'all done' },
+    );
+    await run.codex.say('first words');
+    await toolRuns(run);
+    await run.codex.say('second words');
+    await run.codex.until(/all done/);
+    expect(run.model.everything()).toContain('second words');
+    await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
+    const events = await run.hive.store.read((tx) => tx.events.after(0, 1_000));
+    expect(events.filter(({ type }) => type === 'turn/steered')).toHaveLength(1);
+  });
+
+  test('Esc while a tool runs: the turn is interrupted, its question falls, the next turn is told once', async () => {
+    const run = await open((_request, step) => {
+      if (step === 1) return ask;
+      return step === 2 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` };
+    });
+    await run.codex.say('first words');
+    await toolRuns(run);
+    await run.codex.keys('Escape');
+    await run.codex.until(/Conversation interrupted/);
+    await eventually(async () => (await turnsOf(run.hive)).join() === 'aborted interrupted terminal');
+    const [prompt] = (await run.hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
+    await run.codex.say('second words');
+    await run.codex.until(/reply 3[\s\S]*Worked for/);
+    expect(run.model.told()).toContain('Your last turn was interrupted at the terminal');
+    expect(run.model.told()).toContain(`${prompt?.ask_id} (asked`);
+    await run.codex.say('third words');
+    await run.codex.until(/reply 4[\s\S]*Worked for/);
+    expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
+    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
+    expect(await turnsOf(run.hive)).toEqual(['aborted interrupted terminal', 'completed', 'completed']);
+  });
+});
+
+describe.skipIf(clients === null)('codex exec resume', () => {
+  test('hears at its start what was answered while it was gone, under its old id', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    const model = await startResponses((_request, step) => (step === 1 ? ask : { text: 'done' }));
+    const first = await runCodex({ ...world, model }, 'go');
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    const ask_id = prompt?.ask_id ?? '';
+    expect(prompt).toMatchObject({ session_id: first.thread_id, status: 'pending', orphaned: true });
+    await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
+    const again = await runCodex({ ...world, model }, 'go on', ['resume', first.thread_id]);
+    expect(again.thread_id).toBe(first.thread_id);
+    expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
+    expect(model.told()).toMatch(/Answer to ask-.*blue/);
+    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+  });
+});

@@ -1,0 +1,68 @@
+/** The interactive Codex in a real terminal, hosted by Codex' own daemon: typed at with keys, read off the screen. */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { trustOf } from '../../../src/infrastructure/installation/codex.ts';
+import { remainingProcesses } from '../../support/children.ts';
+import { openTerminal, type Terminal } from '../../support/tmux.ts';
+import { eventually } from '../../support/wait.ts';
+import { type CodexRun, codexEnvironment, codexHome, configureCodex } from './codex.ts';
+
+export interface CodexTerminal extends Terminal {
+  /** Types a message and sends it. */
+  say(message: string): Promise<void>;
+}
+
+/** Starts it with our hooks trusted, and waits until it takes a message. */
+export async function openCodex(run: CodexRun): Promise<CodexTerminal> {
+  configureCodex(run);
+  trustHooks(run);
+  const place = join(run.folder, 't');
+  mkdirSync(place, { recursive: true });
+  const env = { ...codexEnvironment(run), TERM: 'xterm-256color', TMPDIR: place };
+  startDaemon(run, env);
+  const command = ['env', '-C', run.folder, run.clients.codex];
+  const terminal = await openTerminal(place, env, command, { columns: 120, lines: 40 });
+  onTestFinished(() => terminal.close());
+  await terminal.until(/Ask Codex to do anything/, 20_000);
+  return {
+    ...terminal,
+    async say(message) {
+      await terminal.type(message);
+      await terminal.until(new RegExp(message.slice(0, 30).replaceAll(/[^\w ]/g, '.')));
+      await terminal.keys('Enter');
+    },
+  };
+}
+
+/** As a person does with `hive init codex`: a daemon takes no flag that would spare it. */
+function trustHooks(run: CodexRun): void {
+  const home = codexHome(run);
+  const hooks = join(home, 'hooks.json');
+  for (const { path, values } of trustOf(hooks, readFileSync(hooks, 'utf8'))) {
+    const [, , key] = path;
+    const lines = ['', `[hooks.state.${JSON.stringify(key)}]`, `trusted_hash = "${values['trusted_hash']}"`];
+    appendFileSync(join(home, 'config.toml'), lines.join('\n'));
+  }
+}
+
+/** Starts the daemon, as the terminal would; ended with all that it started when the test has finished. */
+function startDaemon(run: CodexRun, env: Record<string, string>): void {
+  onTestFinished(async () => {
+    // Asked to stop it waits for its threads, for half a minute at times; and its updater goes on by itself.
+    for (const line of remainingProcesses()) end(Number.parseInt(line, 10));
+    await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
+  });
+  const options = { env, cwd: run.folder, timeout: 30_000, stdio: 'pipe' } as const;
+  execFileSync(run.clients.codex, ['app-server', 'daemon', 'start'], options);
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // One that ended by itself meanwhile is what we want.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
