@@ -2,13 +2,11 @@
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { openHive } from '../../src/open-hive.ts';
+import { createInterface, type Interface } from 'node:readline';
 import { openBareStore } from '../bare-store.ts';
-import { connectHive, environment, start, storeIn, tempFolder } from '../children.ts';
+import { connectHive, environment, ROOT, start, tempFolder } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
 
-const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 /** Long enough for a poll to have gone to sleep. */
 const ASLEEP_MS = 30;
 
@@ -18,7 +16,7 @@ export const answer: Family = {
   async measure(effort) {
     const folder = tempFolder();
     const agent = await connectHive(folder);
-    const desk = await openHive({ store: storeIn(folder), env: {} });
+    const desk = await startDesk(folder);
     const bare = openBareStore(folder);
     const bell = await startBell(folder);
 
@@ -27,11 +25,11 @@ export const answer: Family = {
         const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go on?' });
         const polled = agent.call('hivemind_poll', { ask_id, wait_ms: 20_000 });
         await asleep();
-        const started = performance.now();
-        await desk.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
+        const began = desk.answer(String(ask_id));
         const { status } = await polled;
+        const returned = process.hrtime.bigint();
         if (status !== 'responded') throw new Error(`The poll returned ${String(status)}.`);
-        return performance.now() - started;
+        return Number(returned - (await began)) / 1e6;
       },
       async floor() {
         await asleep();
@@ -42,7 +40,7 @@ export const answer: Family = {
     });
     bell.close();
     bare.close();
-    await desk.close();
+    desk.close();
     return [
       {
         name: 'answer → waiting poll',
@@ -55,6 +53,27 @@ export const answer: Family = {
   },
 };
 
+interface Desk {
+  /** Has the prompt answered; resolves to when the answering began, on the clock of `process.hrtime`. */
+  answer(ask_id: string): Promise<bigint>;
+  close(): void;
+}
+
+async function startDesk(folder: string): Promise<Desk> {
+  const program = join(import.meta.dirname, '../peers/answerer.ts');
+  const loader = join(ROOT, 'test/support/sql-loader.mjs');
+  const { lines, say, close } = await startPeer(folder, ['--import', loader, program]);
+  return {
+    async answer(ask_id) {
+      const said = once(lines, 'line');
+      say(`${ask_id}\n`);
+      const [began] = (await said) as [string];
+      return BigInt(began);
+    },
+    close,
+  };
+}
+
 interface Bell {
   /** Writes the file and resolves to when the watcher was woken, in milliseconds after `started`. */
   ring(started: bigint): Promise<number>;
@@ -64,24 +83,42 @@ interface Bell {
 async function startBell(folder: string): Promise<Bell> {
   const path = join(folder, 'bell');
   const file = openSync(path, 'w');
-  const watcher = start(process.execPath, [join(import.meta.dirname, '../peers/bell-watcher.mjs'), path], {
-    env: environment(folder),
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  if (watcher.stdout === null) throw new Error('The watcher has no stdout.');
-  const lines = createInterface({ input: watcher.stdout });
-  await once(lines, 'line');
+  const peer = await startPeer(folder, [join(import.meta.dirname, '../peers/bell-watcher.mjs'), path]);
   return {
     async ring(started) {
-      const said = once(lines, 'line');
+      const said = once(peer.lines, 'line');
       writeSync(file, '!', 0);
       const [woken] = (await said) as [string];
       return Number(BigInt(woken) - started) / 1e6;
     },
     close() {
       closeSync(file);
+      peer.close();
+    },
+  };
+}
+
+interface Peer {
+  lines: Interface;
+  say(text: string): void;
+  close(): void;
+}
+
+/** Starts a program that says a first line when it is ready. */
+async function startPeer(folder: string, args: readonly string[]): Promise<Peer> {
+  const child = start(process.execPath, args, {
+    env: environment(folder),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  if (child.stdout === null) throw new Error('The peer has no stdout.');
+  const lines = createInterface({ input: child.stdout });
+  await once(lines, 'line');
+  return {
+    lines,
+    say: (text) => child.stdin?.write(text),
+    close() {
       lines.close();
-      watcher.stdin?.end();
+      child.stdin?.end();
     },
   };
 }

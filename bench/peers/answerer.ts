@@ -1,0 +1,17 @@
+/**
+ * The human's side of rows/answer.ts, a process of its own as a sidecar is: answers each prompt whose ask_id comes
+ * on stdin with "yes", and prints when it began to, as `process.hrtime` has it. The store is HIVE_STORE.
+ */
+import { createInterface } from 'node:readline';
+import { openHive } from '../../src/open-hive.ts';
+
+const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
+
+const hive = await openHive();
+process.stdout.write('ready\n');
+for await (const ask_id of createInterface({ input: process.stdin })) {
+  const began = process.hrtime.bigint();
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  process.stdout.write(`${began}\n`);
+}
+await hive.close();
