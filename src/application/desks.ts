@@ -1,11 +1,19 @@
 /** Desks: presence as a lease, focus, and the wishes of the human at a seat. */
-import { DESK_HEARTBEAT_MS, type Desk, leaseFrom } from '../domain/desks.ts';
+import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/desks.ts';
 import { type PreferenceChanges, type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import { releaseAll } from './claims.ts';
+import { noteHuman } from './humans.ts';
 import type { Ids, Logger, Store } from './ports.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
-  open(introduction: { seat: string; pid: number; client: string }): Promise<OpenDesk>;
+  open(introduction: {
+    seat: string;
+    pid: number;
+    client: string;
+    /** What the human is called; default: as they have logged in. */
+    human?: string | undefined;
+  }): Promise<OpenDesk>;
   online(): Promise<Desk[]>;
   preferences(seat: string): Promise<Preferences>;
   /** Merges into what stands; a null goes back to the default. Returns what stands then. */
@@ -20,7 +28,7 @@ export interface OpenDesk {
 
 export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
   return {
-    async open({ seat, pid, client }) {
+    async open({ seat, pid, client, human = userOfSeat(seat) }) {
       const desk_id = ids.make('desk');
       await store.write(async (tx) => {
         await tx.desks.removeLapsed(tx.now);
@@ -29,15 +37,17 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           seat,
           pid,
           client,
+          human,
           focused: false,
           opened_at: tx.now,
           lease_until: leaseFrom(tx.now),
         });
+        await noteHuman(tx, { human, seat });
         await tx.events.append({
           type: 'desk/opened',
           session_id: null,
           subject: desk_id,
-          data: { seat, client },
+          data: { seat, client, human },
         });
       });
       let focused = false;
@@ -57,6 +67,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
             seat,
             pid,
             client,
+            human,
             focused,
             opened_at: tx.now,
             lease_until: leaseFrom(tx.now),
@@ -77,6 +88,8 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
           clearInterval(heartbeat);
           await store.write(async (tx) => {
             await tx.desks.remove(desk_id);
+            await releaseAll(tx, await tx.claims.ofDesk(desk_id), 'desk_closed');
+            await noteHuman(tx, { human, seat });
             await tx.events.append({
               type: 'desk/closed',
               session_id: null,

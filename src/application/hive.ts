@@ -1,5 +1,6 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
 import { type Callbacks, createCallbacks } from './callbacks.ts';
+import { type ClaimService, createClaims } from './claims.ts';
 import { type CodexWaker, createCodexWaker } from './codex-wakes.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
@@ -7,6 +8,7 @@ import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { createHooks, type HookService } from './hooks.ts';
+import { createHumans, type HumanService } from './humans.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { startMentionPopups } from './mention-popups.ts';
@@ -43,6 +45,8 @@ export interface Hive {
   readonly log: Logger;
   readonly feed: Feed;
   readonly prompts: PromptService;
+  readonly claims: ClaimService;
+  readonly humans: HumanService;
   readonly callbacks: Callbacks;
   readonly delivery: DeliveryService;
   readonly sessions: SessionService;
@@ -97,9 +101,12 @@ export function createHive(parts: HiveParts): Hive {
   const { store, ids, processes, log, notifier, findPlace, mention_ttl_ms } = parts;
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
+  const claims = createClaims(store);
   const mentions = createMentions(store);
   const expiring = [
     { expireDue: prompts.expireDue, next: (tx: ReadTx) => tx.prompts.nextExpiry() },
+    { expireDue: prompts.escalateDue, next: (tx: ReadTx) => tx.prompts.nextEscalation() },
+    { expireDue: claims.releaseLapsed, next: (tx: ReadTx) => tx.claims.nextLapse() },
     { expireDue: mentions.expireDue, next: (tx: ReadTx) => tx.mentions.nextExpiry() },
   ];
   const delivery = createDelivery(store);
@@ -130,6 +137,8 @@ export function createHive(parts: HiveParts): Hive {
     log,
     feed,
     prompts,
+    claims,
+    humans: createHumans(store),
     callbacks,
     delivery,
     sessions,

@@ -2,13 +2,12 @@
  * The board: what this process has on the human's desktop. It shows, gathers a storm into one popup, takes
  * down what is settled, and carries a click to the service that every answer goes through.
  */
-import { userOfSeat } from '../domain/desks.ts';
 import { isTransient } from '../domain/errors.ts';
 import { noteArrivals, noticePopup, type Popup, promptPopup, STORM, stormPopup } from '../domain/popups.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { excerpt } from '../domain/text.ts';
-import type { PopupParts, PopupParty } from './popups.ts';
+import { humanOf, type PopupParts, type PopupParty } from './popups.ts';
 import type { PopupEnd, PopupOutcome, ShownPopup } from './ports.ts';
 
 export interface PopupBoard {
@@ -44,7 +43,7 @@ const ANSWER_RETRY_MS = 1_000;
 
 export function createPopupBoard(
   { store, prompts: service, notifier, log }: PopupParts,
-  { seat, open }: PopupParty,
+  { seat, human, open }: PopupParty,
   record: RecordPopups,
 ): PopupBoard {
   const cards = new Set<Card>();
@@ -148,7 +147,12 @@ export function createPopupBoard(
           ask_id: prompt.ask_id,
           selected: [label],
           response_id,
-          actor: { kind: 'human', by: userOfSeat(seat), via: 'notification', confirmed: popup_permissions },
+          actor: {
+            kind: 'human',
+            by: humanOf({ human, seat }),
+            via: 'notification',
+            confirmed: popup_permissions,
+          },
         });
         if (outcome === 'lost')
           await tell(prompt, `${standing.by ?? 'Somebody'} answered "${standing.decision ?? ''}" before.`);

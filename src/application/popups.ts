@@ -3,6 +3,8 @@
  * the focused desk none, other desks a little, an agent's own process longer; then a compare-and-set in
  * the store lets one of them have it, once per prompt and seat. What became of it goes on the prompt's trail.
  */
+import { userOfSeat } from '../domain/desks.ts';
+import { concerns, namesOf } from '../domain/humans.ts';
 import { decide, type SuppressReason } from '../domain/popups.ts';
 import { momentOf, preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
@@ -15,6 +17,8 @@ import type { PromptService } from './prompts.ts';
 export interface PopupParty {
   /** Machine and user. */
   seat: string;
+  /** What the human of the seat is called; default: as they have logged in. */
+  human?: string | undefined;
   /** Who claims, for the trail: a desk, or a connection of an agent. */
   name: string;
   /** The desk of this process; null when there is none, which lets every desk of the seat go first. */
@@ -42,7 +46,14 @@ const BATCH = 100;
 /** How long to wait after the store refused. */
 const RETRY_MS = 1_000;
 
+/** After these a prompt wants to be seen: it is new, or is everybody's now. */
+const SHOWS: ReadonlySet<string> = new Set(['prompt/created', 'prompt/escalated']);
 const SETTLES: ReadonlySet<string> = new Set(['prompt/responded', 'prompt/expired', 'prompt/cancelled']);
+
+/** In whose name this party acts. */
+export function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
+  return human ?? userOfSeat(seat);
+}
 
 /** How long this process lets others go first. */
 export async function patienceOf(store: Store, { seat, desk_id }: PopupParty): Promise<number> {
@@ -56,6 +67,7 @@ export async function patienceOf(store: Store, { seat, desk_id }: PopupParty): P
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, log } = parts;
   const { seat, name } = party;
+  const names = namesOf({ seat, human: humanOf(party) });
   const due = new Map<string, number>();
   const board = createPopupBoard(parts, party, async (prompts, outcome, reason, data) => {
     // A storm of thousands must not keep everybody else from the store for its whole length.
@@ -113,8 +125,11 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       .map(([ask_id]) => ask_id)
       .slice(0, BATCH);
     // A look costs no lock: most processes of a seat find that another was first, or that it is answered.
-    const open = await store.read((tx) => Promise.all(ids.map((ask_id) => tx.prompts.get(ask_id))));
-    const toShow = open.some((prompt) => prompt?.status === 'pending') ? await store.write(claim) : [];
+    const waits = await store.read(async (tx) => {
+      const found = await Promise.all(ids.map((ask_id) => tx.prompts.get(ask_id)));
+      return found.some((prompt) => prompt?.status === 'pending' && concerns(prompt, names, tx.now));
+    });
+    const toShow = waits ? await store.write(claim) : [];
     for (const ask_id of ids) due.delete(ask_id);
     schedule();
     if (toShow.length > 0) board.show(toShow);
@@ -127,6 +142,8 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       for (const ask_id of ids) {
         const prompt = await tx.prompts.get(ask_id);
         if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) continue;
+        // Another's question pops up there; here once it is escalated.
+        if (!concerns(prompt, names, tx.now)) continue;
         if (!(await tx.prompts.claimPopup(ask_id, seat, name, tx.now))) continue;
         const verdict = decide(prompt, preferences, { focused }, momentOf(new Date()));
         if (verdict.show) shown.push(prompt);
@@ -141,11 +158,11 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     return feed.follow({
       cursor,
       async onEvents(events) {
-        const created = events.filter((event) => event.type === 'prompt/created');
+        const created = events.filter((event) => SHOWS.has(event.type));
         const at = created.length === 0 ? 0 : Date.now() + (await patienceOf(store, party));
         for (const { type, subject, data } of events) {
           if (subject === null) continue;
-          if (type === 'prompt/created') due.set(subject, at);
+          if (SHOWS.has(type)) due.set(subject, at);
           if (SETTLES.has(type)) board.takeDown(subject);
           if (SETTLES.has(type) || (type === 'prompt/popup' && data['seat'] === seat)) due.delete(subject);
         }

@@ -7,6 +7,7 @@ import type { Desk } from '../domain/desks.ts';
 import type { HiveEvent, NewEvent } from '../domain/events.ts';
 import type { GateRecord } from '../domain/gate.ts';
 import type { HistoryEntry } from '../domain/history.ts';
+import type { Human, Team } from '../domain/humans.ts';
 import type { Interrupt } from '../domain/interrupts.ts';
 import type { Loop, Pair } from '../domain/loop-guard.ts';
 import type { Mention, MentionInFull, MentionStatus, MentionSummary } from '../domain/mentions.ts';
@@ -53,6 +54,8 @@ export interface ReadTx {
   readonly prints: PrintReads;
   readonly wakers: WakerReads;
   readonly desks: DeskReads;
+  readonly humans: HumanReads;
+  readonly claims: ClaimReads;
   readonly events: EventReads;
 }
 
@@ -69,6 +72,8 @@ export interface WriteTx extends ReadTx {
   readonly prints: PrintRecords;
   readonly wakers: WakerRecords;
   readonly desks: DeskRecords;
+  readonly humans: HumanRecords;
+  readonly claims: ClaimRecords;
   readonly events: EventRecords;
 }
 
@@ -85,6 +90,8 @@ export interface PromptFilter {
   agent?: string | undefined;
   project?: string | undefined;
   kind?: string | undefined;
+  /** Addressed to this human or team. */
+  to?: string | undefined;
   query?: string | undefined;
   limit: number;
   cursor?: string | null | undefined;
@@ -124,6 +131,9 @@ export interface PromptReads extends PrunableReads {
   due(now: string, limit: number): Promise<Prompt[]>;
   /** When the next pending prompt expires. */
   nextExpiry(): Promise<string | null>;
+  /** Pending prompts of which everybody is to be asked by `now`. */
+  toEscalate(now: string, limit: number): Promise<Prompt[]>;
+  nextEscalation(): Promise<string | null>;
   response(response_id: string): Promise<StoredResponse | undefined>;
 }
 
@@ -131,6 +141,8 @@ export interface PromptRecords extends PromptReads, Prunable {
   insert(prompt: Prompt): Promise<void>;
   /** Compare-and-set from `pending`; an answer also needs the time not to have run out. False: somebody was first. */
   settle(prompt: Prompt, now: string): Promise<boolean>;
+  /** False: it is settled, or escalated already. */
+  escalate(ask_id: string, escalated_at: string): Promise<boolean>;
   /** Writes everything that may change beside the status: receipts, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
@@ -436,6 +448,39 @@ export interface DeskRecords extends DeskReads, Prunable {
   remove(desk_id: string): Promise<void>;
   removeLapsed(now: string): Promise<void>;
   setPreferences(seat: string, value: Record<string, unknown>, now: string): Promise<void>;
+}
+
+export interface HumanReads {
+  /** By a folded name; so is every name here. */
+  get(folded: string): Promise<Human | undefined>;
+  /** One entry a name that reaches somebody, those that were seen last first. */
+  list(limit: number): Promise<Human[]>;
+  team(folded: string): Promise<Team | undefined>;
+  teams(): Promise<Team[]>;
+}
+
+export interface HumanRecords extends HumanReads {
+  put(human: Human): Promise<void>;
+  putTeam(team: Team): Promise<void>;
+  /** False: there is none. */
+  removeTeam(folded: string): Promise<boolean>;
+}
+
+/** Which desk holds a prompt that somebody has taken up. */
+export interface ClaimReads {
+  /** The desk that holds it, as long as that lives. */
+  holder(ask_id: string, now: string): Promise<string | null>;
+  /** The prompts that a desk holds. */
+  ofDesk(desk_id: string): Promise<string[]>;
+  /** The prompts held by desks that are gone. */
+  lapsed(now: string, limit: number): Promise<string[]>;
+  /** When the first lease of a desk that holds something ends; in the past when one has. */
+  nextLapse(): Promise<string | null>;
+}
+
+export interface ClaimRecords extends ClaimReads {
+  put(ask_id: string, desk_id: string): Promise<void>;
+  remove(ask_id: string): Promise<void>;
 }
 
 export interface EventReads extends PrunableReads {

@@ -1,6 +1,7 @@
 /** What services and hooks do to prompts, inside a transaction of theirs, with the event that tells of it. */
 import { HiveError } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
+import { escalatePrompt } from '../domain/humans.ts';
 import {
   type AnswerOutcome,
   type CancelReason,
@@ -31,6 +32,7 @@ export async function recordAnswer(
   if (outcome === 'accepted' && !(await tx.prompts.settle(settled, tx.now))) {
     throw new HiveError('internal', `The prompt ${ask_id} changed inside its own transaction.`);
   }
+  if (outcome === 'accepted') await dropClaim(tx, prompt);
   if (outcome === 'late') await tx.prompts.update(settled);
   await tx.prompts.addResponse({ ...answer, ask_id, outcome });
   const { decision, by, via, response_id } = answer;
@@ -53,6 +55,7 @@ export async function recordCancel(
   const cancelled = cancelPrompt(prompt, { by, via, reason }, tx.now);
   if (cancelled === prompt) return prompt;
   await tx.prompts.settle(cancelled, tx.now);
+  await dropClaim(tx, prompt);
   await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
   return cancelled;
 }
@@ -61,6 +64,7 @@ export async function recordCancel(
 export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const expired = expirePrompt(prompt, tx.now);
   await tx.prompts.settle(expired, tx.now);
+  await dropClaim(tx, prompt);
   await appendPrompt(tx, 'prompt/expired', expired, {});
   return expired;
 }
@@ -73,4 +77,17 @@ export async function appendPrompt(
 ): Promise<void> {
   const { session_id, ask_id: subject, status } = prompt;
   await tx.events.append({ type, session_id, subject, data: { status, ...data } });
+}
+
+/** Asks everybody, inside a transaction that has found it time to. */
+export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
+  const escalated = escalatePrompt(prompt, tx.now);
+  if (escalated === prompt || !(await tx.prompts.escalate(prompt.ask_id, tx.now))) return prompt;
+  await appendPrompt(tx, 'prompt/escalated', escalated, { to: prompt.to });
+  return escalated;
+}
+
+/** Nobody holds what is settled. */
+async function dropClaim(tx: WriteTx, { ask_id, claimed_by }: Prompt): Promise<void> {
+  if (claimed_by !== null) await tx.claims.remove(ask_id);
 }

@@ -5,6 +5,7 @@
 import { type Actor, refusalToAnswer, refusalToCancel } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
+import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
 import { type AnswerRequest, resolveAnswer } from '../domain/prompt-answers.ts';
 import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
 import {
@@ -18,13 +19,22 @@ import {
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
+import { findAddress } from './humans.ts';
 import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
-import { appendPrompt, insertPrompt, recordAnswer, recordCancel, recordExpiry } from './prompt-records.ts';
+import {
+  appendPrompt,
+  insertPrompt,
+  recordAnswer,
+  recordCancel,
+  recordEscalation,
+  recordExpiry,
+} from './prompt-records.ts';
 
 export interface Asked {
   prompt: Prompt;
   /** The same idempotency key had asked before: this is that prompt, whatever its state. */
   existing: boolean;
+  /** Open desks of the humans whom it concerns. */
   desks_online: number;
 }
 
@@ -46,7 +56,7 @@ export interface AnswerCommand extends AnswerRequest {
 export interface PromptService {
   /**
    * In `turn_id`, else in the turn that the session runs at that moment.
-   * @throws HiveError `invalid_input`, `idempotency_conflict`, `turn_not_current` when that turn's end has cancelled what was asked in it.
+   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `turn_not_current` when that turn's end has cancelled what was asked in it.
    */
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
   /** @throws HiveError `prompt_not_found`. */
@@ -62,9 +72,10 @@ export interface PromptService {
   cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
   /** Expires what is due; every live process does, the compare-and-set lets one win. Returns how many it expired. */
   expireDue(): Promise<number>;
+  /** The same for what everybody is to be asked now. */
+  escalateDue(): Promise<number>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
-  claim(ask_id: string, by: string): Promise<Prompt>;
   /** Waits until one of the prompts settles; returns them as they stand then, or when the time is up. */
   wait(
     ask_ids: readonly string[],
@@ -114,9 +125,35 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       now: tx.now,
       prompts: await Promise.all(ask_ids.map((ask_id) => find(tx, ask_id))),
     }));
-    if (!prompts.some((prompt) => isExpired(prompt, now))) return prompts;
-    await service.expireDue();
+    const due = (prompt: Prompt): boolean => isExpired(prompt, now) || isEscalationDue(prompt, now);
+    if (!prompts.some(due)) return prompts;
+    await settleDue();
     return store.read((tx) => Promise.all(ask_ids.map((ask_id) => find(tx, ask_id))));
+  }
+
+  /** What is due is written down before anybody reads it. */
+  async function settleDue(): Promise<void> {
+    await service.expireDue();
+    await service.escalateDue();
+  }
+
+  /** One batch a transaction: others get their turn in between. */
+  async function writeDue(
+    due: (tx: ReadTx, limit: number) => Promise<Prompt[]>,
+    record: (tx: WriteTx, prompt: Prompt) => Promise<Prompt>,
+  ): Promise<number> {
+    let written = 0;
+    while ((await store.read((tx) => due(tx, 1))).length > 0) {
+      const count = await store.write(async (tx) => {
+        const batch = await due(tx, DUE_BATCH);
+        for (const prompt of batch) await record(tx, prompt);
+        return batch.length;
+      });
+      // Somebody else was first, or the clock was set back in between.
+      if (count === 0) break;
+      written += count;
+    }
+    return written;
   }
 
   const service: PromptService = {
@@ -129,8 +166,10 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
           { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
           ids.make('ask'),
           tx.now,
+          await findAddress(tx, request),
         );
-        const desks_online = (await tx.desks.online(tx.now)).length;
+        const desks = await tx.desks.online(tx.now);
+        const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
         const key = prompt.idempotency_key;
         const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
         if (before !== undefined) {
@@ -149,7 +188,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
     },
 
     async list(filter) {
-      await service.expireDue();
+      await settleDue();
       return store.read((tx) => tx.prompts.list(filter));
     },
 
@@ -220,21 +259,8 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         return { accepted: cancelled !== prompt, prompt: cancelled };
       }),
 
-    async expireDue() {
-      let expired = 0;
-      // One batch a transaction: others get their turn in between.
-      while ((await store.read((tx) => tx.prompts.due(tx.now, 1))).length > 0) {
-        const count = await store.write(async (tx) => {
-          const batch = await tx.prompts.due(tx.now, DUE_BATCH);
-          for (const prompt of batch) await recordExpiry(tx, prompt);
-          return batch.length;
-        });
-        // Somebody else was first, or the clock was set back in between.
-        if (count === 0) break;
-        expired += count;
-      }
-      return expired;
-    },
+    expireDue: () => writeDue((tx, limit) => tx.prompts.due(tx.now, limit), recordExpiry),
+    escalateDue: () => writeDue((tx, limit) => tx.prompts.toEscalate(tx.now, limit), recordEscalation),
 
     mark: (ask_id, receipt) =>
       change(ask_id, receipt === 'offered' ? 'prompt/offered' : 'prompt/seen', (prompt, now) => {
@@ -244,11 +270,6 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
 
     snooze: (ask_id, until) =>
       change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
-
-    claim: (ask_id, by) =>
-      change(ask_id, 'prompt/claimed', (prompt, now) =>
-        prompt.claimed_by === by ? prompt : { ...prompt, claimed_by: by, claimed_at: now },
-      ),
 
     async wait(ask_ids, options) {
       const settled = await feed.until(async () => {

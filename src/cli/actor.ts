@@ -6,7 +6,7 @@ import type { Hive } from '../application/hive.ts';
 import type { Actor, AgentActor, HumanActor } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
-import { userName } from '../infrastructure/platform/seat.ts';
+import { humanName } from '../infrastructure/platform/seat.ts';
 import { type Caller, findCaller, registerCaller } from './caller.ts';
 import { confirmPermission } from './confirm.ts';
 
@@ -66,7 +66,7 @@ export async function interruptingActor(hive: Hive, options: ActorOptions): Prom
 }
 
 function humanActor({ by }: ActorOptions): HumanActor {
-  return { kind: 'human', by: by ?? userName(), via: 'cli', confirmed: false };
+  return { kind: 'human', by: by ?? humanName(process.env), via: 'cli', confirmed: false };
 }
 
 async function agentActor(hive: Hive, caller: Caller): Promise<AgentActor> {

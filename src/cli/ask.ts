@@ -24,6 +24,8 @@ interface AskOptions {
   urgency?: Urgency;
   timeout?: string;
   key?: string;
+  to?: string;
+  escalateAfter?: string;
   wait?: true | string;
   json?: boolean;
 }
@@ -39,6 +41,8 @@ export function defineAsk(command: Command): void {
     .addOption(new Option('--kind <kind>', 'what it is').choices(['question', 'permission']))
     .addOption(new Option('--urgency <urgency>', 'how urgent').choices(['low', 'normal', 'critical']))
     .option('--timeout <duration>', 'give the question up after so long (1s to 30d); default: never')
+    .option('--to <name>', 'the human or team that is asked; default: everybody')
+    .option('--escalate-after <duration>', 'ask everybody after so long without an answer')
     .option('--key <key>', 'asked again with the same key, it is the same question')
     .option('--wait [duration]', 'wait for the answer and print the decision only')
     .option('--json', 'print JSON')
@@ -63,6 +67,8 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     urgency: options.urgency,
     timeout_ms: options.timeout === undefined ? undefined : parseDuration(options.timeout),
     idempotency_key: options.key,
+    to: options.to,
+    escalate_after_ms: options.escalateAfter === undefined ? undefined : parseDuration(options.escalateAfter),
   };
   const wait_ms = typeof options.wait === 'string' ? parseDuration(options.wait) : null;
   const caller = await findCaller(hive);
@@ -73,15 +79,18 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   const asked = await hive.prompts.ask(request, { ...session, project, project_dir });
   if (options.wait !== undefined) return printDecision(hive, asked.prompt, carrier, wait_ms, options);
 
-  const { ask_id, status, created_at, expires_at, agent } = asked.prompt;
+  const { ask_id, status, created_at, expires_at, agent, to, escalates_at } = asked.prompt;
   const { existing, desks_online } = asked;
   if (options.json === true) {
-    printJson({ ask_id, status, created_at, expires_at, desks_online, agent, existing });
+    printJson({ ask_id, status, created_at, expires_at, to, escalates_at, desks_online, agent, existing });
     return EXIT.done;
   }
   print(ask_id);
   if (existing) remark(`This was asked before and is ${status}.`);
-  else if (desks_online === 0) remark('No desk is online; the question waits in the store.');
+  else if (desks_online === 0)
+    remark(
+      `${to === null ? 'No desk is online' : `Nobody whom "${to}" reaches is at a desk`}; the question waits in the store.`,
+    );
   return EXIT.done;
 }
 

@@ -11,6 +11,7 @@ interface ListOptions extends Format {
   status: NonNullable<PromptFilter['status']> | 'all';
   project?: string;
   agent?: string;
+  to?: string;
   limit: number;
   cursor?: string;
 }
@@ -24,6 +25,7 @@ export function defineList(command: Command): void {
     )
     .option('--project <name>', 'only of this project')
     .option('--agent <handle>', 'only of this agent')
+    .option('--to <name>', 'only what this human or team is asked')
     .option('--limit <n>', 'at most so many', wholeNumber, 50)
     .option('--cursor <cursor>', 'go on where the last list ended (its next_cursor)')
     .option('--json', 'print JSON')
@@ -32,9 +34,9 @@ export function defineList(command: Command): void {
 
 async function list(
   hive: Hive,
-  { status, project, agent, limit, cursor, json }: ListOptions,
+  { status, project, agent, to, limit, cursor, json }: ListOptions,
 ): Promise<ExitCode> {
-  const filter = { status: status === 'all' ? undefined : status, project, agent };
+  const filter = { status: status === 'all' ? undefined : status, project, agent, to };
   const { items, next_cursor } = await hive.prompts.list({ ...filter, limit, cursor });
   if (json === true) {
     printJson({ prompts: items.map(promptJson), next_cursor });

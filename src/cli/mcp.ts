@@ -10,7 +10,7 @@ import { SOURCES, type Source } from '../domain/sources.ts';
 import type { Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
-import { thisSeat } from '../infrastructure/platform/seat.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { endSoon, untilSignalled } from './lifetime.ts';
 
@@ -66,7 +66,13 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
     };
     const { connection_id, machine, parent_pid } = connection;
     await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });
-    const stopPopups = hive.startPopups({ seat: thisSeat(), name: connection_id, desk_id: null, open: null });
+    const stopPopups = hive.startPopups({
+      seat: thisSeat(),
+      human: humanName(env),
+      name: connection_id,
+      desk_id: null,
+      open: null,
+    });
     await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
     endSoon();
     waker.close();

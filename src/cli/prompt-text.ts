@@ -31,8 +31,14 @@ export function standing(prompt: Prompt): string {
     case 'cancelled':
       return `cancelled by ${by}${late}`;
     default:
-      return `waiting for ${age(prompt.created_at)}`;
+      return `waiting for ${age(prompt.created_at)}${address(prompt)}`;
   }
+}
+
+/** Whom it waits for, and who is at it. */
+function address({ to, escalated_at, claimed_by }: Prompt): string {
+  const whom = to === null ? '' : `, for ${to}${escalated_at === null ? '' : ' and by now everybody'}`;
+  return `${whom}${claimed_by === null ? '' : `, taken up by ${claimed_by}`}`;
 }
 
 export function showPrompt(prompt: Prompt): void {
@@ -49,12 +55,13 @@ export function showPrompt(prompt: Prompt): void {
 
 export function showPrompts(prompts: readonly Prompt[]): void {
   printRows([
-    ['ASK', 'STATUS', 'AGE', 'URGENCY', 'AGENT', 'PROJECT', 'QUESTION'],
+    ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
     ...prompts.map((prompt) => [
       prompt.ask_id,
       prompt.late_response === null ? prompt.status : `${prompt.status}, late`,
       age(prompt.created_at),
       prompt.kind === 'permission' ? `${prompt.urgency}!` : prompt.urgency,
+      `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is at it)`}`,
       prompt.agent,
       prompt.project,
       prompt.question,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
 import { retentionDays } from '../application/retention.ts';
-import { thisSeat } from '../infrastructure/platform/seat.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { examineAgentFiles } from './agent-files.ts';
 import { endSoon, untilSignalled } from './lifetime.ts';
@@ -20,7 +20,8 @@ async function runSidecar(): Promise<void> {
   startRetention(hive);
   try {
     const { stdin: input, stdout: output, pid } = process;
-    await serveEmacs(hive, { seat: thisSeat(), pid, input, output, stop, ending: endSoon });
+    const here = { seat: thisSeat(), human: humanName(process.env), pid };
+    await serveEmacs(hive, { ...here, input, output, stop, ending: endSoon });
   } finally {
     await hive.close();
   }

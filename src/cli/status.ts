@@ -14,14 +14,16 @@ export function defineStatus(command: Command): void {
 
 async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   await hive.prompts.expireDue();
-  const [counts, sessions, desks] = await Promise.all([
+  const [counts, sessions, desks, humans, teams] = await Promise.all([
     hive.store.read((tx) => tx.prompts.countByUrgency()),
     hive.sessions.list({ state: 'alive' }),
     hive.desks.online(),
+    hive.humans.presence(),
+    hive.humans.teams(),
   ]);
   const total = counts.critical + counts.normal + counts.low;
   if (json === true) {
-    printJson({ store_id: hive.store_id, pending: { total, ...counts }, sessions, desks });
+    printJson({ store_id: hive.store_id, pending: { total, ...counts }, sessions, desks, humans, teams });
     return EXIT.done;
   }
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
@@ -39,11 +41,16 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
       ]),
       ...desks.map((desk) => [
         'desk',
+        desk.human,
         desk.seat,
         desk.client,
         desk.focused ? 'focused' : '',
         `open ${age(desk.opened_at)}`,
       ]),
+      ...humans
+        .filter(({ online }) => !online)
+        .map(({ name, seen_at }) => ['human', name, 'away', '', `seen ${age(seen_at)} ago`]),
+      ...teams.map(({ name, members }) => ['team', name, members.join(', ')]),
     ],
     '  ',
   );

@@ -8,6 +8,8 @@ export interface Desk {
   seat: string;
   pid: number;
   client: string;
+  /** What the human here is called. */
+  human: string;
   focused: boolean;
   opened_at: string;
   lease_until: string;

@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'idempotency_conflict'
   | 'not_allowed'
   | 'session_not_found'
+  | 'human_not_found'
   | 'message_not_found'
   | 'mention_not_found'
   | 'turn_not_found'

@@ -17,6 +17,8 @@ export type EventType =
   | 'prompt/collected'
   | 'prompt/snoozed'
   | 'prompt/claimed'
+  | 'prompt/released'
+  | 'prompt/escalated'
   | 'prompt/moved'
   | 'prompt/orphaned'
   | 'prompt/popup'

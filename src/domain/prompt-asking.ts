@@ -1,6 +1,7 @@
 /** How a prompt comes into being: what an asker gives, checked and made whole. Pure. */
 import { invalidInput } from './errors.ts';
-import { bounded, boundedOptional, PROMPT_LIMITS } from './prompt-limits.ts';
+import { type Address, EVERYBODY } from './humans.ts';
+import { bounded, boundedOptional, PROMPT_LIMITS, timeAfter } from './prompt-limits.ts';
 import type { Prompt, PromptKind, PromptOption, Urgency } from './prompts.ts';
 import type { Source } from './sources.ts';
 import { cleanOptional, isBlank } from './text.ts';
@@ -21,6 +22,10 @@ export interface AskRequest {
   bind?: 'turn' | null | undefined;
   survives_turn?: boolean | undefined;
   label?: string | null | undefined;
+  /** The name of a human or a team; missing: everybody. */
+  to?: string | null | undefined;
+  /** After so long everybody is asked; missing: what the team has, else never. Only with `to`. */
+  escalate_after_ms?: number | null | undefined;
 }
 
 /** Who asks, from where: resolved by the application, never taken from the request. */
@@ -58,23 +63,17 @@ function normalizeOptions(given: AskRequest['options']): PromptOption[] {
   return options;
 }
 
-function expiryOf(timeout_ms: number | null | undefined, now: string): string | null {
-  if (timeout_ms === null || timeout_ms === undefined) return null;
-  const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;
-  if (!Number.isFinite(timeout_ms) || timeout_ms < minTimeoutMs || timeout_ms > maxTimeoutMs) {
-    throw invalidInput(
-      `timeout_ms is ${timeout_ms}: it must lie between ${minTimeoutMs} (1 s) and ${maxTimeoutMs} (30 days). Leave it out to wait for ever.`,
-      { field: 'timeout_ms' },
-    );
-  }
-  return new Date(Date.parse(now) + Math.round(timeout_ms)).toISOString();
-}
-
 /**
- * A new pending prompt.
+ * A new pending prompt. Whom `to` stands for the application has found out: that is its address.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
-export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, now: string): Prompt {
+export function createPrompt(
+  request: AskRequest,
+  asker: Asker,
+  ask_id: string,
+  now: string,
+  address: Address = EVERYBODY,
+): Prompt {
   const question = bounded('question', request.question, PROMPT_LIMITS.question);
   if (isBlank(question))
     throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
@@ -114,7 +113,11 @@ export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, 
     idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
     fingerprint: '',
     created_at: now,
-    expires_at: expiryOf(request.timeout_ms, now),
+    expires_at: request.timeout_ms == null ? null : timeAfter('timeout_ms', request.timeout_ms, now),
+    to: address.to,
+    recipients: address.recipients,
+    escalates_at: address.escalates_at,
+    escalated_at: null,
     status: 'pending',
     settled_at: null,
     decision: null,
@@ -143,7 +146,7 @@ export function createPrompt(request: AskRequest, asker: Asker, ask_id: string, 
 
 /** What must be equal for two asks under one idempotency key to be the same ask. */
 function fingerprintOf(prompt: Prompt): string {
-  const { question, context, options, multi_select, allow_free_text, kind, header } = prompt;
+  const { question, context, options, multi_select, allow_free_text, kind, header, recipients } = prompt;
   return JSON.stringify([
     kind,
     header,
@@ -152,5 +155,6 @@ function fingerprintOf(prompt: Prompt): string {
     options.map((o) => [o.label, o.description]),
     multi_select,
     allow_free_text,
+    ...recipients.slice(0, 1),
   ]);
 }

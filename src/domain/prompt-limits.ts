@@ -32,6 +32,18 @@ export const PROMPT_LIMITS: Readonly<
   maxTimeoutMs: 30 * 24 * 60 * 60 * 1000,
 };
 
+/** The moment so long after now. @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days. */
+export function timeAfter(field: string, ms: number, now: string): string {
+  const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;
+  if (!Number.isFinite(ms) || ms < minTimeoutMs || ms > maxTimeoutMs) {
+    throw invalidInput(
+      `${field} is ${ms}: it must lie between ${minTimeoutMs} (1 s) and ${maxTimeoutMs} (30 days). Leave it out to wait for ever.`,
+      { field },
+    );
+  }
+  return new Date(Date.parse(now) + Math.round(ms)).toISOString();
+}
+
 /** A text within its bound, cleaned. @throws HiveError `invalid_input` that names the field. */
 export function bounded(field: string, text: string, limit: number): string {
   if (text.length > limit && characterCount(text) > limit) {

@@ -81,6 +81,13 @@ export interface Prompt {
   fingerprint: string;
   created_at: string;
   expires_at: string | null;
+  /** The name of the human or team that is asked; null: everybody. */
+  to: string | null;
+  /** The folded names that `to` stands for (humans.ts). */
+  recipients: string[];
+  /** When everybody is asked; null: never. */
+  escalates_at: string | null;
+  escalated_at: string | null;
   status: PromptStatus;
   settled_at: string | null;
   decision: string | null;

@@ -10,6 +10,8 @@ export const PROTOCOL_VERSION = 1;
 export const initializeParams = z.object({
   protocol_version: z.number().int(),
   client: z.object({ name: z.string().max(100), version: z.string().max(100) }),
+  /** What the human is called; left out, as the sidecar's environment says. */
+  human: z.string().max(400).nullish(),
 });
 export const focusParams = z.object({ focused: z.boolean() });
 

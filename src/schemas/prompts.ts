@@ -65,6 +65,20 @@ export const askShape = {
     .max(limits.key)
     .optional()
     .describe('A name of your own for this question; never an identity.'),
+  to: z
+    .string()
+    .min(1)
+    .max(limits.key)
+    .optional()
+    .describe(
+      'The name of one human or team, where there are several (hivemind_status names them). Default: everybody.',
+    ),
+  escalate_after_ms: z
+    .number()
+    .min(limits.minTimeoutMs)
+    .max(limits.maxTimeoutMs)
+    .optional()
+    .describe('With `to`: after so long without an answer everybody is asked (1 s to 30 days).'),
 };
 
 /** `hivemind_poll`. */
@@ -111,6 +125,7 @@ export const listParams = z.object({
   agent: z.string().nullish(),
   project: z.string().nullish(),
   kind: z.string().nullish(),
+  to: z.string().max(limits.key).nullish(),
   query: z.string().max(1_000).nullish(),
   limit: z.number().int().min(1).max(500).nullish(),
   cursor: z.string().max(2_000).nullish(),

@@ -14,6 +14,10 @@ expectNothingLeft();
 const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the next expiry of a prompt': (tx) => tx.prompts.nextExpiry(),
   'the prompts that are due': (tx) => tx.prompts.due('2026', 100),
+  'the next escalation': (tx) => tx.prompts.nextEscalation(),
+  'the prompts that everybody is to be asked': (tx) => tx.prompts.toEscalate('2026', 100),
+  'the holder of a prompt': (tx) => tx.claims.holder('ask-1', '2026'),
+  'what a desk holds': (tx) => tx.claims.ofDesk('desk-1'),
   'the last messages': (tx) => tx.messages.list({ limit: 500 }),
   'the messages before those': (tx) => tx.messages.list({ limit: 500, before: cursor(1_000) }),
   'what came since': (tx) => tx.messages.list({ limit: 500, after: cursor(1_000) }),

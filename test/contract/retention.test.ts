@@ -125,6 +125,7 @@ it('removes desks whose lease has lapsed, and old events of what is gone', async
     tx.desks.put({
       desk_id: 'desk-crashed',
       seat: 'ada@test',
+      human: 'ada',
       pid: 2,
       client: 'test',
       focused: false,

@@ -4,6 +4,7 @@ import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { eventsContract } from './events-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { historyContract } from './history-contract.ts';
+import { humansContract } from './humans-contract.ts';
 import { listsContract } from './lists-contract.ts';
 import { loopsContract } from './loops-contract.ts';
 import { mentionsContract } from './mentions-contract.ts';
@@ -26,6 +27,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('events', () => eventsContract(engine));
     describe('transactions', () => transactionsContract(engine));
     describe('winners', () => winnersContract(engine));
+    describe('humans', () => humansContract(engine));
     describe('lists', () => listsContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('mentions', () => mentionsContract(engine));

@@ -51,7 +51,7 @@ export interface Sidecar extends RpcClient {
   end(): Promise<Exit>;
 }
 
-export const INITIALIZE = { protocol_version: 1, client: { name: 'test', version: '1.0' } };
+export const INITIALIZE = { protocol_version: 1, client: { name: 'test', version: '1.0' }, human: 'Ada' };
 
 /** Starts a sidecar and shakes hands with it, unless `handshake` is false. */
 export async function startSidecar(
@@ -74,7 +74,7 @@ export async function startSidecar(
 /** The same connection without a process of its own, which is much quicker to have; it has shaken hands. */
 export async function serveInProcess(hive: Hive): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
-  const options = { seat: 'ada@test', pid: process.pid, input, output, stop: stop.signal };
+  const options = { seat: 'ada@test', human: 'ada', pid: process.pid, input, output, stop: stop.signal };
   const served = serveEmacs(hive, { ...options, ending: () => undefined });
   onTestFinished(async () => {
     stop.abort();

@@ -99,7 +99,8 @@ test('serving ends although nothing that is written goes out any more', async ()
   const hive = await openTestHive();
   const [input, stop] = [new PassThrough(), new AbortController()];
   const output = new Writable({ write: () => undefined });
-  const options = { seat: 'ada@test', pid: 1, input, output, stop: stop.signal, ending: () => undefined };
+  const place = { seat: 'ada@test', human: 'ada', pid: 1 };
+  const options = { ...place, input, output, stop: stop.signal, ending: () => undefined };
   const served = serveEmacs(hive, options);
   const hello =
     '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol_version":1,"client":{"name":"a","version":"1"}}}';

@@ -17,6 +17,7 @@ const UNSTEADY: Readonly<Record<string, string>> = {
   notice_id: '<seq>',
   version: '<version>',
   seat: '<seat>',
+  names: '<names>',
   machine: '<machine>',
   pid: '<pid>',
   next_cursor: '<cursor>',
@@ -29,7 +30,8 @@ export class Normalizer {
   readonly #counts = new Map<string, number>();
 
   normalize(value: unknown, key = ''): unknown {
-    if (value !== null && key in UNSTEADY && typeof value !== 'object') return UNSTEADY[key];
+    if (key in UNSTEADY && (typeof value !== 'object' || (key === 'names' && Array.isArray(value))))
+      return UNSTEADY[key];
     if (typeof value === 'string') return this.#text(value);
     if (Array.isArray(value)) return value.map((item) => this.normalize(item));
     if (value === null || typeof value !== 'object') return value;

@@ -58,9 +58,10 @@ async function told(
   sidecar: Sidecar,
   method: string,
   test: (params: Loose) => boolean = () => true,
+  name = method,
 ): Promise<void> {
   const { params } = await sidecar.seen((frame) => frame.method === method && test(frame.params));
-  expectGolden(`sidecar/${method}`, { notification: { method, params: params as unknown } });
+  expectGolden(`sidecar/${name}`, { notification: { method, params: params as unknown } });
 }
 
 /** A prompt that the desk has shown: whatever is compared afterwards carries the receipt. */
@@ -153,6 +154,22 @@ describe('prompts', () => {
     const ask_id = await askedAndShown(hive);
     await exchange(sidecar, 'prompt/snooze', { ask_id, until: '2030-01-01T00:00:00Z' });
     await exchange(sidecar, 'prompt/claim', { ask_id, by: 'ada' });
+    await exchange(sidecar, 'prompt/release', { ask_id });
+  });
+
+  test('one for a team, which goes to everybody in the end', async () => {
+    const { hive, sidecar } = await connect();
+    await hive.humans.setTeam({ name: 'Ops', members: ['Bob', 'Eve'] });
+    const { ask_id } = await ask(hive, { to: 'ops', escalate_after_ms: 1_000, urgency: 'low' });
+    await told(sidecar, 'hivemind-ask', ({ to }) => to === 'Ops', 'hivemind-ask-addressed');
+    expect((await hive.prompts.get(ask_id)).offered_at).toBeNull();
+    await told(
+      sidecar,
+      'prompt/changed',
+      ({ escalated_at, offered_at }) => escalated_at !== null && offered_at === null,
+      'prompt/changed-escalated',
+    );
+    await eventually(async () => (await hive.prompts.get(ask_id)).offered_at !== null);
   });
 
   test.each<[string, string, (ask_id: string) => object]>([

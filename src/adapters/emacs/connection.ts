@@ -45,6 +45,8 @@ export const METHODS: Methods = {
 
 export interface EmacsOptions {
   seat: string;
+  /** What the human is called, unless Emacs says. */
+  human: string;
   pid: number;
   input: Readable;
   output: Writable;
@@ -69,7 +71,8 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   });
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
-  const seat: Seat = { hive, seat: options.seat, pid: options.pid, desk: null, opening: false, head_seq: 0 };
+  const { seat: place, human, pid } = options;
+  const seat: Seat = { hive, seat: place, human, pid, desk: null, opening: false, head_seq: 0 };
   const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopEvents: (() => Promise<void>) | null = null;
   let stopPopups: (() => Promise<void>) | null = null;

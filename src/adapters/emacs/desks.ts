@@ -1,12 +1,13 @@
 /** The handshake, and what a desk tells of itself. */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
+import { cleanName, namesOf } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
 import type { Methods, Seat } from './seat.ts';
 
 /** Opens the desk: from here on agents see that a human is near. */
 export async function initializeDesk(params: unknown, seat: Seat): Promise<object> {
-  const { protocol_version, client } = initializeParams.parse(params);
+  const { protocol_version, client, human } = initializeParams.parse(params);
   if (protocol_version !== PROTOCOL_VERSION) {
     const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
     throw invalidInput(
@@ -17,7 +18,13 @@ export async function initializeDesk(params: unknown, seat: Seat): Promise<objec
   seat.opening = true;
   try {
     const { hive, pid } = seat;
-    seat.desk = await hive.desks.open({ seat: seat.seat, pid, client: `${client.name} ${client.version}` });
+    if (human !== null && human !== undefined) seat.human = cleanName('name of the human', human);
+    seat.desk = await hive.desks.open({
+      seat: seat.seat,
+      human: seat.human,
+      pid,
+      client: `${client.name} ${client.version}`,
+    });
   } catch (error) {
     seat.opening = false;
     throw error;
@@ -27,6 +34,9 @@ export async function initializeDesk(params: unknown, seat: Seat): Promise<objec
     server: { name: 'hive-sidecar', version: VERSION },
     protocol_version: PROTOCOL_VERSION,
     desk_id: seat.desk.desk_id,
+    human: seat.human,
+    // Whoever compares them with a prompt's `recipients` need not fold anything.
+    names: namesOf(seat),
     store_id: seat.hive.store_id,
     head_seq: seat.head_seq,
   };

@@ -3,13 +3,14 @@ import type { Seat, Tell } from './seat.ts';
 
 /** Null before the handshake: there is no desk yet to show anything for. */
 export function startDeskPopups(
-  { hive, seat, desk, head_seq }: Seat,
+  { hive, seat, human, desk, head_seq }: Seat,
   tell: Tell,
 ): (() => Promise<void>) | null {
   if (desk === null) return null;
   const { desk_id } = desk;
   return hive.startPopups({
     seat,
+    human,
     name: desk_id,
     desk_id,
     cursor: head_seq,

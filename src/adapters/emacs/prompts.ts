@@ -1,9 +1,11 @@
 /** Prompts as Emacs asks for them, and how the human's answers come in. */
 import type { AnswerCommand } from '../../application/prompts.ts';
 import type { HumanActor } from '../../domain/actors.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { concerns, namesOf } from '../../domain/humans.ts';
 import { actParams, listParams, promptRef, responseParams, snoozeParams } from '../../schemas/prompts.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
+import { type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
@@ -37,12 +39,13 @@ export const promptMethods = {
   },
 
   async 'prompt/list'(params, { hive }) {
-    const { status, agent, project, kind, query, limit, cursor } = listParams.parse(params);
+    const { status, agent, project, kind, to, query, limit, cursor } = listParams.parse(params);
     const filter = {
       status: status ?? undefined,
       agent: agent ?? undefined,
       project: project ?? undefined,
       kind: kind ?? undefined,
+      to: to ?? undefined,
       query: query ?? undefined,
     };
     const page = await fitPage(
@@ -85,24 +88,42 @@ export const promptMethods = {
     return { prompt: fitFrame(await hive.prompts.snooze(ask_id, until)) };
   },
 
-  async 'prompt/claim'(params, { hive }) {
+  async 'prompt/claim'(params, { hive, desk }) {
     const { ask_id, by } = actParams.parse(params);
-    const { claimed_by, claimed_at } = await hive.prompts.claim(ask_id, by);
-    return { claimed_by, claimed_at };
+    const { accepted, prompt } = await hive.claims.claim(ask_id, { by, desk_id: deskIdOf(desk) });
+    return { accepted, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
+  },
+
+  async 'prompt/release'(params, { hive, desk }) {
+    const { released, prompt } = await hive.claims.release(promptRef.parse(params).ask_id, deskIdOf(desk));
+    return { released, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
   },
 } satisfies Methods;
+
+/** A claim lasts as long as the desk that holds it. */
+function deskIdOf(desk: Seat['desk']): string {
+  if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
+  return desk.desk_id;
+}
 
 /** Receipts that Emacs itself caused, or that no list shows: telling them would only make noise. */
 const UNTOLD: ReadonlySet<string> = new Set(['prompt/offered', 'prompt/popup']);
 
 /** A new prompt that still waits is `hivemind-ask`; everything else that became of one is `prompt/changed`. */
-export const tellPrompts: Teller = async (events, { hive, desk }, tell) => {
+export const tellPrompts: Teller = async (events, { hive, desk, ...place }, tell) => {
   const created = new Set(subjectsOf(events, (type) => type === 'prompt/created'));
+  const escalated = new Set(subjectsOf(events, (type) => type === 'prompt/escalated'));
   for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !UNTOLD.has(type))) {
-    const prompt = await hive.store.read((tx) => tx.prompts.get(ask_id));
+    const { prompt, now } = await hive.store.read(async (tx) => ({
+      prompt: await tx.prompts.get(ask_id),
+      now: tx.now,
+    }));
     if (prompt === undefined) continue;
     const isNew = created.has(ask_id) && prompt.status === 'pending';
     await tell(isNew ? 'hivemind-ask' : 'prompt/changed', listed(prompt));
-    if (isNew && desk !== null) await hive.prompts.mark(ask_id, 'offered');
+    // What is another's is told, so that it can be helped with, and was offered to nobody here.
+    const offers = isNew || escalated.has(ask_id);
+    if (offers && desk !== null && concerns(prompt, namesOf(place), now))
+      await hive.prompts.mark(ask_id, 'offered');
   }
 };

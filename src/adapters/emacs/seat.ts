@@ -8,6 +8,8 @@ export interface Seat {
   hive: Hive;
   /** Machine and user. */
   seat: string;
+  /** What the human here is called. */
+  human: string;
   pid: number;
   /** Null until `initialize`. */
   desk: OpenDesk | null;

@@ -26,6 +26,10 @@ export function promptView(
     amended,
     cancel_reason,
     expires_at,
+    to,
+    escalates_at,
+    escalated_at,
+    claimed_by,
   } = prompt;
   const { offered_at, seen_at, responded_at, handed_at, collected_at } = prompt;
   return {
@@ -35,6 +39,8 @@ export function promptView(
     ...(status === 'responded' ? { decision, selected, comment, amended } : {}),
     ...(status === 'pending' ? { retry_after_ms: retryAfterMs(prompt, now), expires_at } : { by, via }),
     ...(status === 'cancelled' ? { cancel_reason } : {}),
+    ...(to === null ? {} : { to, escalates_at, escalated_at }),
+    ...(status === 'pending' && claimed_by !== null ? { claimed_by } : {}),
     late_response,
     ...(repeated ? { repeated } : {}),
     offered_at,
@@ -59,6 +65,6 @@ function nextStep(prompt: Prompt, now: number): string {
     case 'cancelled':
       return 'The question was taken back. That is no decision, and no refusal.';
     default:
-      return `No answer yet. Go on with work that does not depend on it; poll again in ${retryAfterMs(prompt, now) / 1000} s, or with wait_ms 25000 if you can do nothing else.`;
+      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with work that does not depend on it; poll again in ${retryAfterMs(prompt, now) / 1000} s, or with wait_ms 25000 if you can do nothing else.`;
   }
 }

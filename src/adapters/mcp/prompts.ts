@@ -23,7 +23,7 @@ const askAsync = tool({
   readOnly: false,
   async handle(args, call) {
     const { prompt, existing, desks_online } = await call.hive.prompts.ask(args, call.session, call.turn_id);
-    const { ask_id, status, created_at, expires_at, agent } = prompt;
+    const { ask_id, status, created_at, expires_at, agent, to, escalates_at } = prompt;
     return {
       ask_id,
       status,
@@ -31,6 +31,7 @@ const askAsync = tool({
       expires_at,
       desks_online,
       agent,
+      ...(to === null ? {} : { to, escalates_at }),
       ...(existing ? { existing } : {}),
       next: afterAsking({ prompt, existing, desks_online }, call),
     };
@@ -42,7 +43,9 @@ function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: Tool
     ? `This was asked before and is ${prompt.status}.`
     : desks_online > 0
       ? 'Asked.'
-      : 'Asked; no desk is online, so the question waits in the store.';
+      : prompt.to === null
+        ? 'Asked; no desk is online, so the question waits in the store.'
+        : `Asked; nobody whom "${prompt.to}" reaches is at a desk, so the question waits in the store${prompt.escalates_at === null ? '' : `, and goes to everybody at ${prompt.escalates_at}`}.`;
   return [asked, `Go on with other work; look with hivemind_poll {"ask_id": "${prompt.ask_id}"}.`, advice]
     .filter((part) => part !== null)
     .join(' ');
@@ -171,6 +174,7 @@ const awaitAsk = tool({
         multi_select,
         allow_free_text,
         created_at,
+        to,
       }) => {
         return {
           ask_id,
@@ -185,6 +189,7 @@ const awaitAsk = tool({
           multi_select,
           allow_free_text,
           created_at,
+          ...(to === null ? {} : { to }),
         };
       },
     );

@@ -7,30 +7,42 @@ const SHOWN = 50;
 const status = tool({
   name: 'hivemind_status',
   title: 'State of the hive',
-  description: 'What waits for the human, which sessions are known, and how many desks are online.',
+  description:
+    'What waits for the humans, who of them is here, which sessions are known, and how many desks are online.',
   input: {},
   readOnly: true,
   async handle(_args, { hive, session, advice }) {
-    const [pending, counts, sessions, desks] = await Promise.all([
+    const [pending, counts, sessions, desks, humans, teams] = await Promise.all([
       hive.prompts.list({ status: 'pending', limit: SHOWN }),
       hive.store.read((tx) => tx.prompts.countByUrgency()),
       hive.sessions.list({ state: 'alive', limit: SHOWN }),
       hive.desks.online(),
+      hive.humans.presence(),
+      hive.humans.teams(),
     ]);
     const total = counts.critical + counts.normal + counts.low;
     return {
       you: session.handle,
       desks_online: desks.length,
+      // Whom `to` of hivemind_ask_async may name.
+      humans: humans.slice(0, SHOWN),
+      teams: teams
+        .slice(0, SHOWN)
+        .map(({ name, members, escalate_after_ms }) => ({ name, members, escalate_after_ms })),
       pending_total: total,
       // Not the ask_id: it is the capability to poll.
-      pending: pending.items.map(({ agent, project, kind, urgency, question, created_at }) => ({
-        agent,
-        project,
-        kind,
-        urgency,
-        question: excerpt(question, 120),
-        created_at,
-      })),
+      pending: pending.items.map(
+        ({ agent, project, kind, urgency, question, created_at, to, claimed_by }) => ({
+          agent,
+          project,
+          kind,
+          urgency,
+          question: excerpt(question, 120),
+          created_at,
+          ...(to === null ? {} : { to }),
+          ...(claimed_by === null ? {} : { claimed_by }),
+        }),
+      ),
       sessions: sessions.map(({ handle, client, source, project, state, last_seen_at }) => ({
         handle,
         client,

@@ -6,6 +6,12 @@ export function thisSeat(): string {
   return `${userName()}@${hostname()}`;
 }
 
+/** What the human is called: `HIVE_USER`, else as they have logged in. */
+export function humanName(env: Readonly<Record<string, string | undefined>>): string {
+  const given = env['HIVE_USER']?.trim();
+  return given === undefined || given === '' ? userName() : given;
+}
+
 /** The person as their system knows them. */
 export function userName(): string {
   try {

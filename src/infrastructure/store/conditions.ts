@@ -67,5 +67,10 @@ export function decodeCursor(cursor: string | null | undefined, length: number):
 
 /** A LIKE pattern (ESCAPE '\') that finds the words of a query as they stand in `search_text`. */
 export function likePattern(query: string): string {
-  return `%${searchText(query).replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${escapeLike(searchText(query))}%`;
+}
+
+/** A text as a LIKE pattern (ESCAPE '\') that means itself. */
+export function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -9,6 +9,7 @@ const desks = table<Desk>('desks', {
   seat: 'plain',
   pid: 'plain',
   client: 'plain',
+  human: 'plain',
   focused: 'boolean',
   opened_at: 'plain',
   lease_until: 'plain',

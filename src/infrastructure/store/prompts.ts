@@ -3,9 +3,17 @@
  * here as `SETTLE`: whoever comes second changes no row.
  */
 import type { PromptFilter, PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
+import { foldName } from '../../domain/humans.ts';
 import { type Prompt, URGENCY_RANK, type Urgency, type Via } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { type Conditions, conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
+import {
+  type Conditions,
+  conditions,
+  decodeCursor,
+  encodeCursor,
+  escapeLike,
+  likePattern,
+} from './conditions.ts';
 import { prunePrompts } from './prune.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
@@ -34,6 +42,10 @@ const prompts = table<Prompt>('prompts', {
   fingerprint: 'plain',
   created_at: 'plain',
   expires_at: 'plain',
+  to: 'plain',
+  recipients: 'json',
+  escalates_at: 'plain',
+  escalated_at: 'plain',
   status: 'plain',
   settled_at: 'plain',
   decision: 'plain',
@@ -106,7 +118,11 @@ type FixedField =
   | 'idempotency_key'
   | 'fingerprint'
   | 'created_at'
-  | 'expires_at';
+  | 'expires_at'
+  | 'to'
+  | 'recipients'
+  | 'escalates_at'
+  | 'escalated_at';
 
 const width = life.columns.length;
 const INSERT = statement(prompts.insert(['urgency_rank', 'search_text']));
@@ -140,6 +156,16 @@ const DUE = statement(
 const NEXT_EXPIRY = statement(
   `SELECT MIN(expires_at) AS expires_at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
 );
+const TO_ESCALATE = statement(
+  `SELECT ${prompts.list} FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
+   AND escalates_at <= $1 ORDER BY escalates_at LIMIT $2`,
+);
+const NEXT_ESCALATION = statement(
+  `SELECT MIN(escalates_at) AS at FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL`,
+);
+const ESCALATE = statement(
+  `UPDATE prompts SET escalated_at = $2 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
+);
 const COUNT_BY_URGENCY = statement(
   `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
 );
@@ -170,6 +196,10 @@ function filtered(filter: Omit<PromptFilter, 'limit' | 'cursor'>, now: string): 
     .and('agent = ?', filter.agent)
     .and('project = ?', filter.project)
     .and('kind = ?', filter.kind)
+    .and(
+      `recipients LIKE ? ESCAPE '\\'`,
+      filter.to === undefined ? undefined : `%${escapeLike(JSON.stringify(foldName(filter.to)))}%`,
+    )
     .and(
       `search_text LIKE ? ESCAPE '\\'`,
       filter.query === undefined ? undefined : likePattern(filter.query),
@@ -253,6 +283,15 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       const [row] = await sql.all(NEXT_EXPIRY, []);
       return row?.['expires_at'] === null || row === undefined ? null : String(row['expires_at']);
     },
+
+    toEscalate: async (until, limit) => (await sql.all(TO_ESCALATE, [until, limit])).map(prompts.decode),
+
+    async nextEscalation() {
+      const [row] = await sql.all(NEXT_ESCALATION, []);
+      return row === undefined || row['at'] === null ? null : String(row['at']);
+    },
+
+    escalate: async (ask_id, escalated_at) => (await sql.run(ESCALATE, [ask_id, escalated_at])) === 1,
 
     async response(response_id) {
       const [row] = await sql.all(RESPONSE, [response_id]);

@@ -28,6 +28,7 @@ const PROMPTS: Kind = {
   with: [
     ['responses', 'ask_id'],
     ['popups', 'ask_id'],
+    ['claims', 'ask_id'],
     ['events', 'subject'],
   ],
 };

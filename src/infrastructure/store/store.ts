@@ -4,10 +4,12 @@
  */
 import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
 import { randomIds } from '../platform/ids.ts';
+import { claimStatements } from './claims.ts';
 import { deskStatements } from './desks.ts';
 import { eventStatements } from './events.ts';
 import { gateStatements } from './gates.ts';
 import { historyStatements } from './history.ts';
+import { humanStatements } from './humans.ts';
 import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
@@ -95,6 +97,14 @@ function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx 
     get desks() {
       made.desks ??= deskStatements(sql, now);
       return made.desks;
+    },
+    get humans() {
+      made.humans ??= humanStatements(sql);
+      return made.humans;
+    },
+    get claims() {
+      made.claims ??= claimStatements(sql);
+      return made.claims;
     },
     get gates() {
       made.gates ??= gateStatements(sql);

@@ -1,0 +1,116 @@
+/** Humans: who they are, who is here, and their teams. Whom a prompt concerns is decided in domain/humans.ts. */
+import type { Desk } from '../domain/desks.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import {
+  type Address,
+  addressOf,
+  createTeam,
+  EVERYBODY,
+  foldName,
+  type Human,
+  namesOf,
+  nobodyCalled,
+  type Team,
+} from '../domain/humans.ts';
+import type { AskRequest } from '../domain/prompt-asking.ts';
+import type { ReadTx, Store, WriteTx } from './ports.ts';
+
+/** One human as others may know them. */
+export interface Presence {
+  name: string;
+  online: boolean;
+  /** One of their Emacsen has the focus. */
+  focused: boolean;
+  teams: string[];
+  /** When they last came or went. */
+  seen_at: string;
+}
+
+export interface HumanService {
+  /** Everybody who has been here: who is online first, then who was here last. */
+  presence(): Promise<Presence[]>;
+  teams(): Promise<Team[]>;
+  /** Makes a team or replaces it. @throws HiveError `invalid_input`. */
+  setTeam(team: {
+    name: string;
+    members: readonly string[];
+    escalate_after_ms?: number | null | undefined;
+  }): Promise<Team>;
+  /** What was asked of it stays with its members. @throws HiveError `human_not_found`. */
+  removeTeam(name: string): Promise<void>;
+}
+
+/** More names than this are nothing that somebody reads. */
+const SHOWN = 200;
+
+export function createHumans(store: Store): HumanService {
+  return {
+    presence: () =>
+      store.read(async (tx) => {
+        const humans = await tx.humans.list(SHOWN);
+        return presenceOf(humans, await tx.humans.teams(), await tx.desks.online(tx.now));
+      }),
+
+    teams: () => store.read((tx) => tx.humans.teams()),
+
+    setTeam: (given) =>
+      store.write(async (tx) => {
+        const team = createTeam(given, tx.now);
+        await tx.humans.putTeam(team);
+        return team;
+      }),
+
+    removeTeam: (name) =>
+      store.write(async (tx) => {
+        if (await tx.humans.removeTeam(foldName(name))) return;
+        throw new HiveError('human_not_found', `There is no team "${name}". See them with: hive team list`);
+      }),
+  };
+}
+
+/** One entry a human, who may be reached by several names. */
+function presenceOf(humans: readonly Human[], teams: readonly Team[], desks: readonly Desk[]): Presence[] {
+  const found = new Map<string, Presence>();
+  for (const { folded, name, seen_at } of humans) {
+    const here = desks.filter((desk) => namesOf(desk).includes(folded));
+    const before = found.get(foldName(name));
+    const member = teams.filter(({ members }) => members.some((one) => foldName(one) === folded));
+    found.set(foldName(name), {
+      name,
+      online: before?.online === true || here.length > 0,
+      focused: before?.focused === true || here.some(({ focused }) => focused),
+      teams: [...new Set([...(before?.teams ?? []), ...member.map((team) => team.name)])],
+      seen_at: before !== undefined && before.seen_at > seen_at ? before.seen_at : seen_at,
+    });
+  }
+  return [...found.values()].sort(
+    (a, b) => Number(b.online) - Number(a.online) || (a.seen_at < b.seen_at ? 1 : -1),
+  );
+}
+
+/** Notes that somebody is here, under every name that reaches them. */
+export async function noteHuman(tx: WriteTx, desk: Pick<Desk, 'human' | 'seat'>): Promise<void> {
+  for (const folded of namesOf(desk)) await tx.humans.put({ folded, name: desk.human, seen_at: tx.now });
+}
+
+/** Whom a question is for. @throws HiveError `human_not_found` for a name nobody goes by, `invalid_input`. */
+export async function findAddress(
+  tx: ReadTx,
+  { to, escalate_after_ms }: Pick<AskRequest, 'to' | 'escalate_after_ms'>,
+): Promise<Address> {
+  if (to === null || to === undefined) {
+    if (escalate_after_ms === null || escalate_after_ms === undefined) return EVERYBODY;
+    throw invalidInput("escalate_after_ms needs `to`: a question to nobody in particular is everybody's.", {
+      field: 'escalate_after_ms',
+    });
+  }
+  const folded = foldName(to);
+  const [human, team] = [await tx.humans.get(folded), await tx.humans.team(folded)];
+  const teams = human === undefined && team === undefined ? await tx.humans.teams() : [];
+  const isMember = teams.some(({ members }) => members.some((member) => foldName(member) === folded));
+  if (human === undefined && team === undefined && !isMember) {
+    const humans = await tx.humans.list(SHOWN);
+    throw nobodyCalled(to, [...new Set([...teams, ...humans].map(({ name }) => name))]);
+  }
+  return addressOf(to, escalate_after_ms, { human, team }, tx.now);
+}

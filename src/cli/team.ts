@@ -1,0 +1,80 @@
+/** `hive team`: which humans a question to a team reaches. Under an agent only to be looked at. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { HiveError } from '../domain/errors.ts';
+import { findCaller } from './caller.ts';
+import { parseDuration } from './duration.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, printRows, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface SetOptions extends Format {
+  escalateAfter?: string;
+}
+
+export function defineTeam(command: Command): void {
+  command
+    .command('list')
+    .description('list the teams')
+    .option('--json', 'print JSON')
+    .action((options: Format) => withHive(options, (hive) => list(hive, options)));
+  command
+    .command('set <name> <member...>')
+    .description('make a team, or replace it')
+    .option('--escalate-after <duration>', 'ask everybody when the team has not answered for so long')
+    .option('--json', 'print JSON')
+    .action((name: string, members: string[], options: SetOptions) =>
+      withHive(options, (hive) => set(hive, name, members, options)),
+    );
+  command
+    .command('remove <name>')
+    .description('remove a team; what it was asked stays with its members')
+    .option('--json', 'print JSON')
+    .action((name: string, options: Format) => withHive(options, (hive) => remove(hive, name, options)));
+}
+
+async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
+  const teams = await hive.humans.teams();
+  if (json === true) printJson({ teams });
+  else if (teams.length === 0) remark('There is no team. Make one with: hive team set NAME MEMBER…');
+  else
+    printRows(
+      teams.map(({ name, members, escalate_after_ms }) => [
+        name,
+        members.join(', '),
+        escalate_after_ms === null ? '' : `everybody after ${escalate_after_ms / 1_000} s`,
+      ]),
+    );
+  return EXIT.done;
+}
+
+async function set(
+  hive: Hive,
+  name: string,
+  members: string[],
+  { escalateAfter, json }: SetOptions,
+): Promise<ExitCode> {
+  await refuseAgents(hive);
+  const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
+  const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
+  if (json === true) printJson({ team });
+  else print(`${team.name}: ${team.members.join(', ')}`);
+  return EXIT.done;
+}
+
+async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitCode> {
+  await refuseAgents(hive);
+  await hive.humans.removeTeam(name);
+  if (json === true) printJson({ removed: name });
+  else print(`Removed ${name}.`);
+  return EXIT.done;
+}
+
+async function refuseAgents(hive: Hive): Promise<void> {
+  const { agent_because } = await findCaller(hive);
+  if (agent_because !== null)
+    throw new HiveError(
+      'not_allowed',
+      `Who is in a team the humans say, and this shell is an agent's (${agent_because}).`,
+    );
+}
