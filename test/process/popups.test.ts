@@ -10,6 +10,7 @@ import { recorded, trail } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
+import { expectGolden } from '../wire/golden.ts';
 
 let desktop: Desktop;
 
@@ -63,6 +64,7 @@ describe('with a desk and dunst', () => {
     await desktop.clickBody();
     const { params } = await sidecar.seen((frame) => frame.method === 'desk/open_prompt');
     expect(params).toEqual({ ask_id });
+    expectGolden('sidecar/desk/open_prompt', { notification: { method: 'desk/open_prompt', params } });
     expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
   });
 

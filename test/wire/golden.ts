@@ -20,6 +20,7 @@ const UNSTEADY: Readonly<Record<string, string>> = {
   names: '<names>',
   machine: '<machine>',
   pid: '<pid>',
+  duration_ms: '<ms>',
   next_cursor: '<cursor>',
   previous_cursor: '<cursor>',
 };

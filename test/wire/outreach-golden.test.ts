@@ -17,7 +17,7 @@ test('a ping, a card and a report are received, and change; an agent that got aw
     const frame = await desk.seen(
       (one) => one.method === method && (kind === undefined || (one.params as Loose).kind === kind),
     );
-    expectGolden(`sidecar/${name}`, { method, params: frame.params as unknown });
+    expectGolden(`sidecar/${name}`, { notification: { method, params: frame.params as unknown } });
   };
   const session = await agent(hive, 'bg-1');
   await hive.outreach.ping({ message: 'Deployed.' }, session);
