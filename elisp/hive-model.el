@@ -154,11 +154,19 @@ The list is shared: do not modify it."
     (if (cdr hive-model--fresh)
         (setq hive-model--waiting
               (cl-merge 'list hive-model--waiting
-                        (sort (nreverse hive-model--fresh) #'hive-prompt-before-p)
+                        (hive-model--sorted (nreverse hive-model--fresh))
                         #'hive-prompt-before-p))
       (hive-model--insert (car hive-model--fresh)))
     (setq hive-model--fresh nil))
   hive-model--waiting)
+
+(defun hive-model--sorted (prompts)
+  "Return PROMPTS, which may be modified, in order.
+A snapshot comes in order; to see that is cheaper than to sort it."
+  (if (cl-loop for (a b) on prompts
+               never (and b (hive-prompt-before-p b a)))
+      prompts
+    (sort prompts #'hive-prompt-before-p)))
 
 (defun hive-prompts-awake ()
   "Return how many wait and were not put away."
@@ -188,24 +196,25 @@ What is settled stays settled (invariant 2): news of a pending
 prompt that was overtaken by its settlement is dropped."
   (let* ((id (plist-get prompt :ask_id))
          (known (hive-model-get 'prompt id))
-         (pending (hive-prompt-pending-p prompt)))
-    (unless (and pending known (not (hive-prompt-pending-p known)))
+         (was-pending (and known (hive-prompt-pending-p known)))
+         (pending (hive-prompt-pending-p prompt))
+         (waiting (and pending (not (gethash id hive-model--answered)))))
+    (unless (and pending known (not was-pending))
       (hive-model-put 'prompt prompt)
       (when known (hive-model--withdraw known))
-      (unless pending (remhash id hive-model--answered))
-      (when (hive-prompt-waiting-p prompt) (hive-model--enter prompt))
-      (unless (or pending (and known (not (hive-prompt-pending-p known))))
-        (hive-model--remember-settled id))
-      (and (not known) (hive-prompt-waiting-p prompt)))))
+      (when waiting (hive-model--enter prompt))
+      (unless pending
+        (remhash id hive-model--answered)
+        (when (or was-pending (not known)) (hive-model--remember-settled id)))
+      (and (not known) waiting))))
 
 (defun hive-model--remember-settled (id)
   "Keep the settled prompt ID for a while, and forget the oldest such."
   (push id hive-model--settled)
-  (let ((excess (nthcdr hive-model--settled-kept hive-model--settled)))
-    (when excess
-      (dolist (old excess) (remhash old (hive-model--table 'prompt)))
-      (setq hive-model--settled
-            (butlast hive-model--settled (length excess))))))
+  ;; Cut in place: a copy for each settlement would be collected, and felt.
+  (let ((last (nthcdr (1- hive-model--settled-kept) hive-model--settled)))
+    (dolist (old (cdr last)) (remhash old (hive-model--table 'prompt)))
+    (when last (setcdr last nil))))
 
 (defun hive-prompts-settled (&optional limit)
   "Return what is remembered as settled, newest first, at most LIMIT."
@@ -281,10 +290,17 @@ first; it is applied again on top.  Settled prompts stay known."
           hive-model--fresh nil)
     (clrhash hive-model--snoozed)
     (hive-changed)
-    (dolist (prompt (append snapshot told))
-      (when (and (hive-model-put-prompt prompt)
-                 (not (gethash (plist-get prompt :ask_id) old)))
-        (run-hook-with-args 'hive-arrived-functions prompt)))))
+    (dolist (prompt snapshot) (hive-model--replace-one prompt old))
+    (dolist (prompt told) (hive-model--replace-one prompt old))))
+
+(defun hive-model--replace-one (prompt old)
+  "Take PROMPT of a snapshot; OLD is the table of what was known before."
+  (let ((known (gethash (plist-get prompt :ask_id) old)))
+    ;; What did not change stays the same object: a list that shows it
+    ;; need not print it again.
+    (when (and (hive-model-put-prompt (if (equal prompt known) known prompt))
+               (not known))
+      (run-hook-with-args 'hive-arrived-functions prompt))))
 
 (provide 'hive-model)
 ;;; hive-model.el ends here

