@@ -28,7 +28,7 @@ const config: ViteUserConfig = defineConfig({
     retry: process.env['CI'] === undefined ? 0 : 1,
     hookTimeout: 30_000,
     projects: [
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs'),
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz'),
       project('long', 'long'),
       {
         extends: true as const,

@@ -14,7 +14,7 @@ import { describe, expect, test } from 'vitest';
 import { networkFileSystem } from '../../src/infrastructure/platform/file-systems.ts';
 import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
-import { openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, openTestHive, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
 
@@ -94,6 +94,34 @@ describe('is refused, and nothing is changed:', () => {
     const before = contents(dirname(store));
     expect(await refusal(store)).toMatchObject({ code: 'store_foreign' });
     expect(contents(dirname(store))).toEqual(before);
+  });
+
+  test('a store of ours whose header was damaged, in words that say what to do', async () => {
+    const store = tempStore();
+    await (await openTestHive(store)).close();
+    const bytes = readFileSync(store);
+    // The versions that may write and read this file: SQLite calls others "unsupported", a plain error.
+    bytes[18] = 9;
+    bytes[19] = 9;
+    writeFileSync(store, bytes);
+    expect(await refusal(store)).toMatchObject({
+      code: 'store_foreign',
+      message: expect.stringMatching(/is damaged or no store of Hive.*restore a backup/),
+    });
+    expect(readFileSync(store)).toEqual(bytes);
+  });
+
+  test('a field that holds no JSON any more', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await ask(hive, { options: ['yes', 'no'] });
+    const spoiler = new DatabaseSync(store);
+    spoiler.exec(`UPDATE prompts SET options = '["ye'`);
+    spoiler.close();
+    await expect(hive.store.read((tx) => tx.prompts.list({ limit: 10 }))).rejects.toMatchObject({
+      code: 'store_foreign',
+      message: expect.stringMatching(/store is damaged.*restore a backup/),
+    });
   });
 
   test('a folder in the place of the file', async () => {

@@ -155,6 +155,11 @@ const methods = {
     return prompt;
   },
   'fake/tell': ({ method, params }) => tell(method, params),
+  /** A file of JSON lines, each {method, params}: what Emacs itself could not read is told as well. */
+  'fake/tell_file': ({ file }) => {
+    for (const line of readFileSync(file, 'utf8').split('\n')) tell(...Object.values(JSON.parse(line)));
+    return {};
+  },
   'fake/result': ({ method, result }) => {
     methods[method] = (params) => {
       remember({ called: { method, params } });

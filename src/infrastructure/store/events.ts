@@ -2,7 +2,7 @@
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
 import { pruneEvents } from './prune.ts';
-import { type Row, type Sql, statement } from './sql.ts';
+import { parseStored, type Row, type Sql, statement } from './sql.ts';
 
 const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'event' RETURNING value`);
 const INSERT = statement(
@@ -46,6 +46,6 @@ function toEvent(row: Row): HiveEvent {
     type: String(row['type']) as EventType,
     session_id: row['session_id'] === null ? null : String(row['session_id']),
     subject: row['subject'] === null ? null : String(row['subject']),
-    data: JSON.parse(String(row['data'])) as Record<string, unknown>,
+    data: parseStored(row['data'] ?? null) as Record<string, unknown>,
   };
 }

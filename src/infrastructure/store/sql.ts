@@ -3,6 +3,8 @@
  * A row and its domain object have the same field names; a `Table` only knows which of them are
  * booleans (0/1) or JSON (text).
  */
+import { HiveError } from '../../domain/errors.ts';
+
 export type SqlValue = string | number | null;
 export type Row = Record<string, SqlValue>;
 
@@ -100,7 +102,19 @@ function encodeValue(codec: Codec, value: unknown): SqlValue {
 
 function decodeValue(codec: Codec, value: SqlValue): unknown {
   if (value === null) return null;
-  if (codec === 'json') return JSON.parse(value as string);
+  if (codec === 'json') return parseStored(value);
   if (codec === 'boolean') return value === 1;
   return value;
+}
+
+/** JSON that a row holds. @throws HiveError `store_foreign` where it is none: only a damaged file says so. */
+export function parseStored(value: SqlValue): unknown {
+  try {
+    return JSON.parse(String(value));
+  } catch {
+    throw new HiveError(
+      'store_foreign',
+      'The store is damaged: a field that holds JSON cannot be read. Put the store aside and restore a backup.',
+    );
+  }
 }

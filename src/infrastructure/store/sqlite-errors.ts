@@ -1,6 +1,7 @@
 /** What SQLite says, as sentences and codes of ours. */
 import { HiveError } from '../../domain/errors.ts';
 
+const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_READONLY = 8;
@@ -49,6 +50,8 @@ export function translateSqliteError(error: unknown, path: string): unknown {
         'store_unavailable',
         `The store ${path} cannot be written (${said}). Nothing was written; check the disk and the permissions.`,
       );
+    // Our statements fit our schema, so what does not fit a store is its file.
+    case SQLITE_ERROR:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return new HiveError(

@@ -1,0 +1,31 @@
+// `npm run fuzz`: each property of test/fuzz for a stretch of time, and how many inputs that was.
+//   --minutes N    for each of them; 10 by default
+//   --target TEXT  only those whose name has this in it
+//   --seed N, --path P    what a failure printed: the same input again
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    target: { type: 'string' },
+    seed: { type: 'string' },
+    path: { type: 'string' },
+  },
+});
+if (!(Number(values.minutes) > 0)) {
+  console.error(`--minutes takes a number above 0, not "${values.minutes}".`);
+  process.exit(2);
+}
+
+const env = { ...process.env, HIVE_TEST_FUZZ_MINUTES: values.minutes };
+if (values.seed !== undefined) env.HIVE_TEST_FUZZ_SEED = values.seed;
+if (values.path !== undefined) env.HIVE_TEST_FUZZ_PATH = values.path;
+
+const root = join(import.meta.dirname, '..');
+const only = values.target === undefined ? [] : ['-t', values.target.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')];
+const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+const args = [vitest, 'run', '--project', 'quick', 'test/fuzz', ...only];
+const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
+process.exitCode = status ?? 1;

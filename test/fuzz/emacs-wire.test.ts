@@ -1,0 +1,81 @@
+/** What a sidecar may tell Emacs, changed: Emacs stays awake, shows its list, and hears the next question. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { ROOT } from '../support/children.ts';
+import { lisp } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { fuzz } from './fuzz.ts';
+import { anyJson, changed, type Json, oddText } from './inputs.ts';
+
+expectNothingLeft();
+
+type Told = { method: string; params: Json };
+
+function goldenNotifications(folder = join(ROOT, 'test/wire/golden/sidecar')): Told[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return goldenNotifications(path);
+    const frame = JSON.parse(readFileSync(path, 'utf8')) as { notification?: Told | Told[] };
+    return [frame.notification ?? []].flat();
+  });
+}
+
+const TOLD = goldenNotifications();
+
+const notification: fc.Arbitrary<Told> = fc.constantFrom(...TOLD).chain(({ method, params }) =>
+  fc.record({
+    method: fc.oneof({ weight: 9, arbitrary: fc.constant(method) }, { weight: 1, arbitrary: oddText }),
+    params: fc.oneof(
+      { weight: 9, arbitrary: changed(fc.constant(params)) },
+      { weight: 1, arbitrary: anyJson },
+    ),
+  }),
+);
+
+/** One Emacs hears many: starting it is what costs. */
+const MANY = 150;
+
+fuzz('emacs wire: Emacs hears anything and stays awake', 2, () =>
+  fc.asyncProperty(fc.array(notification, { minLength: 1, maxLength: MANY, size: 'max' }), async (told) => {
+    const folder = mkdtempSync(join(tmpdir(), `hive-fuzz-${process.pid}-`));
+    try {
+      const file = join(folder, 'told.jsonl');
+      writeFileSync(file, told.map((one) => JSON.stringify(one).toWellFormed()).join('\n'));
+      const said = await emacs(folder, file);
+      if (!said.includes('AWAKE')) throw new Error(said);
+    } finally {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    }
+  }),
+);
+
+async function emacs(folder: string, file: string): Promise<string> {
+  const child = spawn(
+    'emacs',
+    [
+      ...['-Q', '--batch', '-L', join(ROOT, 'elisp'), '-L', join(ROOT, 'test/emacs')],
+      ...['-l', join(ROOT, 'test/fuzz/hive-fuzz.el'), '--eval', `(hive-fuzz-run ${lisp(file)})`],
+    ],
+    {
+      env: {
+        PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+        HOME: folder,
+        TMPDIR: folder,
+        LANG: 'C.UTF-8',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  return said;
+}

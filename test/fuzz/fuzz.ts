@@ -1,0 +1,43 @@
+/**
+ * One set of properties, two budgets: `npm test` tries a few inputs of one fixed seed, `npm run fuzz` a stretch
+ * of time each, from a seed of its own that it tells. What fails is replayed by its seed and path.
+ */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+const MINUTES = Number(process.env['HIVE_TEST_FUZZ_MINUTES'] ?? 0);
+const SEED = process.env['HIVE_TEST_FUZZ_SEED'];
+const PATH = process.env['HIVE_TEST_FUZZ_PATH'];
+/** The seed of the short run: the same inputs each time, so that it fails only when something has changed. */
+const SHORT_SEED = 20_260_111;
+
+/** What fast-check makes of any property. */
+type Property = Parameters<typeof fc.check>[0];
+
+/** Tries `property`: `runs` inputs in the short run, as many as its minutes allow in the long one. */
+export function fuzz(target: string, runs: number, property: () => Property | Promise<Property>): void {
+  test(target, { timeout: MINUTES * 60_000 + 60_000, retry: 0 }, async () => {
+    const seed = SEED === undefined ? (MINUTES > 0 ? Date.now() & 0x7fffffff : SHORT_SEED) : Number(SEED);
+    const budget =
+      MINUTES > 0
+        ? { numRuns: 2 ** 31, interruptAfterTimeLimit: MINUTES * 60_000, markInterruptAsFailure: false }
+        : { numRuns: runs };
+    const started = performance.now();
+    const details = await fc.check((await property()) as fc.IRawProperty<unknown>, {
+      ...budget,
+      seed,
+      includeErrorInReport: true,
+      ...(PATH === undefined ? {} : { path: PATH }),
+    });
+    const seconds = Math.round((performance.now() - started) / 1000);
+    if (MINUTES > 0)
+      process.stdout.write(`fuzz: ${target}: ${details.numRuns} inputs in ${seconds} s, seed ${seed}\n`);
+    if (!details.failed) {
+      // A property that tried nothing has shown nothing.
+      expect(details.numRuns).toBeGreaterThan(0);
+      return;
+    }
+    const again = `npm run fuzz -- --target "${target}" --seed ${seed} --path ${details.counterexamplePath}`;
+    throw new Error(`${fc.defaultReportMessage(details as fc.RunDetails<unknown>)}\n\nAgain: ${again}`);
+  });
+}

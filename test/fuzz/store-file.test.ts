@@ -1,0 +1,124 @@
+/**
+ * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
+ * sentence that says what to do; never is it a fault of ours. A bit that flips inside a stored text is the
+ * file system's to notice: SQLite keeps no checksums, and docs/threat-model.md says so.
+ */
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { HiveError } from '../../src/domain/errors.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { HUMAN, introduction, recordingLog } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { fuzz } from './fuzz.ts';
+
+expectNothingLeft();
+
+const PROMPTS = 25;
+
+const folder = mkdtempSync(join(tmpdir(), `hive-fuzz-${process.pid}-`));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A store with history in its file, and none in a log beside it. */
+let made: Promise<{ file: string; before: string }> | null = null;
+
+async function make(): Promise<{ file: string; before: string }> {
+  const file = join(folder, 'hive.db');
+  const hive = await openHive({ store: file, env: {}, log: recordingLog() });
+  const session = await hive.sessions.introduce(introduction());
+  for (let n = 0; n < PROMPTS; n += 1) {
+    const { prompt } = await hive.prompts.ask(
+      { question: `Question ${n} of the store?`, options: ['yes', 'no'], context: 'context '.repeat(n) },
+      session,
+    );
+    if (n % 2 === 0) await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+  }
+  const before = await contentsOf(hive);
+  await hive.close();
+  return { file, before };
+}
+
+/** What people and agents would be told: every prompt, and every event. */
+async function contentsOf(hive: Hive): Promise<string> {
+  return hive.store.read(async (tx) => {
+    const { items } = await tx.prompts.list({ limit: 1_000 });
+    const events = await tx.events.after(0, 10_000);
+    return JSON.stringify([items, events]);
+  });
+}
+
+type Damage = { flips: [at: number, bit: number][]; keeps: number };
+
+function spoil(file: string, { flips, keeps }: Damage): void {
+  const { size } = statSync(file);
+  const handle = openSync(file, 'r+');
+  const byte = Buffer.alloc(1);
+  for (const [at, bit] of flips) {
+    const place = Math.floor(at * size);
+    readSync(handle, byte, 0, 1, place);
+    byte[0] = (byte[0] ?? 0) ^ (1 << bit);
+    writeSync(handle, byte, 0, 1, place);
+  }
+  closeSync(handle);
+  if (keeps < 1) truncateSync(file, Math.floor(size * keeps));
+}
+
+/** A part of the file; doubles would nearly all lie next to its beginning. */
+const part = fc.nat(99_999).map((n) => n / 100_000);
+
+const damage: fc.Arbitrary<Damage> = fc.record({
+  flips: fc.array(fc.tuple(part, fc.nat(7)), {
+    minLength: 1,
+    maxLength: 8,
+  }),
+  keeps: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: part }),
+});
+
+const outcomes = { refused: 0, read: 0, same: 0 };
+
+// Refusing everything, or reading everything, would say nothing of the damage.
+afterAll(() => {
+  expect(outcomes.refused).toBeGreaterThan(0);
+  expect(outcomes.same).toBeGreaterThan(0);
+});
+
+fuzz('store file: a damaged one is refused with what to do, or read; never a fault of ours', 60, () =>
+  fc.asyncProperty(damage, async (spoiled) => {
+    made ??= make();
+    const { file, before } = await made.catch((error: unknown) => {
+      throw new Error('The good store could not be made.', { cause: error });
+    });
+    const place = mkdtempSync(join(folder, 'copy-'));
+    const copy = join(place, 'hive.db');
+    copyFileSync(file, copy);
+    if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`);
+    spoil(copy, spoiled);
+    let hive: Hive | null = null;
+    try {
+      hive = await openHive({ store: copy, env: {}, log: recordingLog() });
+      const after = await contentsOf(hive);
+      outcomes.read += 1;
+      if (after === before) outcomes.same += 1;
+    } catch (error) {
+      if (!(error instanceof HiveError) || !/^store_/.test(error.code)) throw error;
+      outcomes.refused += 1;
+    } finally {
+      await hive?.close().catch(() => undefined);
+      rmSync(place, { recursive: true, force: true });
+    }
+  }),
+);

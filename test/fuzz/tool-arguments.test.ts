@@ -1,0 +1,129 @@
+/** The arguments of every MCP tool: a result or a refusal with its sentence, never a fault of ours. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
+import fc from 'fast-check';
+import { createMcpServer } from '../../src/adapters/mcp/server.ts';
+import { ROOT } from '../support/children.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { fuzz } from './fuzz.ts';
+import { anyJson, changed, type Json, oddText } from './inputs.ts';
+import { inWorld } from './world.ts';
+
+expectNothingLeft();
+
+interface Schema {
+  type?: string;
+  enum?: Json[];
+  const?: Json;
+  anyOf?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  minimum?: number;
+  maximum?: number;
+}
+
+/** Never long: an input that waits for an answer would wait its whole time. */
+const LONGEST_WAIT_MS = 20;
+
+/** Values that a schema allows, mostly. */
+function of(schema: Schema, name = ''): fc.Arbitrary<Json> {
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+  if (schema.const !== undefined) return fc.constant(schema.const);
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((one) => of(one, name)));
+  if (schema.type === 'array') return fc.array(of(schema.items ?? {}), { maxLength: 5 });
+  if (schema.type === 'boolean') return fc.boolean();
+  if (schema.type === 'integer' || schema.type === 'number')
+    return /_ms$/.test(name)
+      ? fc.integer({ min: 0, max: LONGEST_WAIT_MS })
+      : fc.integer({ min: Math.max(schema.minimum ?? 0, -1), max: Math.min(schema.maximum ?? 50, 50) });
+  if (schema.type === 'object') {
+    const required = new Set(schema.required ?? []);
+    const parts = Object.entries(schema.properties ?? {}).map(([key, inner]) => {
+      const value = of(inner, key);
+      return [key, required.has(key) ? value : fc.option(value, { nil: undefined })] as const;
+    });
+    return fc.record(Object.fromEntries(parts)).map((object) => JSON.parse(JSON.stringify(object)) as Json);
+  }
+  if (schema.type === 'string')
+    return fc.oneof(fc.constantFrom('ask-0000000000000000', 'agent-1', 'All', 'yes', 'demo'), oddText);
+  return anyJson;
+}
+
+const tools = JSON.parse(readFileSync(join(ROOT, 'test/wire/golden/mcp/tools-coordinator.json'), 'utf8')) as {
+  name: string;
+  inputSchema: Schema;
+}[];
+
+const call: fc.Arbitrary<{ name: string; args: Json }> = fc.oneof(
+  ...tools.map(({ name, inputSchema }) =>
+    fc.record({ name: fc.constant(name), args: fc.oneof(of(inputSchema), changed(of(inputSchema))) }),
+  ),
+);
+
+/** What waits is cut short: whether it can be given such arguments is what is asked. */
+function shortened(value: Json): Json {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      /^(?:wait_ms|timeout_ms)$/.test(key) && typeof item === 'number' && item > LONGEST_WAIT_MS
+        ? LONGEST_WAIT_MS
+        : item,
+    ]),
+  );
+}
+
+fuzz('tool arguments: any tool, any arguments', 40, () =>
+  fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), (calls) =>
+    inWorld(async ({ hive, log }) => {
+      const stopping = new AbortController();
+      const connection = {
+        env: { HIVE_AGENT: 'agent-1' },
+        connection_id: 'connection-1',
+        source: null,
+        place: { project: 'demo', project_dir: '/demo', branch: null },
+        machine: 'test',
+        parent_pid: null,
+        trusts_meta: true,
+        stopping: stopping.signal,
+      };
+      const client = new Client({ name: 'fuzz', version: '1' });
+      const [here, there] = InMemoryTransport.createLinkedPair();
+      await createMcpServer(hive, connection, 'coordinator').connect(there);
+      await client.connect(here);
+      try {
+        for (const { name, args } of calls) {
+          const blocks =
+            name === 'hivemind_ask' || name === 'hivemind_await_ask' || name === 'hivemind_interrupt';
+          const given = (blocks ? withLimit(shortened(args)) : shortened(args)) as Record<string, unknown>;
+          const result = await client
+            .callTool({ name, arguments: given }, undefined, { timeout: 8_000 })
+            .catch((error: unknown) => error as Error);
+          if (result instanceof Error) {
+            // Arguments that are no object never come to us: the SDK refuses the request.
+            if (isObject(args)) throw result;
+            continue;
+          }
+          const text = JSON.stringify(result.content);
+          if (result.isError === true && /internal: /.test(text)) throw new Error(log.lines.join('\n'));
+          if (result.isError === true && !/[.!?"'\])]/.test(text)) throw new Error(`No sentence: ${text}`);
+        }
+        await client.callTool({ name: 'hivemind_status', arguments: {} });
+      } finally {
+        stopping.abort();
+        await client.close();
+      }
+    }),
+  ),
+);
+
+function withLimit(args: Json): Json {
+  return isObject(args) ? { timeout_ms: LONGEST_WAIT_MS, ...args } : args;
+}
+
+function isObject(value: Json): value is { [key: string]: Json } {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}

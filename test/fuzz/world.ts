@@ -1,0 +1,28 @@
+/** A hive for one input, gone before the next: so that an input fails alike however many came before. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Hive } from '../../src/application/hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { type RecordedLog, recordingLog } from '../support/hive.ts';
+
+export interface World {
+  hive: Hive;
+  log: RecordedLog;
+  folder: string;
+}
+
+export async function inWorld(work: (world: World) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-fuzz-`));
+  const log = recordingLog();
+  try {
+    const hive = await openHive({ store: join(folder, 'hive.db'), env: {}, log });
+    try {
+      await work({ hive, log, folder });
+    } finally {
+      await hive.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
