@@ -39,7 +39,7 @@ export interface DeliveryService {
 export function createDelivery(store: Store): DeliveryService {
   return {
     hand: (ask_ids, carrier, reader) =>
-      store.write(async (tx) => {
+      store.writeReceipt(async (tx) => {
         const delivered: Delivered[] = [];
         for (const ask_id of ask_ids) {
           const prompt = await tx.prompts.get(ask_id);
@@ -52,16 +52,16 @@ export function createDelivery(store: Store): DeliveryService {
 
     async collect(carrier, handed_before) {
       const carried = await store.read((tx) => tx.prompts.carriedBy(carrier, handed_before));
-      return carried.length === 0 ? 0 : store.write((tx) => collectFrom(tx, carrier, handed_before));
+      return carried.length === 0 ? 0 : store.writeReceipt((tx) => collectFrom(tx, carrier, handed_before));
     },
 
     prove: (carrier, handed) =>
-      store.write(async (tx) => {
+      store.writeReceipt(async (tx) => {
         for (const prompt of await stillCarried(tx, carrier, handed)) await collectOne(tx, prompt);
       }),
 
     release: (carrier, handed) =>
-      store.write(async (tx) => {
+      store.writeReceipt(async (tx) => {
         for (const prompt of await stillCarried(tx, carrier, handed))
           await tx.prompts.update({ ...prompt, carrier: null });
       }),

@@ -31,6 +31,12 @@ export interface Store {
    * @throws HiveError `store_busy` after 5 s without the lock, `store_full`, `store_unavailable`.
    */
   write<T>(work: (tx: WriteTx) => Promise<T>): Promise<T>;
+  /**
+   * A write that acknowledges nothing to anybody: a receipt (invariant 6). It is seen by all and survives the death
+   * of any process like every other, but it does not wait for the disk, where that can be had: a machine that
+   * loses power may lose it, and then what was handed is handed once more.
+   */
+  writeReceipt<T>(work: (tx: WriteTx) => Promise<T>): Promise<T>;
   /** Runs `work` on one consistent snapshot, never waiting for a writer. */
   read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T>;
   /** Calls `listener` when something may have changed, here or in another process: a hint without data. */

@@ -154,7 +154,8 @@ export function openPostgres(
   }
 
   return {
-    write: (work, rings) =>
+    // A receipt waits for the disk too: here the server may die alone, and who was handed something lives on.
+    write: (work, { rings } = {}) =>
       writes.run(() => transaction(writers, writing, busy_ms + LIVENESS_MS, work, rings)),
     read: (work) => transaction(readers, reading, LIVENESS_MS, work),
     async inspect(work) {

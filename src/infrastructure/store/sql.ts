@@ -37,10 +37,16 @@ export interface Sql {
   run(statement: Statement, params: readonly SqlValue[]): Promise<number>;
 }
 
+export interface WriteOptions {
+  /** Asked after the commit: whether every process is to be told that something was committed. Default: no. */
+  rings?: () => boolean;
+  /** The commit need not wait for the disk (`Store.writeReceipt`); a driver may wait all the same. Default: it waits. */
+  receipt?: boolean;
+}
+
 /** A driver owns its connections, the write queue and the doorbell. */
 export interface Driver {
-  /** After the commit every process is told that something was committed, if `rings` says so then. */
-  write<T>(work: (sql: Sql, now: string) => Promise<T>, rings?: () => boolean): Promise<T>;
+  write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions): Promise<T>;
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   /** A read for the opening of a store, over the connection that writes: a process that only writes needs no other. */
   inspect<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;

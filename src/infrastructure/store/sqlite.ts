@@ -7,7 +7,15 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createQueue } from './queue.ts';
-import { checkArity, type Driver, type Row, type Sql, type SqlValue, type Statement } from './sql.ts';
+import {
+  checkArity,
+  type Driver,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  type WriteOptions,
+} from './sql.ts';
 import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
 
 /** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
@@ -27,11 +35,22 @@ interface Prepared {
 class Connection implements Sql {
   readonly database: DatabaseSync;
   readonly #prepared = new Map<string, Prepared>();
+  #waitsForDisk = false;
 
   constructor(path: string, readOnly: boolean) {
     // Only recovery and the last one to close ever lock a reader out, and opening: both are short.
     this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
-    if (!readOnly) this.database.exec('PRAGMA synchronous = FULL');
+    if (!readOnly) this.waitForDisk(true);
+  }
+
+  /**
+   * Whether the next commits end with an fsync. Without it they are in the log as much as any other: a process that
+   * dies loses none, and the next commit with one takes them along (sqlite.org/pragma.html#pragma_synchronous).
+   */
+  waitForDisk(wait: boolean): void {
+    if (wait === this.#waitsForDisk) return;
+    this.database.exec(`PRAGMA synchronous = ${wait ? 'FULL' : 'NORMAL'}`);
+    this.#waitsForDisk = wait;
   }
 
   #prepare({ text }: Statement): Prepared {
@@ -115,11 +134,12 @@ export function openSqlite(
 
   async function write<T>(
     work: (sql: Sql, now: string) => Promise<T>,
-    rings: () => boolean = () => false,
+    { rings = () => false, receipt = false }: WriteOptions = {},
   ): Promise<T> {
     return writes.run(async () => {
       if (read_only) await reopen();
       try {
+        writer.waitForDisk(!receipt);
         await begin(writer.database);
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');

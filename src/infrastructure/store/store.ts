@@ -37,20 +37,18 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
   if (found < SCHEMA_VERSION) await driver.write(migrateAndName);
   const store_id = await driver.inspect(readStoreId);
 
+  function write<T>(work: (tx: WriteTx) => Promise<T>, receipt: boolean): Promise<T> {
+    let appended = false;
+    const onAppend = (): void => {
+      appended = true;
+    };
+    return driver.write((sql, now) => work(writeTx(sql, now, onAppend)), { rings: () => appended, receipt });
+  }
+
   return {
     store_id,
-    async write(work) {
-      let appended = false;
-      return driver.write(
-        (sql, now) =>
-          work(
-            writeTx(sql, now, () => {
-              appended = true;
-            }),
-          ),
-        () => appended,
-      );
-    },
+    write: (work) => write(work, false),
+    writeReceipt: (work) => write(work, true),
     read: (work) => driver.read((sql, now) => work(writeTx(sql, now, refuseAppend))),
     watch: (listener) => driver.watch(listener),
     close: () => driver.close(),
