@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { hasEmacsGtk, setUpEmacsGtk } from './setup-emacs-gtk.mjs';
 
 // What the demo and the tests run for real, and the Debian package that brings it.
 const needs = {
@@ -16,6 +17,7 @@ const needs = {
   'package-lint': { package: 'elpa-package-lint', found: hasPackageLint },
   import: { package: 'imagemagick' },
   xprop: { package: 'x11-utils' },
+  xdotool: { package: 'xdotool' },
   fonts: { package: 'fonts-dejavu-core', found: hasFonts },
 };
 
@@ -25,8 +27,8 @@ export function setUpDebian(names = Object.keys(needs)) {
   if (unknown.length > 0) throw new Error(`The set-up knows no program called ${unknown.join(' or ')}.`);
 
   const packages = missing(names).map((name) => needs[name].package);
-  if (packages.length === 0) return;
   const prefix = rootPrefix();
+  if (packages.length === 0) return alsoEmacsGtk(names, prefix);
   if (!onPath('apt-get') || prefix === undefined) throw new Error(adviceFor(names));
 
   const started = Date.now();
@@ -41,6 +43,14 @@ export function setUpDebian(names = Object.keys(needs)) {
     throw new Error([...said, `apt-get did not bring ${lacking.join(', ')}.`].filter(Boolean).join('\n'));
   }
   console.log(`Debian packages are ready (${Math.round((Date.now() - started) / 1000)} s).`);
+  alsoEmacsGtk(names, prefix);
+}
+
+// Wanted by the tests alone, and only of Debian.
+function alsoEmacsGtk(names, prefix) {
+  if (!names.includes('xdotool') || hasEmacsGtk() || prefix === undefined || !onPath('apt-get')) return;
+  console.log('Unpacking a graphical Emacs for the tests of focus and mouse (about 20 s) …');
+  setUpEmacsGtk((libraries) => apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...libraries));
 }
 
 function missing(names) {

@@ -20,6 +20,8 @@ export interface SentPopup {
 export interface Desktop {
   /** What a child needs to reach it. */
   readonly env: Environment;
+  /** What a child needs to open windows on it. */
+  readonly screen: Environment;
   /** Everything sent since the last `forget`, in order. */
   readonly sent: readonly SentPopup[];
   forget(): Promise<void>;
@@ -93,6 +95,7 @@ export async function startDesktop(): Promise<Desktop> {
 
   return {
     env: { DBUS_SESSION_BUS_ADDRESS: bus },
+    screen: { DISPLAY: display, XAUTHORITY: authority },
     get sent() {
       return desktop.sent;
     },

@@ -14,6 +14,8 @@ export interface Home {
   readonly agent: HiveLibrary;
   /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
   emacs(setup?: string): Promise<Terminal>;
+  /** What an Emacs that somebody else starts is to be given, and the file that appears when it is connected. */
+  arguments(setup?: string): { args: string[]; env: Record<string, string>; connected: string };
   /** Files of the outbox as they are now. */
   outboxFiles(): string[];
   /** The sidecar of the Emacs that started last. */
@@ -36,9 +38,16 @@ export async function openHome(): Promise<Home> {
     folder,
     outbox,
     agent,
-    async emacs(setup = 'nil') {
+    async emacs(setup) {
       const place = mkdtempSync(join(folder, 't'));
-      const connected = join(place, 'connected');
+      const { args, connected } = home.arguments(setup);
+      const terminal = await openTerminal(place, env, ['emacs', '-Q', '-nw', ...args]);
+      terminals.push(terminal);
+      await eventually(() => existsSync(connected), 10_000, 'the connection of Emacs');
+      return terminal;
+    },
+    arguments(setup = 'nil') {
+      const connected = join(mkdtempSync(join(folder, 'c')), 'connected');
       const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
       const lines = [
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
@@ -52,13 +61,8 @@ export async function openHome(): Promise<Home> {
         "(require 'hive-mode)",
         '(hive-mode 1)',
       ];
-      const terminal = await openTerminal(place, env, [
-        ...['emacs', '-Q', '-nw', '-L', join(ROOT, 'elisp')],
-        ...lines.flatMap((line) => ['--eval', line]),
-      ]);
-      terminals.push(terminal);
-      await eventually(() => existsSync(connected), 10_000, 'the connection of Emacs');
-      return terminal;
+      const args = ['-L', join(ROOT, 'elisp'), ...lines.flatMap((line) => ['--eval', line])];
+      return { args, env, connected };
     },
     outboxFiles: () => (existsSync(outbox) ? readdirSync(outbox) : []),
     async sidecarPid() {

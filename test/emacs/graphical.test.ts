@@ -1,0 +1,103 @@
+/** What only a graphical Emacs has: a focus of its own, and a mouse. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { type Graphical, graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { recorded } from '../support/popup-trail.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const found = graphicalEmacs();
+const reason = 'whyNot' in found ? ` (skipped: ${found.whyNot})` : '';
+
+describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
+  let desktop: Desktop;
+  let home: Home;
+  let emacs: Graphical;
+  let hive: Hive;
+
+  beforeAll(async () => {
+    desktop = await startDesktop();
+    home = await openHome();
+    hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
+    const command = 'command' in found ? found.command : [];
+    const notes = join(home.folder, 'notes.txt');
+    writeFileSync(notes, 'You go on with your work.  The mode line counts who waits.\n');
+    emacs = await openGraphical(
+      command,
+      home,
+      desktop,
+      `(progn (setq hive-notify-when 'unfocused) (tool-bar-mode -1) (find-file ${lisp(notes)}))`,
+    );
+  }, 60_000);
+  afterAll(async () => {
+    await emacs.close();
+    await hive.close();
+    await home.close();
+    await desktop.close();
+  });
+
+  async function ask(question: string): Promise<string> {
+    const options = [{ label: 'yes' }, { label: 'no' }];
+    const { prompt } = await home.agent.prompts.ask({ question, options });
+    await eventually(async () => (await emacs.value('(and (hive-prompts) t)')) === 't');
+    return prompt.ask_id;
+  }
+
+  async function answerTo(ask_id: string) {
+    const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+    return answer?.prompt;
+  }
+
+  /** Within the last glyph of `text` in the window of the buffer. */
+  const placeOf = async (buffer: string, text: string): Promise<{ x: number; y: number }> =>
+    pixel(`(with-selected-window (get-buffer-window ${lisp(buffer)} t)
+      (save-excursion (goto-char (point-min)) (search-forward ${lisp(text)}) (redisplay t)
+        (let ((at (posn-x-y (posn-at-point (1- (point))))) (edges (window-inside-pixel-edges)))
+          (list (+ (car at) (car edges) 4) (+ (cdr at) (cadr edges) 6)))))`);
+
+  async function pixel(form: string): Promise<{ x: number; y: number }> {
+    const [x = 0, y = 0] = (await emacs.value(form)).match(/\d+/g)?.map(Number) ?? [];
+    return { x, y };
+  }
+
+  test('popups come only while it has not the focus, when the human wants it so', async () => {
+    await emacs.focus(true);
+    const here = await ask('Do you see me?');
+    expect(await recorded(hive, here)).toMatchObject({ reason: 'focused' });
+    await emacs.focus(false);
+    const away = await ask('And now?');
+    expect(await recorded(hive, away)).toMatchObject({ outcome: 'sent' });
+    expect(desktop.sent.map(({ body }) => body)).toEqual(['And now?']);
+    await emacs.focus(true);
+  });
+
+  test('a click on the count in the mode line offers the question, a key answers it', async () => {
+    const { x, y } = await pixel(`(progn (redisplay t)
+      (let* ((edges (window-pixel-edges)) (y (- (nth 3 edges) 6)))
+        (cl-loop for x from (car edges) below (nth 2 edges) by 2
+          for string = (car (posn-string (posn-at-x-y x y nil t)))
+          when (and string (string-match-p "hive [0-9]!" string)) return (list (+ x 8) y))))`);
+    await emacs.click({ x, y });
+    await eventually(async () => (await emacs.value('(current-message)')).includes('Do you see me?'));
+    await emacs.key('2');
+    await eventually(async () => (await emacs.value('(current-message)')).includes('And now?'));
+    await emacs.key('q');
+    expect(await emacs.value('(length (hive-prompts))')).toBe('1');
+  });
+
+  test('a click on a button of a question answers with it', async () => {
+    const ask_id = await ask('Which one?');
+    await emacs.value('(progn (hive-prompt-show (car (last (hive-prompts)))) t)');
+    const buffer = `*hive question: ${ask_id}*`;
+    await eventually(async () => (await emacs.value(`(and (get-buffer-window ${lisp(buffer)}) t)`)) === 't');
+    await emacs.click(await placeOf(buffer, ' 2  no'));
+    expect(await answerTo(ask_id)).toMatchObject({ decision: 'no', selected: ['no'], via: 'emacs' });
+  });
+});

@@ -1,0 +1,92 @@
+/** A graphical Emacs on the screen of a test's desktop, moved and clicked by xdotool. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './children.ts';
+import type { Desktop } from './desktop.ts';
+import { type Home, lisp } from './emacs.ts';
+import { eventually } from './wait.ts';
+
+const run = promisify(execFile);
+const CACHE = join(ROOT, 'node_modules/.cache/emacs-gtk');
+
+/** The command of a graphical Emacs, or the sentence of the set-up that says why there is none. */
+export function graphicalEmacs(): { command: string[] } | { whyNot: string } {
+  const unpacked = join(CACHE, 'usr/bin/emacs-gtk');
+  if (existsSync(unpacked)) {
+    // It would look for its dump where the installed one has another.
+    const dump = join(CACHE, 'usr/libexec/emacs/28.2/x86_64-linux-gnu/emacs.pdmp');
+    return { command: [unpacked, `--dump-file=${dump}`] };
+  }
+  if (existsSync('/usr/bin/emacs-gtk')) return { command: ['/usr/bin/emacs-gtk'] };
+  const reason = join(CACHE, 'why-not');
+  if (existsSync(reason)) return { whyNot: readFileSync(reason, 'utf8').trim() };
+  throw new Error('There is no graphical Emacs: run "npm run setup", which fetches one for these tests.');
+}
+
+export interface Graphical {
+  /** What a form yields, printed. */
+  value(form: string): Promise<string>;
+  /** Gives the focus to its frame, or takes it away. */
+  focus(has: boolean): Promise<void>;
+  /** Clicks a button of the mouse at a pixel of the frame. */
+  click(place: { x: number; y: number }, button?: 1 | 2 | 3): Promise<void>;
+  type(text: string): Promise<void>;
+  key(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts it and waits until it is connected and has the focus. `setup` is Lisp that runs before hive-mode. */
+export async function openGraphical(
+  command: readonly string[],
+  home: Home,
+  desktop: Desktop,
+  setup = 'nil',
+): Promise<Graphical> {
+  const place = join(home.folder, 'ask');
+  // Asked by a file, it need not have the focus nor be at leisure.
+  const ear = `(run-at-time 0 0.05 (lambda () (when (file-exists-p ${lisp(place)})
+    (let ((form (with-temp-buffer (insert-file-contents ${lisp(place)}) (read (current-buffer)))))
+      (delete-file ${lisp(place)})
+      (write-region (format "%S" (eval form t)) nil ${lisp(`${place}.new`)} nil 0)
+      (rename-file ${lisp(`${place}.new`)} ${lisp(`${place}.value`)} t)))))`;
+  const { args, env, connected } = home.arguments(`(progn ${ear} ${setup})`);
+  const whole = { ...env, ...desktop.env, ...desktop.screen };
+  const [program = '', ...first] = command;
+  const child: ChildProcess = spawn(program, [...first, '-Q', ...args], { env: whole, stdio: 'ignore' });
+  const gone = new Promise((resolve) => child.once('exit', resolve));
+  await eventually(() => existsSync(connected), 20_000, 'the connection of the graphical Emacs');
+
+  const xdotool = async (...words: string[]): Promise<string> =>
+    (await run('xdotool', words, { env: whole })).stdout.trim();
+  const emacs: Graphical = {
+    async value(form) {
+      writeFileSync(`${place}.part`, form);
+      renameSync(`${place}.part`, place);
+      await eventually(() => existsSync(`${place}.value`), 10_000, form);
+      const value = readFileSync(`${place}.value`, 'utf8');
+      rmSync(`${place}.value`);
+      return value;
+    },
+    async focus(has) {
+      await xdotool('windowfocus', has ? outer : root);
+      await eventually(async () => ((await emacs.value('(frame-focus-state)')) === 't') === has);
+    },
+    async click({ x, y }, button = 1) {
+      await xdotool('mousemove', '--window', window, String(x), String(y), 'click', String(button));
+    },
+    type: async (text) => void (await xdotool('type', '--delay', '20', text)),
+    key: async (name) => void (await xdotool('key', name)),
+    async close() {
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+  const idOf = async (which: string): Promise<string> =>
+    (await emacs.value(`(frame-parameter nil '${which})`)).replaceAll('"', '');
+  const [window, outer] = [await idOf('window-id'), await idOf('outer-window-id')];
+  const { stdout } = await run('xwininfo', ['-root'], { env: whole });
+  const root = /Window id: (\w+)/.exec(stdout)?.[1] ?? '';
+  return emacs;
+}
