@@ -14,6 +14,8 @@ export interface ClaudeRun extends Omit<World, 'hive'> {
   allowed?: string;
   /** MCP servers beside ours. */
   servers?: Record<string, object>;
+  /** Its store is elsewhere, behind `hive serve`. */
+  remote?: { url: string; token: string; token_file: string };
   env?: Record<string, string>;
 }
 
@@ -30,16 +32,29 @@ export function claudeEnvironment({ store, folder, model, env }: ClaudeRun): Rec
 }
 
 /** Writes the configuration as `hive init` does, and gives the arguments that use it. */
-export function claudeArguments({ folder, allowed = 'mcp__hive Bash', servers = {} }: ClaudeRun): string[] {
+export function claudeArguments(run: ClaudeRun): string[] {
+  const { folder, allowed = 'mcp__hive Bash', servers = {} } = run;
   const mcp = join(folder, 'mcp.json');
   const settings = join(folder, 'settings.json');
   mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    mcp,
-    JSON.stringify({ mcpServers: { hive: serverSetting('claude-code', program), ...servers } }),
-  );
-  writeFileSync(settings, JSON.stringify({ hooks: hookTable('claude-code', program) }));
+  writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: serverOf(run), ...servers } }));
+  writeFileSync(settings, JSON.stringify({ hooks: hooksOf(run) }));
   return ['--mcp-config', mcp, '--strict-mcp-config', '--settings', settings, '--allowedTools', allowed];
+}
+
+function serverOf({ remote }: ClaudeRun): object {
+  if (remote === undefined) return serverSetting('claude-code', program);
+  const headers = { Authorization: `Bearer ${remote.token}` };
+  return { type: 'http', url: remote.url, headers, alwaysLoad: true };
+}
+
+function hooksOf({ remote }: ClaudeRun): unknown {
+  const hooks = hookTable('claude-code', program);
+  if (remote === undefined) return hooks;
+  const there = ` --url ${remote.url} --token-file ${remote.token_file}`;
+  return JSON.parse(
+    JSON.stringify(hooks, (key, value: unknown) => (key === 'command' ? `${String(value)}${there}` : value)),
+  );
 }
 
 export interface ClaudeResult {

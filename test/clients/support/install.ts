@@ -1,16 +1,23 @@
 /**
- * The real agents, installed at test time into a cache outside the repository: never a dependency. Where the
- * registry is out of reach the suite says so in a plain line and is skipped.
+ * The real agents, and the tools of MCP's own project, installed at test time into a cache outside the repository:
+ * never a dependency. Where the registry is out of reach the suite says so in a plain line and is skipped.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
+type Packages = Readonly<Record<string, string>>;
+
 /** What the fixtures were recorded with. */
-const PACKAGES: Readonly<Record<string, string>> = {
+const AGENTS: Packages = {
   '@anthropic-ai/claude-agent-sdk': '0.3.330',
   '@openai/codex': '0.169.0',
+};
+
+const TOOLS: Packages = {
+  '@modelcontextprotocol/conformance': '0.1.16',
+  '@modelcontextprotocol/inspector': '2.12.0',
 };
 
 export interface Clients {
@@ -20,6 +27,12 @@ export interface Clients {
   modules: string;
 }
 
+/** The programs that look at an MCP server from outside. */
+export interface McpTools {
+  conformance: string;
+  inspector: string;
+}
+
 const cache =
   process.env['HIVE_CLIENTS_CACHE'] ??
   join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'hive-clients');
@@ -27,28 +40,36 @@ const cache =
 /** The programs, installed if need be; null when they cannot be had here. */
 export function installClients(): Clients | null {
   const modules = join(cache, 'node_modules');
-  const clients: Clients = {
-    claude: join(modules, `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`, 'claude'),
-    codex: join(modules, '.bin/codex'),
+  const claude = join(
     modules,
-  };
-  if (isComplete(clients)) return clients;
-  try {
-    install(modules);
-  } catch (error) {
-    const [why] = String(error).split('\n');
-    process.stderr.write(`The real agents cannot be installed here (${why}): the client suite is skipped.\n`);
-    return null;
-  }
-  return clients;
+    `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}`,
+    'claude',
+  );
+  const codex = join(modules, '.bin/codex');
+  return provide(cache, AGENTS, [claude, codex], 'The real agents') ? { claude, codex, modules } : null;
 }
 
-function isComplete({ claude, codex, modules }: Clients): boolean {
-  return (
-    existsSync(claude) &&
-    existsSync(codex) &&
-    Object.entries(PACKAGES).every(([name, version]) => installedVersion(modules, name) === version)
-  );
+export function installTools(): McpTools | null {
+  const place = join(cache, 'tools');
+  const programs = join(place, 'node_modules/.bin');
+  const [conformance, inspector] = [join(programs, 'conformance'), join(programs, 'mcp-inspector')];
+  return provide(place, TOOLS, [conformance, inspector], 'The MCP tools') ? { conformance, inspector } : null;
+}
+
+/** Whether they are there in the end. */
+function provide(place: string, packages: Packages, programs: readonly string[], what: string): boolean {
+  const modules = join(place, 'node_modules');
+  const isInstalled = ([name, version]: [string, string]): boolean =>
+    installedVersion(modules, name) === version;
+  if (programs.every(existsSync) && Object.entries(packages).every(isInstalled)) return true;
+  try {
+    install(place, packages);
+    return true;
+  } catch (error) {
+    const [why] = String(error).split('\n');
+    process.stderr.write(`${what} cannot be installed here (${why}): what needs them is skipped.\n`);
+    return false;
+  }
 }
 
 function installedVersion(modules: string, name: string): string | null {
@@ -61,11 +82,12 @@ function installedVersion(modules: string, name: string): string | null {
 }
 
 /** Beside the cache first, then into place: two suites that start at once find all of it or none. */
-function install(modules: string): void {
-  mkdirSync(cache, { recursive: true });
-  const place = mkdtempSync(join(cache, 'install-'));
+function install(folder: string, packages: Packages): void {
+  mkdirSync(folder, { recursive: true });
+  const modules = join(folder, 'node_modules');
+  const place = mkdtempSync(join(folder, 'install-'));
   try {
-    writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, dependencies: PACKAGES }));
+    writeFileSync(join(place, 'package.json'), JSON.stringify({ private: true, dependencies: packages }));
     const quiet = [
       '--no-audit',
       '--no-fund',

@@ -1,0 +1,54 @@
+/** The real Claude Code on a machine without a store: our tools over HTTP, our hooks through the bridge. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { HUMAN } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { serve } from '../support/serve.ts';
+import { bash, hive as call, startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
+import { askIdIn, clients, openWorld } from './support/world.ts';
+
+expectNothingLeft();
+
+describe.skipIf(clients === null)('Claude Code with hive serve', () => {
+  test('asks, works on, is answered by the next tool, and polls', async () => {
+    const world = await openWorld();
+    const { hive, folder } = world;
+    const served = await serve(world.store);
+    const token_file = join(folder, 'token');
+    writeFileSync(token_file, served.token, { mode: 0o600 });
+    const told: string[] = [];
+    const ids: string[] = [];
+    const model = await startModel(async ({ messages }, step) => {
+      told.push(model.told().replaceAll('\\', ''));
+      switch (step) {
+        case 1:
+        case 3:
+          return { calls: [call('hivemind_ask_async', { question: `Question ${step}?` })] };
+        case 2:
+          ids.push(askIdIn(messages.at(-1)));
+          await hive.prompts.respond({ ask_id: ids[0] ?? '', decision: 'blue', actor: HUMAN });
+          return { calls: [bash('echo worked')] };
+        case 4:
+          ids.push(askIdIn(messages.at(-1)));
+          setTimeout(() => {
+            void hive.prompts.respond({ ask_id: ids[1] ?? '', decision: 'green', actor: HUMAN });
+          }, 300);
+          return { calls: [call('hivemind_poll', { ask_id: ids[1], wait_ms: 20_000 })] };
+        default:
+          return { text: 'done' };
+      }
+    });
+    const env = { HIVE_STORE: '/nowhere/hive.db' };
+    const remote = { url: served.url, token: served.token, token_file };
+    const { is_error, session_id } = await runClaude({ ...world, model, env, remote }, 'go');
+    expect(is_error).toBe(false);
+    expect(told[2]).toMatch(/Answer to ask-.*blue/);
+    expect(told[4]).toContain('"decision":"green"');
+    const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
+    for (const prompt of prompts) expect(prompt.collected_at).not.toBeNull();
+    // Its tools and its hooks are one session, as if it were here.
+    expect(prompts.map((prompt) => prompt.session_id)).toEqual([session_id, session_id]);
+  });
+});

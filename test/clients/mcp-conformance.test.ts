@@ -1,0 +1,59 @@
+/** Client suite 8: the conformance suite of MCP over `hive serve`, but for what stands in conformance-baseline.yml. */
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { type Served, serve } from '../support/serve.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const tools = inject('tools');
+
+/** Between two requests of the suite: it asks at once what an agent asks in minutes, and Hive bounds that. */
+const PACE_MS = 25;
+
+/** The suite knows no tokens: in front of the server stands one who adds it, and changes nothing else. */
+async function withToken({ url, token }: Served): Promise<string> {
+  const { hostname, port } = new URL(url);
+  let next = 0;
+  const server = createServer((incoming, reply) => {
+    next = Math.max(next + PACE_MS, Date.now());
+    void sleep(next - Date.now()).then(() => {
+      const headers = { ...incoming.headers, authorization: `Bearer ${token}` };
+      const onward = request({ hostname, port, path: incoming.url, method: incoming.method, headers });
+      onward.once('response', (response) => {
+        reply.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(reply);
+      });
+      onward.once('error', () => reply.destroy());
+      reply.once('close', () => onward.destroy());
+      incoming.pipe(onward);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+test.skipIf(tools === null)('hive serve conforms in all that it offers', async () => {
+  const store = tempStore();
+  const url = await withToken(await serve(store));
+  const baseline = join(ROOT, 'test/clients/conformance-baseline.yml');
+  const args = ['server', '--url', url, '--expected-failures', baseline, '--output-dir', tempFolder()];
+  const suite = spawnChild(tools?.conformance ?? '', args, childEnvironment(store));
+  let said = '';
+  suite.process.stdout.on('data', (text: Buffer) => {
+    said += text.toString();
+  });
+  const { code } = await suite.exited;
+  expect(said + suite.stderr()).toContain('Total: 12 passed, 20 failed');
+  expect(said).not.toMatch(/unexpected failure/i);
+  expect(code).toBe(0);
+});
