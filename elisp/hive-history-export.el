@@ -74,7 +74,7 @@
 (defun hive-history-export--fetch (search file cursor found)
   "Fetch more of SEARCH, from CURSOR on, beyond FOUND, to be put into FILE."
   (hive-rpc-request
-   'history/search `( :limit ,hive-history-export--page ,@search
+   'history/search `( :limit ,hive-history-export--page :full t ,@search
                       ,@(when cursor (list :cursor cursor)))
    :timeout 30
    :success (lambda (result)

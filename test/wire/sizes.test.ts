@@ -53,6 +53,28 @@ test(`${MANY} pending prompts of long texts come page by page, each in a frame`,
   expect(seen).toEqual(Array.from({ length: seen.length }, (_, n) => idOf(n)));
 }, 30_000);
 
+test('history in full comes whole, as much of it as a frame holds', async () => {
+  const { hive, sidecar } = await connect();
+  const questions = Array.from({ length: 60 }, (_, n) => `${n} ${'ü'.repeat(7_900)}`);
+  for (const question of questions) await ask(hive, { question, urgency: 'low' });
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: { entries: { text: string }[]; next_cursor: string | null } = await sidecar.request(
+      'history/search',
+      { full: true, limit: 200, cursor },
+    );
+    seen.push(...page.entries.map(({ text }) => text));
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  // None cut, none twice, none left out; told short, for a failure would print them all.
+  expect(seen.filter((text) => !questions.includes(text)).map((text) => text.length)).toEqual([]);
+  expect([seen.length, new Set(seen).size]).toEqual([questions.length, questions.length]);
+  expect(sidecar.largest()).toBeLessThan(LIMIT);
+  const { entries } = await sidecar.request('history/search', { limit: 200 });
+  expect(entries.every(({ text }: { text: string }) => text.length === 400)).toBe(true);
+});
+
 test('a page of many costs hardly more than a page of few', async () => {
   async function pageTime(count: number): Promise<number> {
     const { hive, sidecar } = await connect();

@@ -55,18 +55,22 @@ function cut(text: string, longest: number): string {
 /** How many are read at once: seldom do more fit into a frame. */
 const CHUNK = 50;
 
-/** A page of at most `limit` prompts, fewer where more would not fit one frame; at least one where there is one. */
-export async function fitPage(
-  list: (limit: number, cursor: string | null) => Promise<Page<Prompt>>,
+/**
+ * A page of at most `limit` things, each as `shape` makes it, fewer where more would not fit one frame; at
+ * least one where there is one.
+ */
+export async function fitPage<Thing, Wire>(
+  list: (limit: number, cursor: string | null) => Promise<Page<Thing>>,
+  shape: (thing: Thing) => Wire,
   limit: number,
   first: string | null,
-): Promise<Page<WirePrompt>> {
-  const fitting: WirePrompt[] = [];
+): Promise<Page<Wire>> {
+  const fitting: Wire[] = [];
   let cursor = first;
-  let room = FRAME_BYTES - LIST_AROUND;
+  let room = PAGE_BYTES;
   do {
     const page = await list(Math.min(CHUNK, limit - fitting.length), cursor);
-    const items = page.items.map(listed);
+    const items = page.items.map(shape);
     const sizes = items.map((item) => bytes(item) + 1);
     const count = sizes.findIndex((size) => {
       room -= size;
@@ -86,8 +90,8 @@ export async function fitPage(
   return { items: fitting, next_cursor: cursor };
 }
 
-/** What stands around the prompts in the reply. */
-const LIST_AROUND = 2_000;
+/** Something stands around the things in the reply. */
+export const PAGE_BYTES: number = FRAME_BYTES - 2_000;
 
 function bytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));

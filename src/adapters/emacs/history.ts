@@ -1,26 +1,39 @@
 /** History, asked from Emacs. */
+import type { Page } from '../../application/ports.ts';
+import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
+import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
 import type { Methods } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
-/** A page of 200 with as much text each stays within a frame; the whole is a prompt/get away. */
+/** A page of 200 with as much text each stays within a frame; with `full` fewer come, and whole. */
 const SHOWN = 400;
 
 export const historyMethods: Methods = {
   async 'history/search'(params, { hive }) {
-    const given = historyParams.parse(params);
+    const { full, limit, cursor, ...wanted } = historyParams.parse(params);
     const filter = Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== null && value !== undefined),
+      Object.entries(wanted).filter(([, value]) => value !== null && value !== undefined),
     );
-    const { items, next_cursor } = await hive.store.read((tx) =>
-      tx.history.search({ limit: DEFAULT_PAGE, ...filter }),
-    );
-    const entries = items.map((entry) => ({
-      ...entry,
-      text: excerpt(entry.text, SHOWN),
-      decision: entry.decision === null ? null : excerpt(entry.decision, SHOWN),
-    }));
-    return { entries, next_cursor };
+    const search = (count: number, from: string | null): Promise<Page<HistoryEntry>> =>
+      hive.store.read((tx) => tx.history.search({ ...filter, limit: count, cursor: from }));
+    const size = limit ?? DEFAULT_PAGE;
+    if (full === true) {
+      const whole = (entry: HistoryEntry): HistoryEntry => fitted(entry, PAGE_BYTES);
+      const { items, next_cursor } = await fitPage(search, whole, size, cursor ?? null);
+      return { entries: items, next_cursor };
+    }
+    const { items, next_cursor } = await search(size, cursor ?? null);
+    return { entries: items.map(inShort), next_cursor };
   },
 };
+
+function inShort(entry: HistoryEntry): HistoryEntry {
+  const { text, decision } = entry;
+  return {
+    ...entry,
+    text: excerpt(text, SHOWN),
+    decision: decision === null ? null : excerpt(decision, SHOWN),
+  };
+}

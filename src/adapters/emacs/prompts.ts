@@ -50,6 +50,7 @@ export const promptMethods = {
     };
     const page = await fitPage(
       (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
+      listed,
       limit ?? DEFAULT_PAGE,
       cursor ?? null,
     );
