@@ -30,6 +30,7 @@ const config: ViteUserConfig = defineConfig({
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz'),
       project('long', 'long'),
+      project('package', 'package'),
       {
         extends: true as const,
         test: {

@@ -23,6 +23,7 @@ const tasks = {
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
+  'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   bench: [everything, quickBuild, bench],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],

@@ -1,0 +1,215 @@
+/** The packed tarball: what is in it, and that it works in an empty project and an empty Emacs. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { childEnvironment, type Environment, ROOT } from '../support/children.ts';
+import { lisp } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+
+expectNothingLeft();
+
+const run = promisify(execFile);
+const BINARIES = dirname(process.execPath);
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+
+const OUT_OF_REACH = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/;
+
+const reachable = true;
+let folder: string;
+let project: string;
+let env: Environment;
+/** Paths in the tarball, and how large it is. */
+let packed: { files: string[]; size: number };
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-package-`));
+  project = join(folder, 'project');
+  mkdirSync(join(folder, 'state'), { mode: 0o700 });
+  mkdirSync(project);
+  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
+    cwd: ROOT,
+    env: npmEnvironment(),
+    maxBuffer: 2 ** 26,
+  });
+  const [tarball] = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
+    filename: string;
+    size: number;
+    files: { path: string }[];
+  }[];
+  packed = { files: tarball?.files.map(({ path }) => path) ?? [], size: tarball?.size ?? 0 };
+  writeFileSync(join(project, 'package.json'), '{"private": true}\n');
+  // What npm has fetched before it takes from its cache.
+  const install = [
+    'install',
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    '--omit=dev',
+  ];
+  await run('npm', [...install, join(folder, tarball?.filename ?? '')], {
+    cwd: project,
+    env: npmEnvironment(),
+  });
+  env = childEnvironment(join(folder, 'state', 'hive.db'), {
+    HOME: folder,
+    PATH: `${join(project, 'node_modules/.bin')}:${BINARIES}:/usr/bin:/bin`,
+  });
+}, 180_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+beforeEach(({ task, skip }) => {
+  if (!reachable && !task.name.startsWith('has what runs')) skip();
+});
+
+/** npm's own settings of the machine, and none of the npm that may run this test. */
+function npmEnvironment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^npm_(?:lifecycle|package|command)/.test(name),
+  );
+  return { ...Object.fromEntries(kept), PATH: `${BINARIES}:${process.env['PATH']}` };
+}
+
+async function hive(args: readonly string[], more: Environment = {}): Promise<{ code: number; out: string }> {
+  try {
+    const { stdout } = await run('npx', ['--no-install', 'hive', ...args], {
+      cwd: project,
+      env: { ...env, ...more },
+    });
+    return { code: 0, out: stdout };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, out: `${stdout}${stderr}` };
+  }
+}
+
+describe('the tarball', () => {
+  test('has what runs, what is read and what is loaded, and nothing else', () => {
+    const { files } = packed;
+    const from = (name: string, pattern: RegExp): string[] =>
+      readdirSync(join(ROOT, name))
+        .filter((file) => pattern.test(file))
+        .map((file) => `${name}/${file}`);
+    expect(files).toEqual(
+      expect.arrayContaining([
+        ...[
+          'bin/hive',
+          'dist/main.js',
+          'dist/hook.cjs',
+          'dist/index.js',
+          'dist/agent-sdk.js',
+          'dist/NOTICES.txt',
+        ],
+        ...['dist/types/index.d.ts', 'dist/types/adapters/agent-sdk/index.d.ts'],
+        ...['README.md', 'CHANGELOG.md', 'LICENSE', 'package.json', 'plugin/.claude-plugin/plugin.json'],
+        ...from('elisp', /\.el$/),
+        ...from('sql', /\.sql$/),
+        ...from('docs', /\.md$/),
+        ...from('examples', /\.mjs$/),
+      ]),
+    );
+    const known =
+      /^(?:bin|dist|sql|elisp|plugin|docs|examples)\/|^(?:README|CHANGELOG)\.md$|^LICENSE$|^package\.json$/;
+    expect(files.filter((file) => !known.test(file))).toEqual([]);
+    expect(
+      files.filter((file) => /\.(?:map|ts|elc|tgz|db|log)$/.test(file) && !file.endsWith('.d.ts')),
+    ).toEqual([]);
+    expect(packed.size).toBeLessThan(3_000_000);
+  });
+
+  test('is a package that publint finds nothing wrong with', async () => {
+    const { stdout } = await run(process.execPath, [
+      join(ROOT, 'node_modules/publint/src/cli.js'),
+      ...['--strict', join(project, 'node_modules/hive-sidecar')],
+    ]);
+    expect(stdout).toContain('All good!');
+  });
+});
+
+describe('in an empty project', () => {
+  test('npx hive --version is the version', async () => {
+    expect(await hive(['--version'])).toEqual({ code: 0, out: `${version}\n` });
+  });
+
+  test('hive doctor finds its store well', async () => {
+    const { out } = await hive(['doctor', '--json']);
+    const { checks } = JSON.parse(out) as { checks: { name: string; ok: boolean }[] };
+    expect(checks.find(({ name }) => name === 'Store')).toMatchObject({ ok: true });
+  });
+
+  test('a script asks, a person answers, the script polls', async () => {
+    const script = { HIVE_AGENT: 'script' };
+    const id = (await hive(['ask', 'Go on?', '--option', 'yes', '--option', 'no'], script)).out.trim();
+    expect((await hive(['respond', id, 'yes'])).code).toBe(0);
+    const { out } = await hive(['poll', id, '--json'], script);
+    expect(JSON.parse(out)).toMatchObject({ status: 'responded', decision: 'yes', via: 'cli' });
+  });
+
+  test('the library and the Agent SDK entry are imported, with their types', async () => {
+    writeFileSync(
+      join(project, 'use.mts'),
+      `import { openHive } from 'hive-sidecar';
+import { hiveHooks } from 'hive-sidecar/agent-sdk';
+const hive = await openHive({ agent: 'Deployer' });
+const { prompt } = await hive.prompts.ask({ question: 'Deploy?', options: ['yes', 'no'] });
+const id: string = prompt.ask_id;
+console.log(id, typeof hiveHooks);
+await hive.close();
+`,
+    );
+    const { stdout } = await run(process.execPath, ['use.mts'], { cwd: project, env });
+    expect(stdout).toMatch(/^ask-\w+ function\n$/);
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];
+    const types = ['--types', 'node', '--typeRoots', join(ROOT, 'node_modules/@types')];
+    await run(join(ROOT, 'node_modules/.bin/tsc'), [...options, ...types, 'use.mts'], { cwd: project });
+  });
+});
+
+test('in an empty Emacs: what an agent asked over MCP is answered there, and the agent polls it', {
+  timeout: 60_000,
+}, async () => {
+  const transport = new StdioClientTransport({
+    command: join(project, 'node_modules/.bin/hive'),
+    args: ['mcp'],
+    env: { ...env, HIVE_AGENT: 'agent-1' },
+    cwd: project,
+  });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(transport);
+  try {
+    const call = async (name: string, args: object): Promise<Record<string, unknown>> =>
+      (await client.callTool({ name, arguments: { ...args } })).structuredContent as Record<string, unknown>;
+    const { ask_id } = await call('hivemind_ask_async', { question: 'Shall we?', options: ['yes', 'no'] });
+    await answerInEmacs(String(ask_id));
+    const answer = { status: 'responded', decision: 'yes', via: 'emacs' };
+    expect(await call('hivemind_poll', { ask_id })).toMatchObject(answer);
+  } finally {
+    await client.close();
+  }
+});
+
+/** Starts an Emacs with nothing but the package, and answers yes there as with M-x hive-respond. */
+async function answerInEmacs(ask_id: string): Promise<void> {
+  const place = (await hive(['emacs-path'])).out.trim();
+  expect(place).toContain(join('node_modules', 'hive-sidecar', 'elisp'));
+  const form = `(progn
+    (add-to-list 'load-path ${lisp(place)})
+    (require 'hive-mode)
+    (hive-mode 1)
+    (let ((until (+ (float-time) 30)) prompt)
+      (while (and (< (float-time) until)
+                  (not (setq prompt (hive-model-get 'prompt ${lisp(ask_id)}))))
+        (accept-process-output nil 0.02))
+      (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "yes")))
+        (hive-answer-prompt prompt))
+      (while (and (< (float-time) until) (hive-outbox-entries 'pending))
+        (accept-process-output nil 0.02)))
+    (hive-mode -1))`;
+  await run('emacs', ['-Q', '--batch', '--eval', form], { env, cwd: folder });
+}
