@@ -63,11 +63,12 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
  * never uses is not even in its bundle: half as much to load, a tenth of what `hive hook` costs.
  * @throws HiveError as `openHive` does.
  */
-export async function openHooks(options: OpenHiveOptions): Promise<HookService> {
+export async function openHooks(options: OpenHiveOptions): Promise<HookService & Pick<Store, 'leave'>> {
   const { log, store } = await openGround(options);
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, randomIds);
-  return createHooks({ store, feed, ids: randomIds, processes, log, prompts, stations: STATIONS });
+  const hooks = createHooks({ store, feed, ids: randomIds, processes, log, prompts, stations: STATIONS });
+  return { ...hooks, leave: () => store.leave() };
 }
 
 /** The waking of idle agents alone, as above. */

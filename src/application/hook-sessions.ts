@@ -10,20 +10,17 @@ import { withParent } from './ancestry.ts';
 import { moveMentions } from './mention-records.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
-import type { Place, Station } from './station.ts';
-
-interface Surroundings {
-  env: Readonly<Record<string, string | undefined>>;
-  machine: string;
-  /** The hook's own process. */
-  pid: number;
-  place: () => Place;
-  processes: Processes;
-}
+import type { HookSettings, Station } from './station.ts';
 
 /** The session of an event, up to date in the store, with what it takes over from the one it continues. */
-export async function sessionOfHook(tx: WriteTx, event: HookEvent, around: Surroundings): Promise<Session> {
-  const root = (await knownRoot(tx, event, around)) ?? (await newRoot(tx, event, around));
+export async function sessionOfHook(
+  tx: WriteTx,
+  event: HookEvent,
+  settings: HookSettings,
+  processes: Processes,
+): Promise<Session> {
+  const root =
+    (await knownRoot(tx, event, settings.machine)) ?? (await newRoot(tx, event, settings, processes));
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
   if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
@@ -49,11 +46,7 @@ function isRemote(machine: string): boolean {
   return machine.startsWith('token:');
 }
 
-async function knownRoot(
-  tx: WriteTx,
-  event: HookEvent,
-  { machine }: Surroundings,
-): Promise<Session | undefined> {
+async function knownRoot(tx: WriteTx, event: HookEvent, machine: string): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
   if (isRemote(machine) && known.machine !== machine)
@@ -78,9 +71,14 @@ function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session
   });
 }
 
-async function newRoot(tx: WriteTx, event: HookEvent, around: Surroundings): Promise<Session> {
+async function newRoot(
+  tx: WriteTx,
+  event: HookEvent,
+  settings: HookSettings,
+  processes: Processes,
+): Promise<Session> {
   const { session_id, client, source, pid } = event;
-  const { env, machine } = around;
+  const { env, machine } = settings;
   const before = await predecessor(tx, event, machine);
   const introduction = {
     session_id,
@@ -89,10 +87,10 @@ async function newRoot(tx: WriteTx, event: HookEvent, around: Surroundings): Pro
     pid,
     machine,
     parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
-    ...around.place(),
+    ...settings.place(),
   };
   // What goes on from another has its parent; the client's own process may still carry the other's name.
-  const above = before === undefined ? around.processes.ancestors(pid ?? around.pid) : [];
+  const above = before === undefined ? processes.ancestors(pid ?? settings.pid) : [];
   const introduced = await newSession(tx, await withParent(tx, introduction, above));
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's choices for a session hold for the one that goes on from it.

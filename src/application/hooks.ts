@@ -5,6 +5,7 @@
 import {
   type HookEvent,
   type HookWait,
+  isSilent,
   mergeVerdicts,
   NO_OPINION,
   type Verdict,
@@ -14,7 +15,7 @@ import { subagentId } from '../domain/sessions.ts';
 import type { Feed } from './feed.ts';
 import { sessionOfHook } from './hook-sessions.ts';
 import { isOver } from './hook-waits.ts';
-import type { Ids, Logger, Processes, Store } from './ports.ts';
+import type { Ids, Logger, Processes, Store, WriteTx } from './ports.ts';
 import { announcePrint, settlePrints } from './printing.ts';
 import type { PromptService } from './prompts.ts';
 import type { HookSettings, Station } from './station.ts';
@@ -45,8 +46,8 @@ export interface HookParts {
 export function createHooks({ store, feed, prompts, stations, ...parts }: HookParts): HookService {
   /** One round past the stations. The one that wants to wait ends it: those after it have their say when it has waited. */
   function visitAll(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
-    return store.write(async (tx) => {
-      const session = await sessionOfHook(tx, event, { ...settings, processes: parts.processes });
+    const round = async (tx: WriteTx): Promise<Handled> => {
+      const session = await sessionOfHook(tx, event, settings, parts.processes);
       const proves = await settlePrints(tx, session.session_id);
       let verdict = NO_OPINION;
       for (const station of stations) {
@@ -56,7 +57,9 @@ export function createHooks({ store, feed, prompts, stations, ...parts }: HookPa
       }
       const prints = verdict.carries && verdict.wait === null;
       return { ...verdict, print_id: prints ? await announcePrint(tx, session.session_id, parts.ids) : null };
-    });
+    };
+    // Most hooks only note that a tool runs: nobody is told anything by them, so nobody waits for the disk.
+    return store.writeReceipt(round, (handled, announced) => announced || !isSilent(handled));
   }
 
   /** Outside the transaction: the store is everybody's meanwhile. Who is to stop meanwhile waits for nothing. */
@@ -85,7 +88,7 @@ export function createHooks({ store, feed, prompts, stations, ...parts }: HookPa
     },
 
     async printed({ print_id }) {
-      if (print_id !== null) await store.write((tx) => tx.prints.remove(print_id));
+      if (print_id !== null) await store.writeReceipt((tx) => tx.prints.remove(print_id));
     },
   };
 }

@@ -34,14 +34,24 @@ export interface Store {
   /**
    * A write that acknowledges nothing to anybody: a receipt (invariant 6). It is seen by all and survives the death
    * of any process like every other, but it does not wait for the disk, where that can be had: a machine that
-   * loses power may lose it, and then what was handed is handed once more.
+   * loses power may lose it, and then what was handed is handed once more. `tells` is asked after the commit whether
+   * somebody is told something by it after all (`announced`: an event was appended): then it waits before it resolves.
    */
-  writeReceipt<T>(work: (tx: WriteTx) => Promise<T>): Promise<T>;
+  writeReceipt<T>(
+    work: (tx: WriteTx) => Promise<T>,
+    tells?: (result: T, announced: boolean) => boolean,
+  ): Promise<T>;
   /** Runs `work` on one consistent snapshot, never waiting for a writer. */
   read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T>;
   /** Calls `listener` when something may have changed, here or in another process: a hint without data. */
   watch(listener: () => void): () => void;
   close(): Promise<void>;
+  /**
+   * For a process that lives for one event and ends now: closes only where that is due, else leaves the store as a
+   * kill would. With SQLite the last one to close copies the log into place and waits for the disk; but a log that
+   * nobody ever ends grows, and whoever opens the store first must read it back.
+   */
+  leave(): Promise<void>;
 }
 
 export interface ReadTx {
@@ -497,6 +507,8 @@ export interface EventReads extends PrunableReads {
   /** The highest seq that retention has removed: a cursor below it needs a snapshot (invariant 10). */
   pruned(): Promise<number>;
   of(subject: string, limit: number): Promise<HiveEvent[]>;
+  /** What desks were told, newest first; with `before` only what has a lower seq. */
+  notices(limit: number, before?: number): Promise<HiveEvent[]>;
 }
 
 export interface EventRecords extends EventReads, Prunable {

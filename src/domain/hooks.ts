@@ -96,6 +96,11 @@ export const NO_OPINION: Verdict = {
   decision: null,
 };
 
+/** Whether nothing at all is printed for this verdict, and nobody waited for. */
+export function isSilent({ context, let_go: _, carries, ...opinions }: Verdict): boolean {
+  return context.length === 0 && !carries && Object.values(opinions).every((opinion) => opinion === null);
+}
+
 /** Two opinions as one: context adds up, of the rest the first stands. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;

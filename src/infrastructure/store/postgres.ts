@@ -164,6 +164,7 @@ export function openPostgres(
       return transaction(writers, reading, LIVENESS_MS, work);
     },
     watch: (listener) => bell.watch(listener),
+    leave: async () => undefined,
     close() {
       closing ??= (async () => {
         await writes.drained();

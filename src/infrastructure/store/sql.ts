@@ -37,21 +37,26 @@ export interface Sql {
   run(statement: Statement, params: readonly SqlValue[]): Promise<number>;
 }
 
-export interface WriteOptions {
+export interface WriteOptions<T> {
   /** Asked after the commit: whether every process is to be told that something was committed. Default: no. */
   rings?: () => boolean;
-  /** The commit need not wait for the disk (`Store.writeReceipt`); a driver may wait all the same. Default: it waits. */
-  receipt?: boolean;
+  /**
+   * Asked after the commit: whether to wait for the disk before anybody is told (`Store.writeReceipt`). Without it the
+   * commit itself waits, and nobody sees what is not on disk; a driver may do so in any case.
+   */
+  waits?: ((result: T) => boolean) | undefined;
 }
 
 /** A driver owns its connections, the write queue and the doorbell. */
 export interface Driver {
-  write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions): Promise<T>;
+  write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   /** A read for the opening of a store, over the connection that writes: a process that only writes needs no other. */
   inspect<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   watch(listener: () => void): () => void;
   close(): Promise<void>;
+  /** As `Store.leave`. */
+  leave(): Promise<void>;
 }
 
 /** Refuses a call that would leave a parameter unbound. */

@@ -17,6 +17,7 @@ import {
   type WriteOptions,
 } from './sql.ts';
 import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
+import { flushLog, isLogLong, isLogNew } from './sqlite-log.ts';
 
 /** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
@@ -134,15 +135,16 @@ export function openSqlite(
 
   async function write<T>(
     work: (sql: Sql, now: string) => Promise<T>,
-    { rings = () => false, receipt = false }: WriteOptions = {},
+    { rings = () => false, waits }: WriteOptions<T> = {},
   ): Promise<T> {
     return writes.run(async () => {
       if (read_only) await reopen();
       try {
-        writer.waitForDisk(!receipt);
+        writer.waitForDisk(waits === undefined || isLogNew(path));
         await begin(writer.database);
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
+        if (waits?.(result) === true) flushLog(path);
         if (rings()) doorbell.ring();
         return result;
       } catch (error) {
@@ -218,14 +220,17 @@ export function openSqlite(
     read: (work) => reads.run(async () => snapshot(openReader(), work)),
     inspect: (work) => writes.run(() => snapshot(writer, work)),
     watch: (listener) => doorbell.watch(listener),
-    async close() {
-      doorbell.close();
-      await writes.drained();
-      await reads.drained();
-      reader?.close();
-      writer.close();
-    },
+    close,
+    leave: async () => (isLogLong(path) ? close() : undefined),
   };
+
+  async function close(): Promise<void> {
+    doorbell.close();
+    await writes.drained();
+    await reads.drained();
+    reader?.close();
+    writer.close();
+  }
 }
 
 const cell = new Int32Array(new SharedArrayBuffer(4));

@@ -37,21 +37,28 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
   if (found < SCHEMA_VERSION) await driver.write(migrateAndName);
   const store_id = await driver.inspect(readStoreId);
 
-  function write<T>(work: (tx: WriteTx) => Promise<T>, receipt: boolean): Promise<T> {
+  function write<T>(
+    work: (tx: WriteTx) => Promise<T>,
+    tells: ((result: T, announced: boolean) => boolean) | null,
+  ): Promise<T> {
     let appended = false;
     const onAppend = (): void => {
       appended = true;
     };
-    return driver.write((sql, now) => work(writeTx(sql, now, onAppend)), { rings: () => appended, receipt });
+    return driver.write((sql, now) => work(writeTx(sql, now, onAppend)), {
+      rings: () => appended,
+      waits: tells === null ? undefined : (result) => tells(result, appended),
+    });
   }
 
   return {
     store_id,
-    write: (work) => write(work, false),
-    writeReceipt: (work) => write(work, true),
+    write: (work) => write(work, null),
+    writeReceipt: (work, tells = () => false) => write(work, tells),
     read: (work) => driver.read((sql, now) => work(writeTx(sql, now, refuseAppend))),
     watch: (listener) => driver.watch(listener),
     close: () => driver.close(),
+    leave: () => driver.leave(),
   };
 }
 
