@@ -7,12 +7,15 @@
 ;;; Commentary:
 
 ;; A guard gave up, a loop was stopped, an agent ended and owed a report: such
-;; notices are said in one line, and kept here to be read again.
+;; notices are said in one line, and can be read again here; what was told
+;; before this Emacs started comes from the store.
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'hive-notify)
 (require 'hive-rpc)
+(require 'hive-sidecar)
 (require 'hive-text)
 (require 'hive-work)
 
@@ -23,11 +26,32 @@
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) notice)
   "Say NOTICE and keep it."
-  (push notice hive-notices--list)
-  (let ((last (nthcdr (1- hive-notices--kept) hive-notices--list)))
-    (when last (setcdr last nil)))
-  (hive-work-guarded #'hive-notices--show)
+  (hive-notices--keep (cons notice hive-notices--list))
   (hive-notify-say "Hive: %s" (hive-text-line (plist-get notice :text) 300)))
+
+(defun hive-notices--keep (notices)
+  "Keep NOTICES, newest first, as far as there is room."
+  (let ((last (nthcdr (1- hive-notices--kept) notices)))
+    (when last (setcdr last nil)))
+  (setq hive-notices--list notices)
+  (hive-work-guarded #'hive-notices--show))
+
+(defun hive-notices--fetch ()
+  "Fetch what the store knows of earlier notices."
+  (hive-rpc-request
+   'notice/list (list :limit hive-notices--kept)
+   :success
+   (lambda (result)
+     (let* ((stored (append (plist-get result :notices) nil))
+            (newest (or (plist-get (car stored) :notice_id) -1)))
+       ;; What was told while the answer was on its way is newer than it.
+       (hive-notices--keep
+        (append (cl-remove-if-not (lambda (notice) (> (or (plist-get notice :notice_id) -1) newest))
+                                  hive-notices--list)
+                stored))))
+   :error (lambda (err) (hive-work-log "no earlier notices: %S" err))))
+
+(add-hook 'hive-connected-hook #'hive-notices--fetch)
 
 (defun hive-notices--show ()
   "Print the notices into their buffer, if there is one."

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
+import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
@@ -177,6 +178,17 @@ test('hive-history finds what was, and opens it', async () => {
   await emacs.until(/Wrote \d+ entries/);
   expect(readFileSync(file, 'utf8')).toMatch(/^: Merge two\?$/m);
   await emacs.keys('q');
+});
+
+test('notices that were told before Emacs started can be read again', async () => {
+  await hive.store.write((tx) =>
+    giveNotice(tx, { severity: 'warning', text: 'The Stop guard gave up.', session_id: null }),
+  );
+  await emacs.until(/Hive: The Stop guard gave up\./);
+  const later = await home.emacs();
+  await command('hive-notices', later);
+  await later.until(/\d+s ago {2}The Stop guard gave up\./);
+  await later.close();
 });
 
 test('the menu opens what its keys say', async () => {

@@ -18,7 +18,7 @@ export interface Home {
   arguments(setup?: string): { args: string[]; env: Record<string, string>; connected: string };
   /** Files of the outbox as they are now. */
   outboxFiles(): string[];
-  /** The sidecar of the Emacs that started last. */
+  /** The sidecar of the Emacs that started last, of those that were not closed. */
   sidecarPid(): Promise<number>;
   /** Ends everything. */
   close(): Promise<void>;
@@ -43,6 +43,11 @@ export async function openHome(): Promise<Home> {
       const { args, connected } = home.arguments(setup);
       const terminal = await openTerminal(place, env, ['emacs', '-Q', '-nw', ...args]);
       terminals.push(terminal);
+      const { close } = terminal;
+      terminal.close = async () => {
+        terminals.splice(terminals.indexOf(terminal), 1);
+        await close();
+      };
       await eventually(() => existsSync(connected), 10_000, 'the connection of Emacs');
       return terminal;
     },
@@ -72,7 +77,7 @@ export async function openHome(): Promise<Home> {
       return Number(child);
     },
     async close() {
-      await Promise.all(terminals.map((terminal) => terminal.close()));
+      await Promise.all([...terminals].map((terminal) => terminal.close()));
       await agent.close();
       await eventually(() => remainingProcesses().length === 0, 2_000).catch(() => {});
       // What a failed test has stopped would stay for ever.

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import type { Hive } from '../../src/application/hive.ts';
+import { giveNotice } from '../../src/application/notices.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -276,6 +277,15 @@ describe('sessions and turns', () => {
 test('what agents send unasked is listed', async () => {
   const { sidecar } = await connect();
   await exchange(sidecar, 'outreach/list', {});
+});
+
+test('what desks were told is told again to one that opens later', async () => {
+  const { hive, sidecar } = await connect();
+  for (const text of ['The guard gave up.', 'A loop was stopped.'])
+    await hive.store.write((tx) => giveNotice(tx, { severity: 'warning', text, session_id: null }));
+  const { next_cursor } = await exchange(sidecar, 'notice/list', { limit: 1 });
+  const { notices } = await sidecar.request('notice/list', { cursor: next_cursor });
+  expect(notices).toMatchObject([{ severity: 'warning', text: 'The guard gave up.' }]);
 });
 
 test('history finds what was asked, by its words', async () => {

@@ -23,6 +23,7 @@ import { historyMethods } from './history.ts';
 import { type Refusal, refusalOf, withParams } from './incoming.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
+import { noticeMethods } from './notices.ts';
 import { outreachMethods } from './outreach.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
@@ -38,6 +39,7 @@ export const METHODS: Methods = {
   ...sessionMethods,
   ...turnMethods,
   ...outreachMethods,
+  ...noticeMethods,
   ...deskMethods,
   ...historyMethods,
   ...doctorMethods,

@@ -15,6 +15,10 @@ const AFTER = statement(
 const OF = statement(
   'SELECT seq, at, type, session_id, subject, data FROM events WHERE subject = $1 ORDER BY seq LIMIT $2',
 );
+// The type stands in the text, else neither engine takes the index of notices alone.
+const NOTICES = statement(
+  `SELECT seq, at, type, session_id, subject, data FROM events WHERE type = 'desk/notice' AND seq < $1 ORDER BY seq DESC LIMIT $2`,
+);
 
 /** Statements over one transaction; `onAppend` tells the store that there is something to ring for. */
 export function eventStatements(sql: Sql, now: string, onAppend: () => void): EventRecords {
@@ -28,6 +32,8 @@ export function eventStatements(sql: Sql, now: string, onAppend: () => void): Ev
     pruned: () => counter('pruned_event'),
     after: async (seq, limit) => (await sql.all(AFTER, [seq, limit])).map(toEvent),
     of: async (subject, limit) => (await sql.all(OF, [subject, limit])).map(toEvent),
+    notices: async (limit, before = Number.MAX_SAFE_INTEGER) =>
+      (await sql.all(NOTICES, [before, limit])).map(toEvent),
     async append({ type, session_id, subject, data }) {
       onAppend();
       const [row] = await sql.all(NEXT_SEQ, []);

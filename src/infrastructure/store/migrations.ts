@@ -11,6 +11,7 @@ import tokens from '../../../sql/0006_tokens.sql';
 import dialogs from '../../../sql/0007_dialogs.sql';
 import history from '../../../sql/0008_history.sql';
 import humans from '../../../sql/0009_humans.sql';
+import notices from '../../../sql/0010_notices.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 7, name: 'dialogs', text: dialogs },
   { number: 8, name: 'history', text: history },
   { number: 9, name: 'humans', text: humans },
+  { number: 10, name: 'notices', text: notices },
 ];
 
 /** The schema that this code reads and writes. */
