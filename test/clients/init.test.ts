@@ -8,8 +8,10 @@ import { hookTable } from '../../src/domain/installation.ts';
 import { outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { eventually, sleep } from '../support/wait.ts';
 import { bash, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
+import { type ClaudeTerminal, startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
 import { clients, openWorld, type World } from './support/world.ts';
@@ -47,12 +49,35 @@ async function expectHeard({ hive }: World, client: string): Promise<void> {
   expect(asked).toMatchObject({ question: 'Which colour?' });
   const session_id = asked?.session_id ?? '';
   expect(await hive.sessions.get(session_id)).toMatchObject({ client });
-  const turn = await hive.store.read((tx) => tx.turns.last(session_id));
-  expect(turn).toMatchObject({ state: 'completed' });
+  const last = () => hive.store.read((tx) => tx.turns.last(session_id));
+  await eventually(async () => (await last())?.state === 'completed', 5_000, 'the end of its turn');
 }
 
 function personOf({ store, folder }: World, env: Record<string, string> = {}): Shell {
   return shell(store, { HOME: folder, ...env });
+}
+
+/** It proposes to go on without; drawn again while the client starts, it is back at that. */
+async function approveServer(claude: ClaudeTerminal): Promise<void> {
+  const wanted = async () => /❯ Use this MCP server/.test((await claude.screen()).join('\n'));
+  await eventually(
+    async () => {
+      if (!(await wanted())) await claude.keys('Up');
+      await sleep(1_000);
+      return wanted();
+    },
+    20_000,
+    'the choice',
+  );
+  await claude.answer(/New MCP server/, 'Enter');
+}
+
+/** As where Hive is installed: `hive` alone starts it. */
+function pathWithHive(folder: string): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  symlinkSync(join(ROOT, 'bin/hive'), join(bin, 'hive'));
+  return [bin, dirname(process.execPath), process.env['PATH']].join(':');
 }
 
 describe.skipIf(clients === null)('Claude Code', () => {
@@ -68,6 +93,7 @@ describe.skipIf(clients === null)('Claude Code', () => {
     const { checks } = (await person.hive('doctor', '--json')).json();
     expect(
       checks.filter(({ name, ok }: { name: string; ok: boolean }) => /^Claude/.test(name) && ok),
+      JSON.stringify(checks),
     ).toHaveLength(2);
     expect((await person.hive('uninit', 'claude', '--yes')).code).toBe(0);
     const left = JSON.parse(readFileSync(join(world.folder, '.claude.json'), 'utf8'));
@@ -75,17 +101,27 @@ describe.skipIf(clients === null)('Claude Code', () => {
     expect(readdirSync(join(world.folder, '.claude'))).not.toContain('settings.json');
   });
 
+  it('starts what hive init wrote for a project, once its person has approved the server', async () => {
+    const world = await openWorld();
+    const { folder } = world;
+    const model = await claudeModel('mcp__hive__hivemind_ask_async');
+    const runs: ClaudeRun = { ...world, model, env: { PATH: pathWithHive(folder) } };
+    await personOf(world).hive('init', 'claude', '--project', '--hooks', '--yes');
+    const claude = await startTerminal(runs, ['--allowedTools', 'Bash mcp__hive']);
+    await claude.until(/New MCP server found in this project: hive/, 30_000);
+    await approveServer(claude);
+    await claude.until(/❯[\s\S]*for shortcuts/, 30_000);
+    await claude.say('please begin');
+    await claude.until(/done/);
+    await expectHeard(world, 'claude-code');
+    const approved = JSON.parse(readFileSync(join(folder, '.claude/settings.local.json'), 'utf8'));
+    expect(approved).toMatchObject({ enabledMcpjsonServers: ['hive'] });
+  });
+
   it('takes the plugin: valid, with its hooks, its server and its commands', async () => {
     const world = await openWorld();
     const model = await claudeModel('mcp__plugin_hive_hive__hivemind_ask_async');
-    const bin = join(world.folder, 'bin');
-    mkdirSync(bin);
-    symlinkSync(join(ROOT, 'bin/hive'), join(bin, 'hive'));
-    const runs: ClaudeRun = {
-      ...world,
-      model,
-      env: { PATH: [bin, dirname(process.execPath), process.env['PATH']].join(':') },
-    };
+    const runs: ClaudeRun = { ...world, model, env: { PATH: pathWithHive(world.folder) } };
     const env = claudeEnvironment(runs);
     const plugin = join(ROOT, 'plugin');
     const valid = await run(world.clients.claude, ['plugin', 'validate', '--strict', plugin], { env });

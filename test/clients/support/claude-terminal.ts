@@ -12,13 +12,20 @@ export interface ClaudeTerminal extends Terminal {
   say(message: string): Promise<void>;
 }
 
-/** Starts it and waits until it takes a message. */
+/** Starts it with our server and hooks, and waits until it takes a message. */
 export async function openClaude(run: ClaudeRun, more: readonly string[] = []): Promise<ClaudeTerminal> {
+  const claude = await startTerminal(run, [...claudeArguments(run), ...more]);
+  await claude.until(/❯/, 30_000);
+  return claude;
+}
+
+/** Starts it with these arguments, and with what its home and its project hold. */
+export async function startTerminal(run: ClaudeRun, args: readonly string[]): Promise<ClaudeTerminal> {
   seedHome(run);
   const env = { ...claudeEnvironment(run), TERM: 'xterm-256color', TMPDIR: run.folder };
   // The default asks no person: it has another model judge.
   const asking = ['--permission-mode', 'default'];
-  const command = [run.clients.claude, ...claudeArguments(run), ...asking, ...more];
+  const command = [run.clients.claude, ...args, ...asking];
   const terminal = await openTerminal(run.folder, env, ['env', '-C', run.folder, ...command], {
     columns: 120,
     lines: 40,
@@ -28,7 +35,6 @@ export async function openClaude(run: ClaudeRun, more: readonly string[] = []): 
     // It tidies up when its terminal goes, hooks and all: its folder must outlive that.
     await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
   });
-  await terminal.until(/❯/, 30_000);
   return {
     ...terminal,
     async say(message) {
