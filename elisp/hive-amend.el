@@ -25,7 +25,7 @@
 
 (defun hive-amend--mine-p (prompt)
   "Return non-nil if the standing answer to PROMPT is the human's own."
-  (equal (plist-get prompt :by) (hive-respond--name)))
+  (equal (plist-get prompt :by) (hive-human-name)))
 
 (defun hive-amend--line (prompt)
   "Return the line of PROMPT among the candidates."
@@ -55,7 +55,7 @@
      `( :ask_id ,(plist-get prompt :ask_id)
         :decision ,(hive-text-sendable (plist-get answer :decision))
         ,@(when (plist-get answer :selected) (list :selected (plist-get answer :selected)))
-        :by ,(hive-respond--name)
+        :by ,(hive-human-name)
         :response_id ,(hive-respond--response-id))
      :success (lambda (result)
                 (hive-notify-say "Corrected: %s (stored)"

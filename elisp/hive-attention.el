@@ -148,7 +148,7 @@ meanwhile is told of in one line at the end."
     (let* ((since hive-attention--quiet-since)
            (waiting (cl-count-if (lambda (prompt)
                                    (string< since (plist-get prompt :created_at)))
-                                 (hive-prompts))))
+                                 (hive-prompts-mine))))
       (setq hive-attention--quiet-since nil)
       (hive-notify-say (if (> waiting 0)
                            "Meanwhile %d question%s arrived that still wait%s"

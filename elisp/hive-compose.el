@@ -103,7 +103,7 @@ An answer that is left half-typed becomes the draft."
   "Major mode for writing an answer.
 \\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] keeps it as a draft and puts it aside."
   (add-hook 'after-change-functions #'hive-compose--changed nil t)
-  (add-hook 'kill-buffer-hook #'hive-compose--save nil t)
+  (add-hook 'kill-buffer-hook #'hive-compose--leave nil t)
   (add-hook 'hive-changed-hook #'hive-compose--look)
   (setq header-line-format '(:eval (hive-compose--header))))
 
@@ -147,9 +147,14 @@ An answer that is left half-typed becomes the draft."
     (hive-compose-keep (plist-get hive-compose--prompt :ask_id)
                        (buffer-substring-no-properties (point-min) (point-max)))))
 
+(defun hive-compose--leave ()
+  "Keep the draft, and let others have the question: the buffer is being killed."
+  (hive-compose--save)
+  (when hive-compose--prompt (hive-respond--release hive-compose--prompt)))
+
 (defun hive-compose (prompt)
   "Write an answer to PROMPT in a buffer of its own."
-  (hive-respond--seen prompt)
+  (hive-respond--claim prompt)
   (let* ((id (plist-get prompt :ask_id))
          (buffer (get-buffer-create (format "*hive answer: %s*" id))))
     (with-current-buffer buffer

@@ -50,7 +50,7 @@ Once it was said what came of a request, t.")
            do (cond
                ((equal state "pending")
                 ;; Asked by this human before Emacs was started anew.
-                (when (and (equal (plist-get request :by) (hive-respond--name))
+                (when (and (equal (plist-get request :by) (hive-human-name))
                            (equal (plist-get request :via) "emacs")
                            (not (gethash id hive-interrupt--asked)))
                   (puthash id (plist-get turn :agent) hive-interrupt--asked)))
@@ -76,7 +76,7 @@ What came of it is said when it is known."
      'turn/interrupt
      `( :session_id ,session-id :interrupt_id ,id
         :timeout_ms ,(* 1000 hive-interrupt-seconds)
-        :by ,(hive-respond--name)
+        :by ,(hive-human-name)
         ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note))))
      :timeout (+ 30 hive-interrupt-seconds)
      :success (lambda (outcome)
@@ -153,7 +153,7 @@ a NOTE of yours.  One line says what became of each."
   (when (y-or-n-p (format "Interrupt all agents at work, %d? " (length (hive-turns-running))))
     (hive-rpc-request
      'turn/interrupt_all
-     `( :timeout_ms ,(* 1000 hive-interrupt-seconds) :by ,(hive-respond--name)
+     `( :timeout_ms ,(* 1000 hive-interrupt-seconds) :by ,(hive-human-name)
         ,@(unless (string-blank-p (or note "")) (list :note (hive-text-sendable note))))
      :timeout (+ 30 hive-interrupt-seconds)
      :success (lambda (result)
@@ -173,7 +173,7 @@ a NOTE of yours.  One line says what became of each."
   (let ((agent (hive-text-line (plist-get turn :agent) 40)))
     (hive-rpc-request
      'turn/cancel_interrupt (list :session_id (plist-get turn :session_id)
-                                  :by (hive-respond--name))
+                                  :by (hive-human-name))
      :success (lambda (result)
                 (when (seq-empty-p (plist-get result :withdrawn))
                   (hive-notify-say "Nobody had asked %s to stop" agent)))

@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
 (require 'hive-list-table)
 (require 'hive-list-view)
 (require 'hive-model)
@@ -82,6 +83,14 @@
   "Show only questions that contain TEXT, or with an empty one all."
   (interactive (list (read-string "Questions with: ")) hive-list-mode)
   (hive-list--filter-by :query text))
+
+(defun hive-list-filter-for (name)
+  "Show only the questions for NAME, a human or a team, or with an empty one all."
+  (interactive (list (completing-read "Questions for: "
+                                      (append (delq nil (hive-list--known :to))
+                                              (list (hive-human-name)))))
+               hive-list-mode)
+  (hive-list--filter-by :to name))
 
 (defun hive-list-filter-none ()
   "Show the questions of all agents and projects again."

@@ -12,6 +12,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
 (require 'hive-list-view)
 (require 'hive-model)
 (require 'hive-respond)
@@ -23,7 +24,7 @@
   :group 'hive)
 
 (defface hive-list-low '((t :inherit shadow))
-  "Questions that are not urgent, or that you put away."
+  "Questions that are not urgent, that you put away, or for others."
   :group 'hive)
 
 (defface hive-list-marked '((t :inherit (bold warning)))
@@ -46,7 +47,7 @@
 (defun hive-list--face (prompt)
   "Return the face of the row of PROMPT."
   (cond ((not (hive-prompt-pending-p prompt)) 'default)
-        ((hive-prompt-snoozed-p prompt) 'hive-list-low)
+        ((or (hive-prompt-snoozed-p prompt) (not (hive-human-mine-p prompt))) 'hive-list-low)
         (t (pcase (hive-prompt-rank prompt)
              (0 'hive-list-critical) (2 'hive-list-low) (_ 'default)))))
 
@@ -67,7 +68,7 @@
           ((plist-get prompt :cancel_reason)
            (concat (hive-text-line question 100) "  ("
                    (hive-text-line (plist-get prompt :cancel_reason) 30) ")"))
-          (t question))))
+          (t (concat (hive-human-note prompt) question)))))
 
 (defun hive-list--row (prompt)
   "Return the row of PROMPT, as `tabulated-list-entries' wants it."

@@ -30,7 +30,7 @@
 
 (defvar-local hive-list--view 'waiting "The view that is shown.")
 (defvar-local hive-list--filter nil
-  "What is shown only: a plist of :agent, :project, :kind and :query.")
+  "What is shown only: a plist of :agent, :project, :kind, :to and :query.")
 (defvar-local hive-list--offset 0 "How many rows come before this page.")
 (defvar-local hive-list--page nil "The page that is shown of what is settled.")
 (defvar-local hive-list--total nil "How many there are of what is shown.")
@@ -58,9 +58,16 @@ The list may be shared: do not modify it."
 (defun hive-list--match-p (prompt)
   "Return non-nil if PROMPT passes the filter."
   (cl-loop for (key value) on hive-list--filter by #'cddr
-           always (if (eq key :query)
-                      (hive-list--text-p prompt value)
-                    (equal value (plist-get prompt key)))))
+           always (pcase key
+                    (:query (hive-list--text-p prompt value))
+                    (:to (hive-list--for-p prompt value))
+                    (_ (equal value (plist-get prompt key))))))
+
+(defun hive-list--for-p (prompt name)
+  "Return non-nil if PROMPT is for NAME, a human or a team."
+  (and (plist-get prompt :to)
+       (or (string-equal (downcase name) (downcase (plist-get prompt :to)))
+           (member (downcase name) (append (plist-get prompt :recipients) nil)))))
 
 (defun hive-list--text-p (prompt text)
   "Return non-nil if TEXT stands in PROMPT, whatever its case."

@@ -52,6 +52,7 @@
     (define-key filters "a" #'hive-list-filter-agent)
     (define-key filters "p" #'hive-list-filter-project)
     (define-key filters "k" #'hive-list-filter-kind)
+    (define-key filters "f" #'hive-list-filter-for)
     (define-key filters "t" #'hive-list-filter-text)
     (define-key filters "/" #'hive-list-filter-none)
     (define-key map "/" filters)
@@ -67,8 +68,8 @@
 and was cancelled.  \\[hive-list-show] shows all of a question, \\[hive-list-answer] answers it,
 \\[hive-list-cancel] cancels it, \\[hive-list-snooze] puts it away, \\[hive-list-visit-terminal] goes to the terminal of
 its agent, \\[hive-list-interrupt] interrupts that.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; \\[hive-list-answer] then answers
-all that are marked with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind]
-and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] shows all again; \\[hive-list-next-page] and \\[hive-list-previous-page]
+all that are marked with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind],
+\\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] shows all again; \\[hive-list-next-page] and \\[hive-list-previous-page]
 turn pages.  The list follows what happens by itself."
   (setq hive-list--marks (make-hash-table :test #'equal)
         tabulated-list-format (hive-list--format)

@@ -145,7 +145,7 @@ store has it."
       ,@(when session (list :session session))
       ,@(when (and note (not (string-blank-p note)))
           (list :note (hive-text-sendable note)))
-      :by ,(hive-respond--name))
+      :by ,(hive-human-name))
    :success (lambda (result)
               (let ((done (length (plist-get result :processed)))
                     (left (plist-get result :remaining)))

@@ -16,6 +16,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'hive-work)
@@ -43,6 +44,8 @@ Prompts of a snapshot that were known before are not new.")
 (defvar hive-model--fresh nil "Prompts that wait and are not yet put in order.")
 (defvar hive-model--snoozed (make-hash-table :test #'equal)
   "What waits and was put away, by id.")
+(defvar hive-model--others (make-hash-table :test #'equal)
+  "What waits for other humans, by id.")
 (defvar hive-model--answered (make-hash-table :test #'equal)
   "Ids of prompts that were answered here; the answers are on their way.")
 (defvar hive-model--told-meanwhile nil
@@ -88,6 +91,7 @@ Prompts of a snapshot that were known before are not new.")
         hive-model--told-meanwhile nil) ; a snapshot on its way is unwanted
   (clrhash hive-model--answered)
   (clrhash hive-model--snoozed)
+  (clrhash hive-model--others)
   (hive-changed))
 
 ;;;; Prompts
@@ -122,12 +126,15 @@ It no longer does when the answer is only on its way."
 (defun hive-model--enter (prompt)
   "Let PROMPT be among what waits."
   (push prompt hive-model--fresh)
+  (unless (hive-human-mine-p prompt)
+    (puthash (plist-get prompt :ask_id) prompt hive-model--others))
   (when (hive-prompt-snoozed-p prompt)
     (puthash (plist-get prompt :ask_id) prompt hive-model--snoozed)))
 
 (defun hive-model--withdraw (prompt)
   "Take PROMPT out of what waits."
   (remhash (plist-get prompt :ask_id) hive-model--snoozed)
+  (remhash (plist-get prompt :ask_id) hive-model--others)
   (setq hive-model--waiting (delq prompt hive-model--waiting)
         hive-model--fresh (delq prompt hive-model--fresh)))
 
@@ -148,7 +155,7 @@ The most urgent first, then the oldest."
       (< rank-a rank-b))))
 
 (defun hive-prompts ()
-  "Return what waits for the human, most urgent first, then oldest.
+  "Return what waits for any human, most urgent first, then oldest.
 The list is shared: do not modify it."
   (when hive-model--fresh
     (if (cdr hive-model--fresh)
@@ -169,15 +176,25 @@ A snapshot comes in order; to see that is cheaper than to sort it."
     (sort prompts #'hive-prompt-before-p)))
 
 (defun hive-prompts-awake ()
-  "Return how many wait and were not put away."
-  (let ((count (length (hive-prompts))))
-    (maphash (lambda (_ prompt) (when (hive-prompt-snoozed-p prompt) (setq count (1- count))))
+  "Return how many wait for the human and were not put away."
+  (let ((count (- (length (hive-prompts)) (hash-table-count hive-model--others))))
+    (maphash (lambda (id prompt)
+               (when (and (hive-prompt-snoozed-p prompt) (not (gethash id hive-model--others)))
+                 (setq count (1- count))))
              hive-model--snoozed)
     count))
 
 (defun hive-prompts-first ()
-  "Return the most urgent prompt that was not put away, or nil."
-  (cl-find-if-not #'hive-prompt-snoozed-p (hive-prompts)))
+  "Return the human's most urgent prompt that was not put away, or nil."
+  (cl-find-if-not #'hive-prompt-snoozed-p (hive-prompts-mine)))
+
+(defun hive-prompts-mine ()
+  "Return what waits for the human and not for others, in order.
+The list may be shared: do not modify it."
+  (if (zerop (hash-table-count hive-model--others))
+      (hive-prompts)
+    (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) hive-model--others))
+                  (hive-prompts))))
 
 (defun hive-model--insert (prompt)
   "Put PROMPT into its place among what waits.
@@ -206,7 +223,13 @@ prompt that was overtaken by its settlement is dropped."
       (unless pending
         (remhash id hive-model--answered)
         (when (or was-pending (not known)) (hive-model--remember-settled id)))
-      (and (not known) waiting))))
+      (and waiting (hive-model--news-p prompt known)))))
+
+(defun hive-model--news-p (prompt known)
+  "Return non-nil if PROMPT is news to the human, given what was KNOWN of it.
+What was another's is news when everybody is asked."
+  (and (hive-human-mine-p prompt)
+       (not (and known (hive-human-mine-p known)))))
 
 (defun hive-model--remember-settled (id)
   "Keep the settled prompt ID for a while, and forget the oldest such."
@@ -289,6 +312,7 @@ first; it is applied again on top.  Settled prompts stay known."
           hive-model--waiting nil
           hive-model--fresh nil)
     (clrhash hive-model--snoozed)
+    (clrhash hive-model--others)
     (hive-changed)
     (dolist (prompt snapshot) (hive-model--replace-one prompt old))
     (dolist (prompt told) (hive-model--replace-one prompt old))))
@@ -299,7 +323,7 @@ first; it is applied again on top.  Settled prompts stay known."
     ;; What did not change stays the same object: a list that shows it
     ;; need not print it again.
     (when (and (hive-model-put-prompt (if (equal prompt known) known prompt))
-               (not known))
+               (hive-model--news-p prompt known))
       (run-hook-with-args 'hive-arrived-functions prompt))))
 
 (provide 'hive-model)

@@ -14,6 +14,7 @@
 
 (require 'cl-lib)
 (require 'hive-compose)
+(require 'hive-human)
 (require 'hive-model)
 (require 'hive-prompt)
 (require 'hive-read)
@@ -77,6 +78,7 @@
               (hive-text-age (plist-get prompt :created_at))
               (if (> left 0) (format "  (%d more)" left) ""))
       'face 'shadow)
+     (propertize (hive-human-note prompt) 'face 'warning)
      (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
      (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
                 (hive-next--choices prompt) "   ")
@@ -95,7 +97,7 @@
 (defun hive-next--ask (prompt left)
   "Let the human deal with PROMPT, after which LEFT follow.
 Return what they did: answered, skip, snooze, or nil to leave."
-  (hive-respond--seen prompt)
+  (hive-respond--claim prompt)
   (let ((choices (hive-next--choices prompt))
         (several (hive-prompt-flag prompt :multi_select))
         (free (hive-prompt-flag prompt :allow_free_text))
@@ -121,6 +123,7 @@ Return what they did: answered, skip, snooze, or nil to leave."
          ((eq key ?s) (setq done (hive-next--snooze prompt)))
          ((eq key ??) (hive-prompt-show prompt) (setq done 'leave))
          ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave)))))
+    (unless (eq done 'answered) (hive-respond--release prompt))
     (unless (eq done 'leave) done)))
 
 (defun hive-next--send (prompt labels)
@@ -157,7 +160,7 @@ Return what they did: answered, skip, snooze, or nil to leave."
   (cl-remove-if (lambda (prompt)
                   (or (member (plist-get prompt :ask_id) passed)
                       (hive-prompt-snoozed-p prompt)))
-                (hive-prompts)))
+                (hive-prompts-mine)))
 
 ;;;###autoload
 (defun hive-next ()
@@ -168,7 +171,7 @@ your own.  TAB skips a question, s puts it away for a while, ?
 shows all of it, q leaves.  After an answer the next one follows."
   (interactive)
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
-    (unless waiting (message "No agent waits for you"))
+    (unless waiting (message "No agent waits for you%s" (hive-respond--others)))
     (while waiting
       (let* ((prompt (car waiting))
              (done (hive-next--ask prompt (length (cdr waiting)))))

@@ -61,7 +61,7 @@ On return the message is on the disk."
         ;; The outbox knows its entries by this.
         :response_id ,id
         :body ,(hive-text-sendable body)
-        :by ,(hive-respond--name)
+        :by ,(hive-human-name)
         ,@(hive-place-params place)
         ,@(when thread (list :thread (hive-text-sendable thread)))
         ,@(when reply-to (list :reply_to reply-to))

@@ -191,6 +191,8 @@ the next question."
                           (hive-text-line (plist-get prompt :kind) 20)
                           (hive-text-line (plist-get prompt :urgency) 20)
                           (hive-text-line (plist-get prompt :status) 20)
+                          (let ((note (string-trim (hive-human-note prompt))))
+                            (unless (string-empty-p note) note))
                           (when (plist-get prompt :expires_at)
                             (concat "expires in "
                                     (hive-text-until (plist-get prompt :expires_at))))

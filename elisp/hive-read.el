@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-template)
@@ -25,7 +26,8 @@
 
 (defun hive-read--annotation (prompt)
   "Return what is shown after PROMPT in a list of candidates."
-  (propertize (format "  %s  %s%s"
+  (propertize (format "  %s%s  %s%s"
+                      (hive-human-note prompt)
                       (hive-text-line (plist-get prompt :project) 24)
                       (hive-text-age (plist-get prompt :created_at))
                       (if (equal (plist-get prompt :kind) "permission")

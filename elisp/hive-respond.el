@@ -12,6 +12,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
@@ -20,18 +21,6 @@
 (require 'hive-sidecar)
 (require 'hive-text)
 (require 'subr-x)
-
-(defcustom hive-user-name nil
-  "The name under which your answers are kept; agents see it.
-Nil means your full name, or else your login name."
-  :type '(choice (const :tag "Full name or login name" nil) string)
-  :group 'hive)
-
-(defun hive-respond--name ()
-  "Return the name of the human."
-  (let ((name (or hive-user-name (user-full-name))))
-    (hive-text-sendable
-     (if (member name '(nil "" "unknown")) (user-login-name) name))))
 
 ;;;; Answering
 
@@ -47,6 +36,19 @@ Nil means your full name, or else your login name."
   "Record that the human opened PROMPT; nobody waits for that."
   (unless (plist-get prompt :seen_at)
     (hive-rpc-request 'prompt/seen (list :ask_id (plist-get prompt :ask_id)))))
+
+(defun hive-respond--claim (prompt)
+  "Let others see that the human is at PROMPT; nobody waits for that."
+  (hive-respond--seen prompt)
+  (when (hive-prompt-pending-p prompt)
+    (hive-rpc-request 'prompt/claim (list :ask_id (plist-get prompt :ask_id)
+                                          :by (hive-human-name)))))
+
+(defun hive-respond--release (prompt)
+  "Let others have PROMPT: the human has left it without an answer."
+  (let ((now (hive-model-get 'prompt (plist-get prompt :ask_id))))
+    (when (and now (hive-prompt-waiting-p now))
+      (hive-rpc-request 'prompt/release (list :ask_id (plist-get prompt :ask_id))))))
 
 (defun hive-respond--empty-p (answer)
   "Return non-nil when ANSWER is empty."
@@ -69,7 +71,7 @@ ANSWER is a plist of :decision, :selected and :comment."
         :decision ,(hive-text-sendable decision)
         ,@(when selected (list :selected selected))
         ,@(when comment (list :comment (hive-text-sendable comment)))
-        :by ,(hive-respond--name)
+        :by ,(hive-human-name)
         :response_id ,(hive-respond--response-id)
         ,@(let ((store (plist-get hive-sidecar-info :store_id)))
             (when store (list :store_id store))))
@@ -119,13 +121,15 @@ instead, and keep TEXT in the kill ring."
 With options: complete one, or several where the agent allows
 several; otherwise type your answer.  With COMMENT, ask for a
 comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the question as it is."
-  (hive-respond--seen prompt)
-  (let ((answer (hive-read-answer prompt)))
-    (when (hive-respond--empty-p answer)
-      (user-error "Nothing was said: the question still waits"))
-    (when comment
-      (setq answer (plist-put answer :comment (read-string "Comment: "))))
-    (hive-respond--send prompt answer)))
+  (hive-respond--claim prompt)
+  (unwind-protect
+      (let ((answer (hive-read-answer prompt)))
+        (when (hive-respond--empty-p answer)
+          (user-error "Nothing was said: the question still waits"))
+        (when comment
+          (setq answer (plist-put answer :comment (read-string "Comment: "))))
+        (hive-respond--send prompt answer))
+    (hive-respond--release prompt)))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)
@@ -135,22 +139,29 @@ the default.  With a prefix argument COMMENT, add a comment.
 Your answer is on the disk before Emacs says so, and reaches the
 agent even if Emacs or the sidecar dies."
   (interactive "P")
-  (let ((prompts (hive-prompts)))
+  (let ((prompts (hive-prompts-mine)))
     (cond
      ((and (null prompts) (eq hive-sidecar-state 'off))
       (user-error "Hive is off: turn it on with M-x hive-mode"))
      ((and (null prompts) (not (hive-sidecar-connected-p)))
       (user-error "Hive is not connected%s"
                   (if hive-sidecar-problem (concat ": " hive-sidecar-problem) " yet")))
-     ((null prompts) (message "No agent waits for you"))
+     ((null prompts) (message "No agent waits for you%s" (hive-respond--others)))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
      (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
+
+(defun hive-respond--others ()
+  "Return how many questions wait for other humans, as the end of a sentence."
+  (let ((count (- (length (hive-prompts)) (length (hive-prompts-mine)))))
+    (if (> count 0)
+        (format "; %d for others: M-x hive-list" count)
+      "")))
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."
   (let ((agent (hive-text-line (plist-get prompt :agent) 40)))
     (hive-rpc-request
-     'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-respond--name))
+     'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
      :success (lambda (result)
                 (if (hive-prompt-flag result :accepted)
                     (hive-notify-say "Cancelled the question of %s" agent)

@@ -17,6 +17,7 @@
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'hive-work)
+(require 'hive-human)
 (require 'subr-x)
 
 (defvar hive-connected-hook nil
@@ -88,7 +89,8 @@ meant for the same :store_id.")
   "Do the handshake with the sidecar behind CONN."
   (hive-rpc-request
    'initialize (list :protocol_version hive-sidecar-protocol
-                     :client (list :name "emacs" :version emacs-version))
+                     :client (list :name "emacs" :version emacs-version)
+                     :human (hive-human-name))
    :conn conn :timeout 20
    :success (lambda (info)
               (when (eq conn hive-sidecar--process)
@@ -104,6 +106,7 @@ meant for the same :store_id.")
     (if problem
         (hive-sidecar--fail conn problem)
       (setq hive-sidecar-info info
+            hive-human-names (append (plist-get info :names) nil)
             hive-sidecar--born (float-time)
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)

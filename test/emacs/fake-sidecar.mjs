@@ -77,6 +77,9 @@ function ask(fields) {
   return prompt;
 }
 
+/** The methods that claimed a prompt or let it go, in order. */
+const claims = [];
+
 const methods = {
   initialize: () => ({
     server: { name: 'fake', version: '0' },
@@ -101,6 +104,15 @@ const methods = {
     remember({ seen: ask_id });
     return {};
   },
+  'prompt/claim': ({ by }) => {
+    claims.push('prompt/claim');
+    return { accepted: true, claimed_by: by, claimed_at: now() };
+  },
+  'prompt/release': () => {
+    claims.push('prompt/release');
+    return { released: true, claimed_by: null, claimed_at: null };
+  },
+  'fake/claims': () => ({ claims }),
   'prompt/cancel': ({ ask_id, by }) => {
     const prompt = prompts.get(ask_id);
     const accepted = prompt.status === 'pending';

@@ -1,0 +1,94 @@
+;;; hive-human-test.el --- Several humans, seen from one desk  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-test-help)
+
+(require 'hive-list)
+(require 'hive-next)
+
+(defmacro hive-human-test-desk (&rest body)
+  "Run BODY at the desk of Ada."
+  (declare (indent 0))
+  `(hive-test-with-desk nil
+     (hive-test-connect)
+     (let ((hive-human-names '("ada" "alovelace")))
+       ,@body)))
+
+(defun hive-human-test-ask (count &rest fields)
+  "Ask a question with FIELDS and wait until COUNT wait."
+  (hive-test-call 'fake/ask fields)
+  (hive-test-wait 5 (= (length (hive-prompts)) count)))
+
+(ert-deftest hive-human-name-is-the-option-then-the-environment-then-the-login-name ()
+  (let ((process-environment (cons "HIVE_USER=Eve" process-environment)))
+    (let ((hive-user-name "Ada")) (should (equal (hive-human-name) "Ada")))
+    (let ((hive-user-name nil)) (should (equal (hive-human-name) "Eve"))))
+  (let ((process-environment (cons "HIVE_USER" process-environment)) (hive-user-name nil))
+    (should (equal (hive-human-name) (user-login-name)))))
+
+(ert-deftest hive-human-what-is-for-others-is-listed-and-neither-counted-nor-told ()
+  (hive-human-test-desk
+    (let* ((told nil)
+           (hive-arrived-functions (list (lambda (prompt) (push (plist-get prompt :question) told)))))
+      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"])
+      (hive-human-test-ask 2 :question "for the team?" :to "Ops" :recipients ["ops" "alovelace"])
+      (hive-human-test-ask 3 :question "for all?")
+      (should (= (hive-prompts-awake) 2))
+      (should (equal (sort told #'string<) '("for all?" "for the team?")))
+      (with-current-buffer (hive-list-buffer)
+        (should (string-match-p "\\[for Bob\\] for Bob\\?" (buffer-string)))
+        (hive-list-filter-for "OPS")
+        (should-not (string-match-p "for Bob\\|for all" (buffer-string)))
+        (should (string-match-p "for the team" (buffer-string)))))))
+
+(ert-deftest hive-human-what-goes-to-everybody-is-news ()
+  (hive-human-test-desk
+    (let* ((told 0)
+           (hive-arrived-functions (list (lambda (_) (setq told (1+ told))))))
+      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"])
+      (should (= told 0))
+      (let ((escalated (plist-put (copy-sequence (car (hive-prompts)))
+                                  :escalated_at "2026-01-01T00:00:00.000Z")))
+        (hive-model--told escalated)
+        (hive-model--told (copy-sequence escalated)))
+      (should (= told 1))
+      (should (= (hive-prompts-awake) 1)))))
+
+(ert-deftest hive-human-next-leaves-others-theirs ()
+  (hive-human-test-desk
+    (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"])
+    (let ((said nil))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (setq said (apply #'format args)))))
+        (hive-next))
+      (should (string-match-p "No agent waits for you; 1 for others" said)))))
+
+(defun hive-human-test-claims ()
+  "Return the methods that claimed or let go, in order."
+  (hive-test-wait 5 (plist-get (hive-test-call 'fake/claims) :claims))
+  (append (plist-get (hive-test-call 'fake/claims) :claims) nil))
+
+(ert-deftest hive-human-who-opens-a-question-has-it-until-they-leave ()
+  (hive-human-test-desk
+    (hive-human-test-ask 1 :question "Go on?" :options [(:label "yes")])
+    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (_) ?q)))
+      (hive-next))
+    (hive-test-wait 5 (equal (hive-human-test-claims) '("prompt/claim" "prompt/release")))
+    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (_) ?1)))
+      (hive-next))
+    (hive-test-wait 5 (equal (hive-human-test-claims)
+                             '("prompt/claim" "prompt/release" "prompt/claim")))))
+
+(ert-deftest hive-human-a-claim-of-another-is-seen ()
+  (hive-human-test-desk
+    (hive-human-test-ask 1 :question "Go on?" :claimed_by "Bob")
+    (should (equal (hive-human-note (car (hive-prompts))) "[Bob is at it] "))
+    (should (string-match-p "Bob is at it" (hive-next--text (car (hive-prompts)) nil 0)))
+    (should (equal (hive-human-note '(:claimed_by "Ada")) ""))))
+
+(provide 'hive-human-test)
+;;; hive-human-test.el ends here
