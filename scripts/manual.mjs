@@ -6,7 +6,9 @@ import { join } from 'node:path';
 
 const docs = join(import.meta.dirname, '../docs');
 const folder = process.argv[2] ?? join(import.meta.dirname, '../dist/manual');
-const FIRST = ['emacs.md', 'emacs-shared.md', 'cli.md'];
+const FIRST = ['tutorial.md', 'concepts.md', 'emacs.md', 'emacs-shared.md', 'cli.md'];
+// The table of contents is Info's own.
+const INDEX = 'README.md';
 
 const escaped = (text) => text.replace(/[@{}]/g, '@$&');
 
@@ -89,7 +91,8 @@ function blocks(text) {
 }
 
 function chapter(name) {
-  const [title = '', ...sections] = readFileSync(join(docs, name), 'utf8').replace(/^# /, '').split(/^## /m);
+  const source = readFileSync(join(docs, name), 'utf8').replace(/^<!--.*-->\n/gm, '');
+  const [title = '', ...sections] = source.replace(/^# /, '').split(/^## /m);
   const [heading, ...rest] = title.split('\n');
   const parts = sections.map((section) => {
     const [sub, ...body] = section.split('\n');
@@ -105,7 +108,9 @@ function chapter(name) {
   };
 }
 
-const others = readdirSync(docs).filter((name) => name.endsWith('.md') && !FIRST.includes(name));
+const others = readdirSync(docs).filter(
+  (name) => name.endsWith('.md') && name !== INDEX && !FIRST.includes(name),
+);
 const chapters = [...FIRST, ...others.sort()].map(chapter);
 const texi = [
   '\\input texinfo',

@@ -1,0 +1,262 @@
+/**
+ * Every example in the documents does what it says. Blocks of `sh` are run, page by page, in one shell with a
+ * home and a store of its own; a block of `text` behind one is what it prints, `…` being anything. JSON, SQL and
+ * Lisp are read or run by what takes them. A block that cannot run here carries a comment in front of it:
+ *
+ *     <!-- not run: REASON -->        <!-- with: a human who takes the first option -->
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { readRules } from '../../src/domain/permission-rules.ts';
+import { childEnvironment, HIVE, outputOf, ROOT, spawnHive } from '../support/children.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempFolder } from '../support/temp.ts';
+import { PAGES, readPage } from './support.ts';
+
+expectNothingLeft();
+
+interface Block {
+  page: string;
+  language: string;
+  text: string;
+  /** Why it is not run; null for one that is. */
+  not_run: string | null;
+  /** What it needs beside it. */
+  with: string | null;
+}
+
+/** Every fenced block of a page, in order. The protocol's are the golden frames, which other tests compare. */
+function blocksOf(page: string): Block[] {
+  const pattern = /(?:^<!-- (not run|with): (.+) -->\n)?^```(\w*)\n([\s\S]*?)^```$/gm;
+  return [...readPage(page).matchAll(pattern)].map(([, mark, words = '', language = '', text = '']) => ({
+    page,
+    language,
+    text,
+    not_run: mark === 'not run' ? words : null,
+    with: mark === 'with' ? words : null,
+  }));
+}
+
+const BLOCKS = PAGES.filter((page) => page !== 'docs/protocol.md').flatMap(blocksOf);
+const RUN = BLOCKS.filter((block) => block.not_run === null);
+
+test('every block is run or says why not, and few are not', () => {
+  const fences = PAGES.filter((page) => page !== 'docs/protocol.md')
+    .map((page) => (readPage(page).match(/^```/gm) ?? []).length / 2)
+    .reduce((sum, count) => sum + count, 0);
+  expect(BLOCKS.length).toBe(fences);
+  // One more is a decision: raise the number with it.
+  expect(BLOCKS.filter((block) => block.not_run !== null).map(({ page }) => page)).toHaveLength(10);
+  const languages = new Set(RUN.map(({ language }) => language));
+  // Without a language it is a drawing; Markdown and nginx are for others to read.
+  expect([...languages].sort()).toEqual(['', 'json', 'markdown', 'nginx', 'sh', 'sql', 'text']);
+});
+
+/** A home in which `hive` is on the PATH, and what the examples call their own. */
+function sandbox(): { home: string; env: Record<string, string>; store: string } {
+  const home = tempFolder();
+  const bin = join(home, 'bin');
+  mkdirSync(bin);
+  symlinkSync(HIVE, join(bin, 'hive'));
+  writeFileSync(join(home, 'deploy'), '#!/bin/sh\necho deployed\n');
+  chmodSync(join(home, 'deploy'), 0o755);
+  const store = join(home, 'state', 'hive.db');
+  const env = childEnvironment(store, { HOME: home });
+  return { home, store, env: { ...env, PATH: `${bin}:${env['PATH']}` } };
+}
+
+/** Runs blocks one after the other in one shell, and returns what each printed. */
+async function inShell(
+  blocks: readonly Block[],
+  { home, env }: ReturnType<typeof sandbox>,
+): Promise<string[]> {
+  const mark = 'END-OF-BLOCK';
+  const script = blocks.map(({ text }) => `${text}\necho; echo ${mark}\n`).join('');
+  const child = spawn('bash', ['-e', '-c', script], { cwd: home, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  expect(code, `${out}\n${err}`).toBe(0);
+  return out
+    .split(`${mark}\n`)
+    .slice(0, -1)
+    .map((text) => text.trim());
+}
+
+/** What a `text` block says, as a pattern: columns as wide as they come out, `…` anything. */
+function asPattern(text: string): RegExp {
+  const lines = text.trim().split('\n');
+  const escaped = lines.map((line) =>
+    line
+      .trim()
+      .split('…')
+      .map((part) =>
+        part
+          .trim()
+          .split(/\s+/)
+          .map((word) => RegExp.escape(word))
+          .join('\\s+'),
+      )
+      .join('.*'),
+  );
+  return new RegExp(`^\\s*${escaped.join('\\s*\\n\\s*')}\\s*$`);
+}
+
+describe('commands', () => {
+  const pages = [...new Set(RUN.filter(({ language }) => language === 'sh').map(({ page }) => page))];
+  test.each(pages)('%s', { timeout: 60_000 }, async (page) => {
+    const all = RUN.filter((block) => block.page === page);
+    const shells = all.filter(({ language }) => language === 'sh');
+    const place = sandbox();
+    if (shells.some((block) => block.with === 'a human who takes the first option'))
+      await answering(place.store);
+    const printed = await inShell(shells, place);
+    for (const [index, block] of all.entries()) {
+      const before = all[index - 1];
+      if (block.language !== 'text') continue;
+      expect(before?.language, 'what is printed stands behind what prints it').toBe('sh');
+      expect(printed[shells.indexOf(before as Block)]).toMatch(asPattern(block.text));
+    }
+  });
+
+  /** Somebody at a desk who takes the first option, or says "2.0". */
+  async function answering(store: string): Promise<void> {
+    const desk = await startSidecar(store);
+    let seen = 0;
+    const timer = setInterval(() => {
+      const asks = desk.frames.slice(seen).filter(({ method }) => method === 'hivemind-ask');
+      seen = desk.frames.length;
+      for (const { params } of asks) {
+        const decision = params.options[0]?.label ?? '2.0';
+        void desk.request('hivemind-response', {
+          ask_id: params.ask_id,
+          decision,
+          by: 'Ada',
+          response_id: params.ask_id,
+        });
+      }
+    }, 10);
+    void desk.child.exited.then(() => clearInterval(timer));
+  }
+});
+
+describe('data', () => {
+  test('JSON is JSON, and a file of rules is understood whole', () => {
+    for (const { page, text } of RUN.filter(({ language }) => language === 'json')) {
+      const value = JSON.parse(text) as { rules?: unknown };
+      expect(value, page).toBeTypeOf('object');
+      if (value.rules !== undefined) expect(readRules(value, page).problems).toEqual([]);
+    }
+  });
+
+  test('SQL is taken by PostgreSQL', { timeout: 60_000 }, async () => {
+    const server = await startPostgres();
+    try {
+      const blocks = RUN.filter(({ language }) => language === 'sql');
+      const address = new URL(server.address('docs'));
+      address.search = '';
+      const run = async (database: string, text: string): Promise<void> => {
+        address.pathname = `/${database}`;
+        const client = new Client({ connectionString: address.href });
+        await client.connect();
+        try {
+          for (const statement of text.split(';').filter((part) => part.trim() !== ''))
+            await client.query(statement);
+        } finally {
+          await client.end();
+        }
+      };
+      await run('postgres', 'DROP DATABASE IF EXISTS docs; CREATE DATABASE docs; CREATE ROLE team_a');
+      // The server of the tests has a role and a database called hive already.
+      for (const { text } of blocks)
+        await run(
+          'docs',
+          text.replaceAll(/\bhive\b/g, 'docs').replace('CREATE DATABASE docs', 'CREATE DATABASE docs_2'),
+        );
+    } finally {
+      await server.stop();
+    }
+  });
+});
+
+describe('what stands in the text', () => {
+  const everything = PAGES.map((page) => ({ page, text: readPage(page) }));
+  const read = (folder: string): string =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.el'))
+      .map((name) => readFileSync(join(ROOT, folder, name), 'utf8'))
+      .join('\n');
+
+  test('every M-x command is one', () => {
+    const lisp = read('elisp');
+    const strangers = everything.flatMap(({ page, text }) =>
+      [...text.matchAll(/M-x (hive[a-z-]*)/g)]
+        .map(([, name = '']) => name)
+        .filter(
+          (name) =>
+            !new RegExp(
+              `\\((?:defun|define-minor-mode|transient-define-prefix|defalias) '?${name}[\\s)]`,
+            ).test(lisp),
+        )
+        .map((name) => `${page}: ${name}`),
+    );
+    expect(strangers).toEqual([]);
+  });
+
+  test('every npm run is a script', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+    const strangers = everything.flatMap(({ page, text }) =>
+      [...text.matchAll(/npm run ([a-z:]+)/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !(name in scripts))
+        .map((name) => `${page}: ${name}`),
+    );
+    expect(strangers).toEqual([]);
+  });
+
+  test('every `hive COMMAND` is a command', async () => {
+    const { env } = sandbox();
+    const help = await outputOf(spawnHive(['--help'], env));
+    const commands = new Set(
+      [...help.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name).concat('hook'),
+    );
+    const strangers = everything.flatMap(({ page, text }) =>
+      [...text.matchAll(/`hive ([a-z][a-z-]*)/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !commands.has(name))
+        .map((name) => `${page}: hive ${name}`),
+    );
+    expect(strangers).toEqual([]);
+  });
+
+  test('every file that is named is there', () => {
+    const named = /`((?:src|test|scripts|sql|elisp|bench|examples|docs)\/[\w./-]+\.(?:ts|mjs|el|sql|md))`/g;
+    const strangers = everything.flatMap(({ page, text }) =>
+      [...text.matchAll(named)]
+        .map(([, file = '']) => file)
+        .filter((file) => !/reminders/.test(file) && !exists(file))
+        .map((file) => `${page}: ${file}`),
+    );
+    expect(strangers).toEqual([]);
+  });
+
+  function exists(file: string): boolean {
+    try {
+      readFileSync(join(ROOT, file));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+});
