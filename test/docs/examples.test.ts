@@ -105,12 +105,16 @@ function asPattern(text: string): RegExp {
         part
           .trim()
           .split(/\s+/)
-          .map((word) => RegExp.escape(word))
+          .map((word) => escapeWord(word))
           .join('\\s+'),
       )
       .join('.*'),
   );
   return new RegExp(`^\\s*${escaped.join('\\s*\\n\\s*')}\\s*$`);
+}
+
+function escapeWord(word: string): string {
+  return word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 describe('commands', () => {
