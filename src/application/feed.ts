@@ -21,6 +21,8 @@ export interface Feed {
     check: () => Promise<T | undefined>,
     options: { wait_ms: number; signal?: AbortSignal | undefined },
   ): Promise<T | undefined>;
+  /** Ends every wait as if its time were up, and every following: after that the store may be closed. */
+  close(): Promise<void>;
 }
 
 export interface FollowOptions {
@@ -30,6 +32,17 @@ export interface FollowOptions {
 }
 
 export function createFeed(store: Store, log: Logger): Feed {
+  /** What waits or follows now, and how it is ended. */
+  const open = new Map<Promise<unknown>, () => void>();
+  let closed = false;
+
+  function track<T>(work: Promise<T>, stop: () => void): Promise<T> {
+    const over = (): unknown => open.delete(work);
+    open.set(work, stop);
+    work.then(over, over);
+    return work;
+  }
+
   function follow({ cursor: start, onEvents, onResync }: FollowOptions): () => Promise<void> {
     let cursor = start;
     let stopped = false;
@@ -70,12 +83,15 @@ export function createFeed(store: Store, log: Logger): Feed {
     }
 
     const unwatch = store.watch(() => bell.ring());
-    const running = run();
-    return async () => {
+    const stop = (): void => {
       stopped = true;
       unwatch();
       bell.stop();
-      await running;
+    };
+    const running = track(run(), stop);
+    return () => {
+      stop();
+      return running;
     };
   }
 
@@ -84,8 +100,17 @@ export function createFeed(store: Store, log: Logger): Feed {
     { wait_ms, signal }: { wait_ms: number; signal?: AbortSignal | undefined },
   ): Promise<T | undefined> {
     const first = await check();
-    if (first !== undefined || wait_ms <= 0 || signal?.aborted === true) return first;
+    if (first !== undefined || wait_ms <= 0 || signal?.aborted === true || closed) return first;
     const bell = createBell();
+    return track(untilRung(check, bell, wait_ms, signal), () => bell.stop());
+  }
+
+  async function untilRung<T>(
+    check: () => Promise<T | undefined>,
+    bell: Bell,
+    wait_ms: number,
+    signal: AbortSignal | undefined,
+  ): Promise<T | undefined> {
     // Armed before the second look, so that nothing can fall between looking and sleeping.
     const unwatch = store.watch(() => bell.ring());
     const timer = setTimeout(() => bell.stop(), Math.min(wait_ms, MAX_TIMER_MS));
@@ -117,7 +142,17 @@ export function createFeed(store: Store, log: Logger): Feed {
     }
   }
 
-  return { follow, until };
+  return {
+    follow,
+    until,
+    async close() {
+      closed = true;
+      for (const stop of open.values()) stop();
+      await Promise.allSettled(open.keys());
+      // Whoever waited may look once more before they answer.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
 }
 
 /** The longest delay setTimeout knows. */

@@ -186,6 +186,7 @@ export function createHive(parts: HiveParts): Hive {
       stopSweep?.();
       interrupts.close();
       await callbacks.close();
+      await feed.close();
       await store.close();
     },
   };

@@ -1,8 +1,10 @@
 /** The feed: it skips nothing, repeats nothing, says when it lost its place, and wakes who waits. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
+import type { HiveError } from '../../src/domain/errors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { claude, SESSION } from '../support/turns.ts';
 import { eventually, sleep, timed } from '../support/wait.ts';
 import { append, openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -162,5 +164,29 @@ export function feedContract(engine: StoreEngine): void {
     await sleep(50);
     await hive.prompts.respond({ ask_id: second.ask_id, decision: 'no', actor: HUMAN });
     expect((await waiting).map((prompt) => prompt.decision)).toEqual(['yes', 'no']);
+  });
+
+  test('whoever waits when the hive is closed is told how it stands, at once, and nobody looks later', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const { ask_id } = await ask(hive);
+    await claude(hive).prompt('p1');
+    const { ms, result } = await timed(async () => {
+      const waits = [
+        hive.prompts.wait([ask_id], { wait_ms: 60_000 }).then(([prompt]) => prompt?.status),
+        hive.interrupts
+          .interrupt({ session: SESSION, actor: HUMAN, timeout_ms: 60_000 })
+          .catch(({ code }: HiveError) => code),
+      ];
+      await eventually(async () => {
+        const turn = await hive.store.read((tx) => tx.turns.current(SESSION));
+        return (await hive.store.read((tx) => tx.turns.pendingInterrupts(turn?.turn_id ?? ''))).length > 0;
+      });
+      await hive.close();
+      return Promise.all(waits);
+    });
+    expect(result).toEqual(['pending', 'cancelled']);
+    expect(ms).toBeLessThan(30_000);
+    await expect(hive.prompts.get(ask_id)).rejects.toThrow(/was closed by this program/);
+    await expect(hive.prompts.wait([ask_id], { wait_ms: 60_000 })).rejects.toThrow(/was closed/);
   });
 }

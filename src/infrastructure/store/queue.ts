@@ -1,7 +1,7 @@
 /** A queue of one: the next piece of work starts when the one before has ended, however it ended. */
 export interface Queue {
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when everything queued so far has ended. */
+  /** Resolves when everything queued has ended, what was queued meanwhile included. */
   drained(): Promise<void>;
 }
 
@@ -14,7 +14,11 @@ export function createQueue(): Queue {
       return next;
     },
     async drained() {
-      await last;
+      let waited: unknown;
+      do {
+        waited = last;
+        await waited;
+      } while (waited !== last);
     },
   };
 }

@@ -3,6 +3,7 @@
  * after a commit that appended an event, and knows the store's identity.
  */
 import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
+import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
 import { claimStatements } from './claims.ts';
 import { deskStatements } from './desks.ts';
@@ -36,11 +37,13 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
   if (found > SCHEMA_VERSION) throw tooNew(where, found);
   if (found < SCHEMA_VERSION) await driver.write(migrateAndName);
   const store_id = await driver.inspect(readStoreId);
+  let closed = false;
 
-  function write<T>(
+  async function write<T>(
     work: (tx: WriteTx) => Promise<T>,
     tells: ((result: T, announced: boolean) => boolean) | null,
   ): Promise<T> {
+    if (closed) throw closedError(where);
     let appended = false;
     const onAppend = (): void => {
       appended = true;
@@ -55,11 +58,25 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     store_id,
     write: (work) => write(work, null),
     writeReceipt: (work, tells = () => false) => write(work, tells),
-    read: (work) => driver.read((sql, now) => work(writeTx(sql, now, refuseAppend))),
+    async read(work) {
+      if (closed) throw closedError(where);
+      return driver.read((sql, now) => work(writeTx(sql, now, refuseAppend)));
+    },
     watch: (listener) => driver.watch(listener),
-    close: () => driver.close(),
+    async close() {
+      closed = true;
+      await driver.close();
+    },
     leave: () => driver.leave(),
   };
+}
+
+/** Said by us: an engine would speak of its own connection, and SQLite could even open one anew. */
+function closedError(where: string): HiveError {
+  return new HiveError(
+    'cancelled',
+    `The store ${where} was closed by this program: nothing was read or written.`,
+  );
 }
 
 /**
