@@ -1,5 +1,6 @@
 /** The Stop guard against the real programs: it holds, a report clears it, it ends, and a Stop that waits brings the answer. */
 import { describe, expect, test } from 'vitest';
+import { openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { noticesOf } from '../support/outreach.ts';
@@ -8,9 +9,16 @@ import { bash, hive as call, type Reply, startModel } from './support/anthropic.
 import { runClaude } from './support/claude.ts';
 import { runCodex } from './support/codex.ts';
 import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
-import { askIdIn, clients, openWorld } from './support/world.ts';
+import { askIdIn, clients, openWorld, type World } from './support/world.ts';
 
 expectNothingLeft();
+
+/** With a desk: where no screen is, a ping fails sooner or later, and what nobody could be shown owes no report. */
+async function withDesk(): Promise<World> {
+  const world = await openWorld();
+  await openDesk(world.hive);
+  return world;
+}
 
 const PING = { message: 'Deployed.' };
 const REPORT = { message: 'All is up.' };
@@ -22,7 +30,7 @@ describe.skipIf(clients === null)('Claude Code in the background', () => {
   const done: Reply = { text: 'done' };
 
   test('is held for what it showed, reports, and stops; the main session reads the report', async () => {
-    const world = await openWorld();
+    const world = await withDesk();
     const model = await startModel(({ messages }, step) => {
       if (step === 1) return { calls: [call('hivemind_ping_user', PING)] };
       const held = JSON.stringify(messages.at(-1)).includes('have not reported it');
@@ -47,7 +55,7 @@ describe.skipIf(clients === null)('Claude Code in the background', () => {
   });
 
   test('that ignores it is let go after three, and the human is told', async () => {
-    const world = await openWorld();
+    const world = await withDesk();
     const model = await startModel((_request, step) =>
       step === 1 ? { calls: [call('hivemind_ping_user', PING)] } : done,
     );
@@ -81,7 +89,7 @@ describe.skipIf(clients === null)('Codex in the background', () => {
   const env = { HIVE_SOURCE: 'bg' };
 
   test('is held for what it showed, reports, and stops', async () => {
-    const world = await openWorld();
+    const world = await withDesk();
     const model = await startResponses(({ input }, step) => {
       if (step === 1) return { calls: [codexCall('hivemind_ping_user', PING)] };
       const held = JSON.stringify(input.at(-1)).includes('have not reported it');
@@ -93,7 +101,7 @@ describe.skipIf(clients === null)('Codex in the background', () => {
   });
 
   test('that ignores it is let go after three: it has no cap of its own', async () => {
-    const world = await openWorld();
+    const world = await withDesk();
     const model = await startResponses((_request, step) =>
       step === 1 ? { calls: [codexCall('hivemind_ping_user', PING)] } : done,
     );

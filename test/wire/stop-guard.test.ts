@@ -55,6 +55,16 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect(await stops(await start())).toBe('');
   });
 
+  test('what nobody could be shown owes no report; what may still be shown does', async () => {
+    const hive = await start();
+    await ping(hive, session);
+    expect(await stops(hive)).toContain('have not reported it');
+    const [sent] = (await hive.outreach.list({ limit: 1 })).items;
+    await hive.outreach.settle(sent?.outreach_id ?? '', { status: 'failed', reason: 'there is no screen' });
+    expect(await stops(hive, again)).toBe('');
+    expect(await noticesOf(hive)).toEqual([]);
+  });
+
   test('unreported output holds it, with exactly these bytes', async () => {
     const hive = await start();
     await ping(hive, session);
