@@ -61,6 +61,14 @@ the sidecar's default."
       (hive-program--find
        "hive" "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar")))
 
+(defcustom hive-serve nil
+  "Where the sidecar lets agents of other machines in, as `hive serve' does.
+A port, or \"HOST:PORT\"; nil means not at all.  They need a token:
+see the command hive token.  The first Emacs that starts has the
+port.  It takes effect when the sidecar starts (\\[hive-restart])."
+  :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
+  :group 'hive)
+
 (defun hive-program-command ()
   "Return the command of the sidecar, with its programs found.
 Signal `hive-program-missing' with a sentence when one is missing."
@@ -73,6 +81,11 @@ Signal `hive-program-missing' with a sentence when one is missing."
     (list (hive-program--find hive-node-program "correct `hive-node-program'")
           (hive-program--hive) "sidecar"))
    (t (list (hive-program--hive) "sidecar"))))
+
+(defun hive-program-sidecar ()
+  "Return the command of the sidecar with its options."
+  (append (hive-program-command)
+          (when hive-serve (list "--serve" (format "%s" hive-serve)))))
 
 ;;;; The environment
 

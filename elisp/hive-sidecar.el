@@ -67,7 +67,7 @@ meant for the same :store_id.")
     (setq hive-sidecar--timer nil))
   (unless (hive-rpc-live-p hive-sidecar--process)
     (condition-case oops
-        (let ((command (hive-program-command)))
+        (let ((command (hive-program-sidecar)))
           (hive-work-log "starting %S" command)
           (setq hive-sidecar--process
                 (hive-rpc-open command (hive-program-environment)

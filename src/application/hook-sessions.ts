@@ -4,7 +4,7 @@
  */
 import { HiveError } from '../domain/errors.ts';
 import type { HookEvent } from '../domain/hooks.ts';
-import { type Session, subagentId } from '../domain/sessions.ts';
+import { isRemote, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
 import { withParent } from './ancestry.ts';
 import { moveMentions } from './mention-records.ts';
@@ -41,14 +41,10 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
 }
 
-/** Hooks over HTTP are of a token's machine, and must not speak for a session of any other. */
-function isRemote(machine: string): boolean {
-  return machine.startsWith('token:');
-}
-
 async function knownRoot(tx: WriteTx, event: HookEvent, machine: string): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
+  // A hook over HTTP must not speak for a session of any other machine.
   if (isRemote(machine) && known.machine !== machine)
     throw new HiveError('not_allowed', `The session ${event.session_id} is not of ${machine}.`);
   const pid = event.pid ?? known.pid;

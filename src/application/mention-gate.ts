@@ -15,12 +15,13 @@ import {
 } from '../domain/gate.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
-import type { GateMode } from '../domain/sessions.ts';
+import { type GateMode, isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import { humanPrompted } from './loops.ts';
 import { deliverMentions } from './mention-records.ts';
 import { giveNotice } from './notices.ts';
+import type { Connection, WriteTx } from './ports.ts';
 import type { Station, Visit } from './station.ts';
 
 /** Judges tool calls, and carries mentions in where nothing is held. */
@@ -128,6 +129,7 @@ async function canCallUs({ tx, event, session, settings, processes }: Visit): Pr
   const connections = await tx.sessions.connections(settings.machine);
   const living = connections.filter((connection) => processes.alive(connection.pid));
   const own = [session.session_id, event.session_id];
+  if (isRemote(settings.machine)) return isServedRemotely(tx, living, own, event.pid);
   if (
     living.some(
       ({ session_id, parent_pid }) =>
@@ -138,6 +140,28 @@ async function canCallUs({ tx, event, session, settings, processes }: Visit): Pr
   if (living.length === 0) return false;
   const ancestors = processes.ancestors(settings.pid);
   return living.some(({ parent_pid }) => parent_pid !== null && ancestors.includes(parent_pid));
+}
+
+/**
+ * The same over HTTP, where no process of theirs can be looked at: a connection of the same token that the session
+ * called through, or that the same client started. One that nobody has called through yet may be anybody's of that
+ * machine: it counts, and if it is another's, the gate gives up as it does anywhere.
+ */
+async function isServedRemotely(
+  tx: WriteTx,
+  living: readonly Connection[],
+  own: readonly string[],
+  pid: number | null,
+): Promise<boolean> {
+  for (const { session_id, parent_pid } of living) {
+    if (session_id === null ? parent_pid === null || parent_pid === pid : own.includes(session_id))
+      return true;
+    // After /clear the same client goes on over the same connection, under a new id.
+    if (pid !== null && parent_pid === pid) return true;
+    const caller = session_id === null ? undefined : await tx.sessions.get(session_id);
+    if (pid !== null && caller?.pid === pid) return true;
+  }
+  return false;
 }
 
 /** `HIVE_GATE`; a word it does not know leaves the default, which holds. */

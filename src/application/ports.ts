@@ -200,6 +200,7 @@ export interface SessionReads extends PrunableReads {
   /** Whose call a `tool_use_id` is, as its PreToolUse hook told. */
   callerOf(tool_use_id: string): Promise<string | undefined>;
   connections(machine: string): Promise<Connection[]>;
+  connection(connection_id: string): Promise<Connection | undefined>;
 }
 
 export interface SessionRecords extends SessionReads, Prunable {

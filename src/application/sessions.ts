@@ -27,7 +27,7 @@ export interface SessionService {
   /** Ends the sessions of this machine whose process is gone, and those nobody has heard of for long; returns them. */
   sweep(machine: string): Promise<Session[]>;
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
-  closeConnection(connection_id: string): Promise<void>;
+  closeConnections(connection_ids: readonly string[]): Promise<void>;
   /** The ids of every session this one descends from, nearest first. */
   ancestors(session_id: string): Promise<string[]>;
 }
@@ -111,10 +111,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
         // A hook elsewhere may record any id: it speaks for calls of its own machine only.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
-        const connections = await tx.sessions.connections(evidence.machine);
-        const named = connections.find(
-          (connection) => connection.connection_id === connection_id,
-        )?.session_id;
+        const named = (await tx.sessions.connection(connection_id))?.session_id;
         return { named, known: own ?? (await byProcess(tx, evidence)) };
       });
       const { introduction, advice } = identifyCaller(evidence);
@@ -174,7 +171,10 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
       }),
 
-    closeConnection: (connection_id) => store.write((tx) => tx.sessions.closeConnection(connection_id)),
+    closeConnections: (connection_ids) =>
+      store.write(async (tx) => {
+        for (const connection_id of connection_ids) await tx.sessions.closeConnection(connection_id);
+      }),
   };
   return service;
 }

@@ -8,10 +8,10 @@ import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { files } from '../infrastructure/platform/files.ts';
-import { rulesFile } from '../infrastructure/platform/paths.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHooks } from '../open-hive.ts';
+import { readRulesFile } from './rules-file.ts';
 import { wake } from './wake.ts';
 
 /** The client waits for us: a store that is locked or gone must not hold it longer. */
@@ -55,7 +55,7 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
       get seat() {
         return thisSeat();
       },
-      readRules: () => readRules(env),
+      readRules: () => readRulesFile(env),
       // A hook that waits for the human as it was told to is no store that is gone.
       async unhurried(work) {
         clearTimeout(limit);
@@ -84,13 +84,6 @@ function untilTerminated(): AbortSignal {
   const terminated = new AbortController();
   process.once('SIGTERM', () => terminated.abort());
   return terminated.signal;
-}
-
-/** The human's own rules; a file of more than this is no file of rules. */
-const RULES_BYTES = 256 * 1024;
-
-function readRules(env: NodeJS.ProcessEnv): string | null {
-  return files.readTail(env['HIVE_PERMISSION_RULES'] ?? rulesFile(env), RULES_BYTES);
 }
 
 /** Past `process.stdout`, which takes 3 ms to come into being, unless the pipe is full and somebody must wait. */

@@ -77,7 +77,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
     endSoon();
     waker.close();
     await stopPopups();
-    await hive.sessions.closeConnection(connection_id).catch(() => undefined);
+    await hive.sessions.closeConnections([connection_id]).catch(() => undefined);
   } finally {
     await hive.close();
   }

@@ -2,17 +2,24 @@
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
+import { giveNotice } from '../application/notices.ts';
 import { retentionDays } from '../application/retention.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
 import { examineAgentFiles } from './agent-files.ts';
 import { endSoon, untilSignalled } from './lifetime.ts';
 
-export function defineSidecar(command: Command): void {
-  command.action(runSidecar);
+interface SidecarOptions {
+  serve?: string;
 }
 
-async function runSidecar(): Promise<void> {
+export function defineSidecar(command: Command): void {
+  command
+    .option('--serve <address>', 'also do what hive serve does, at PORT or HOST:PORT')
+    .action((options: SidecarOptions) => runSidecar(options));
+}
+
+async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   hive.startExpiry();
@@ -21,12 +28,39 @@ async function runSidecar(): Promise<void> {
   try {
     const { stdin: input, stdout: output, pid } = process;
     const here = { seat: thisSeat(), human: humanName(process.env), pid };
-    await serveEmacs(hive, { ...here, input, output, stop, ending: endSoon });
+    let serving: Promise<(() => Promise<void>) | null> | null = null;
+    // Not before the desk is open: what goes wrong is told there.
+    const opened = (): void => {
+      if (serve !== undefined) serving = serveAgents(hive, serve);
+    };
+    await serveEmacs(hive, { ...here, input, output, stop, opened, ending: endSoon });
+    const stopServing = await (serving as Promise<(() => Promise<void>) | null> | null);
+    await stopServing?.();
   } finally {
     await hive.close();
   }
   // A client that is gone can leave our stdin open in the middle of a read.
   process.exit(0);
+}
+
+/** Returns what ends it. An address that is taken, by another Emacs perhaps, must not cost the human their desk. */
+async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<void>) | null> {
+  const colon = address.lastIndexOf(':');
+  const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+  try {
+    const [{ startServing }, { portOf }] = await Promise.all([import('./serving.ts'), import('./serve.ts')]);
+    const port = portOf('--serve', address.slice(colon + 1));
+    const serving = await startServing(hive, { host, port, allowHost: [] });
+    hive.log.info('Agents of other machines are served.', { url: serving.url });
+    return () => serving.close();
+  } catch (error) {
+    const text = `Agents of other machines are not served by this Emacs: ${error instanceof Error ? error.message : String(error)}`;
+    hive.log.error(text);
+    await hive.store
+      .write((tx) => giveNotice(tx, { severity: 'warning', session_id: null, text }))
+      .catch((oops: unknown) => hive.log.error('The human could not be told.', { error: String(oops) }));
+    return null;
+  }
 }
 
 /** A retention that makes no sense must not cost the human their desk: nothing is removed, and the log says why. */

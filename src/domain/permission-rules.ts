@@ -5,7 +5,7 @@
  */
 import { objectIn, objectsIn, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
-import type { Session } from './sessions.ts';
+import { isRemote, type Session } from './sessions.ts';
 import { SOURCES, type Source } from './sources.ts';
 import { mainText } from './tool-summaries.ts';
 
@@ -20,6 +20,8 @@ export interface PermissionRule {
   /** Short name or directory of the project. */
   project: string | null;
   source: Source | null;
+  /** Of which other machines, `token:NAME` with stars; null: of none where it allows, of all where it denies. */
+  machine: string | null;
   /** What a denied agent reads. */
   note: string | null;
 }
@@ -44,6 +46,7 @@ export function readRules(value: unknown, where: string): { rules: PermissionRul
         input: textIn(raw, 'input'),
         project: textIn(raw, 'project'),
         source: SOURCES.find((source) => source === raw['source']) ?? null,
+        machine: textIn(raw, 'machine'),
         note: textIn(raw, 'note'),
       },
     ];
@@ -51,7 +54,7 @@ export function readRules(value: unknown, where: string): { rules: PermissionRul
   return { rules, problems };
 }
 
-const FIELDS = new Set(['name', 'decision', 'tool', 'input', 'project', 'source', 'note']);
+const FIELDS = new Set(['name', 'decision', 'tool', 'input', 'project', 'source', 'machine', 'note']);
 
 /** A rule that is not understood whole might mean less than it would be taken for. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
@@ -65,21 +68,25 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   return wrong === undefined ? null : `has something else than a text in "${wrong[0]}"`;
 }
 
+/** What a rule sees of a session. */
+type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
+
 /** The rule that answers, if any: one that denies wins over all that allow. */
 export function matchingRule(
   rules: readonly PermissionRule[],
   tool: HookTool,
-  session: Pick<Session, 'project' | 'project_dir' | 'source'>,
+  session: RuledSession,
 ): PermissionRule | null {
   const matching = rules.filter((rule) => matches(rule, tool, session));
   return matching.find(({ decision }) => decision === 'deny') ?? matching[0] ?? null;
 }
 
 function matches(
-  { decision, tool: pattern, input, project, source }: PermissionRule,
+  { decision, tool: pattern, input, project, source, machine }: PermissionRule,
   tool: HookTool,
-  session: Pick<Session, 'project' | 'project_dir' | 'source'>,
+  session: RuledSession,
 ): boolean {
+  if (!isForMachine(machine, decision, session.machine)) return false;
   if (source !== null && source !== session.source) return false;
   if (project !== null && project !== session.project && project !== session.project_dir) return false;
   if (!matchesPattern(pattern, tool.name, ANYTHING)) return false;
@@ -87,6 +94,13 @@ function matches(
   const text = mainText(tool);
   if (decision === 'deny') return matchesPattern(input, text, ANYTHING);
   return text.length <= LONGEST_ALLOWED && matchesPattern(input, text, ONE_COMMAND);
+}
+
+/** What another machine tells of its projects is its own word: what is allowed there says so. */
+function isForMachine(wanted: string | null, decision: PermissionRule['decision'], machine: string): boolean {
+  const remote = isRemote(machine);
+  if (wanted !== null) return remote && matchesPattern(wanted, machine, ANYTHING);
+  return decision === 'deny' || !remote;
 }
 
 const ANYTHING = '[^]*?';

@@ -120,6 +120,11 @@ export function startSession(introduction: SessionIntroduction, handle: string, 
   };
 }
 
+/** Whether a machine is one that comes over HTTP: `token:NAME`, after the token that it came with. */
+export function isRemote(machine: string): boolean {
+  return machine.startsWith('token:');
+}
+
 /** A subagent is a session of its own: `SESSION:AGENT_ID`. */
 export function subagentId(session_id: string, agent_id: string): string {
   return `${session_id}:${agent_id}`;

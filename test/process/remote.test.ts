@@ -3,13 +3,15 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
-import { rawRequest, type Served, serve } from '../support/serve.ts';
+import { connectHttp, rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep, timed } from '../support/wait.ts';
 
@@ -220,6 +222,94 @@ describe('a hook of another machine', () => {
       HIVE_GATE_FAIL: 'closed',
     });
     expect(closed.code).toBe(2);
+  });
+});
+
+describe('the mention gate of another machine', () => {
+  const bash = (session_id: string): object => ({
+    hook_event_name: 'PreToolUse',
+    session_id,
+    cwd: '/',
+    tool_name: 'Bash',
+    tool_use_id: `use-${session_id}`,
+    tool_input: { command: 'ls' },
+  });
+
+  /** A hive with a session of another machine, and somebody here who mentions it. */
+  async function mentioned(): Promise<{ served: Served; file: string; hive: Hive }> {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    await hook(served, START, file);
+    const { handle } = await hive.sessions.find('far-1');
+    const other = await introduce(hive, 'session-9');
+    await hive.messages.post({ body: `@${handle} look`, scope: 'all', author: agentAuthor(other, 'mcp') });
+    return { served, file, hive };
+  }
+
+  test('holds a session whose MCP is over HTTP until it has processed them', async () => {
+    const { served, file, hive } = await mentioned();
+    expect((await hook(served, bash('far-1'), file)).out).not.toContain('"deny"');
+    const agent = await connectHttp(served);
+    const held = await hook(served, bash('far-1'), file);
+    expect(JSON.parse(held.out).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
+    await agent.call('hivemind_status');
+    // It has called as another session, so it is not this one's to clear with.
+    expect((await hook(served, bash('far-1'), file)).out).not.toContain('"deny"');
+    await hook(served, calls('use-9'), file);
+    await agent.call('hivemind_process_mentions', { all: true }, { 'claudecode/toolUseId': 'use-9' });
+    expect(await hive.mentions.has('far-1')).toMatchObject({ gating: 0 });
+  });
+
+  test('holds one behind the bridge from its first call on, known by its process', async () => {
+    const { served, file } = await mentioned();
+    const agent = await bridge(served);
+    await agent.call('hivemind_status');
+    const held = await hook(served, bash('far-1'), file, { CLAUDE_PID: String(process.pid) });
+    expect(held.out).toContain('"deny"');
+    // Another client of that machine has no connection.
+    await hook(served, { ...START, session_id: 'far-2' }, file, { CLAUDE_PID: '77' });
+    expect((await hook(served, bash('far-1'), file, { CLAUDE_PID: '77' })).out).not.toContain('"deny"');
+  });
+
+  test('reminds once the connection has ended, whoever ended it', async () => {
+    const { served, file, hive } = await mentioned();
+    const agent = await bridge(served);
+    await agent.call('hivemind_status');
+    const open = (): Promise<number> =>
+      hive.store.read(async (tx) => (await tx.sessions.connections('token:default')).length);
+    expect(await open()).toBe(1);
+    await served.child.kill('SIGTERM');
+    expect(await open()).toBe(0);
+    const again = await serve(served.store);
+    expect((await hook(again, bash('far-1'), file)).out).not.toContain('"deny"');
+  });
+});
+
+describe('the permission rules of who serves', () => {
+  const asks = {
+    hook_event_name: 'PermissionRequest',
+    session_id: 'far-1',
+    cwd: '/',
+    tool_name: 'Bash',
+    tool_input: { command: 'make' },
+  };
+
+  test('answer an agent of another machine where they name it', async () => {
+    const store = tempStore();
+    const rules = join(dirname(store), 'rules.json');
+    const served = await serveWith(store, { HIVE_PERMISSION_RULES: rules });
+    const file = tokenFileOf(served);
+    await hook(served, START, file);
+    const allow = { decision: 'allow', tool: 'Bash', input: 'make' };
+    writeFileSync(rules, JSON.stringify([allow]));
+    expect((await hook(served, asks, file)).out).not.toContain('allow');
+    writeFileSync(rules, JSON.stringify([{ ...allow, machine: 'token:default', name: 'builds' }]));
+    expect((await hook(served, asks, file)).out).toContain('"allow"');
+    const hive = await openTestHive(store);
+    expect((await hive.prompts.list({ status: 'responded', limit: 9 })).items).toMatchObject([
+      { by: 'builds', via: 'rule' },
+    ]);
   });
 });
 

@@ -6,7 +6,9 @@ import { describe, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { freePort } from '../support/postgres.ts';
 import { connectHttp, INITIALIZE, rawRequest, type Served, serve } from '../support/serve.ts';
+import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
 
@@ -198,4 +200,29 @@ test('a server that ends lets its long polls return first', async () => {
   const { result } = await timed(() => served.child.kill('SIGTERM'));
   expect(await waiting).toMatchObject({ status: 'pending' });
   expect(result).toEqual({ code: 0, signal: null });
+});
+
+describe('a sidecar that serves', () => {
+  test('lets remote agents in beside its desk, and ends with it', async () => {
+    const store = tempStore();
+    const port = await freePort();
+    const sidecar = await startSidecar(store, { args: ['--serve', String(port)] });
+    const url = `http://127.0.0.1:${port}/mcp`;
+    await eventually(async () => (await rawRequest(url, {}).catch(() => null))?.status === 401);
+    const token = (await shell(store).hive('token', 'show')).out.trim();
+    const agent = await connectHttp({ url, token });
+    await agent.call('hivemind_ask_async', { question: 'From afar?', urgency: 'low' });
+    await sidecar.seen(({ method, params }) => method === 'hivemind-ask' && params.question === 'From afar?');
+    expect((await sidecar.end()).code).toBe(0);
+    await expect(rawRequest(url, {})).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  test('stays a desk when its port is taken, and tells the human', async () => {
+    const store = tempStore();
+    const served = await serve(store);
+    const sidecar = await startSidecar(store, { args: ['--serve', new URL(served.url).port] });
+    const notice = await sidecar.seen(({ method }) => method === 'desk/notice');
+    expect(notice.params.text).toMatch(/not served by this Emacs: Cannot listen on 127\.0\.0\.1/);
+    expect((await sidecar.request('prompt/list', {})).prompts).toEqual([]);
+  });
 });

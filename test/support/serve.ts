@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { onTestFinished } from 'vitest';
-import { type Child, childEnvironment, spawnHive } from './children.ts';
+import { type Child, childEnvironment, type Environment, spawnHive } from './children.ts';
 import { shell } from './cli.ts';
 import { eventually } from './wait.ts';
 
@@ -16,8 +16,13 @@ export interface Served {
   token: string;
 }
 
-export async function serve(store: string, ...args: string[]): Promise<Served> {
-  const child = spawnHive(['serve', '--port', '0', ...args], childEnvironment(store));
+export function serve(store: string, ...args: string[]): Promise<Served> {
+  return serveWith(store, {}, ...args);
+}
+
+/** The same in an environment of its own. */
+export async function serveWith(store: string, env: Environment, ...args: string[]): Promise<Served> {
+  const child = spawnHive(['serve', '--port', '0', ...args], childEnvironment(store, env));
   let said = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;
@@ -29,7 +34,11 @@ export async function serve(store: string, ...args: string[]): Promise<Served> {
 }
 
 export interface RemoteCaller {
-  call(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  call(
+    name: string,
+    args?: Record<string, unknown>,
+    meta?: Record<string, unknown>,
+  ): Promise<Record<string, unknown>>;
   close(): Promise<void>;
 }
 
@@ -43,9 +52,12 @@ export async function connectHttp({ url, token }: Pick<Served, 'url' | 'token'>)
   onTestFinished(close);
   return {
     close,
-    async call(name, args = {}) {
+    async call(name, args = {}, meta) {
       const result = await client.request(
-        { method: 'tools/call', params: { name, arguments: args } },
+        {
+          method: 'tools/call',
+          params: { name, arguments: args, ...(meta === undefined ? {} : { _meta: meta }) },
+        },
         CallToolResultSchema,
       );
       if (result.isError === true) throw new Error(JSON.stringify(result.content));

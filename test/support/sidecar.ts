@@ -56,9 +56,13 @@ export const INITIALIZE = { protocol_version: 1, client: { name: 'test', version
 /** Starts a sidecar and shakes hands with it, unless `handshake` is false. */
 export async function startSidecar(
   store: string,
-  { env = {}, handshake = true }: { env?: Environment; handshake?: boolean } = {},
+  {
+    env = {},
+    handshake = true,
+    args = [],
+  }: { env?: Environment; handshake?: boolean; args?: readonly string[] } = {},
 ): Promise<Sidecar> {
-  const child = spawnHive(['sidecar'], childEnvironment(store, env));
+  const child = spawnHive(['sidecar', ...args], childEnvironment(store, env));
   const { stdin, stdout } = child.process;
   const client = createClient(stdin, stdout, () => child.stderr());
   if (handshake) await shakeHands(client);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { HookTool } from '../../src/domain/hooks.ts';
 import { matchingRule, readRules } from '../../src/domain/permission-rules.ts';
 
-const SESSION = { project: 'demo', project_dir: '/demo/.git', source: 'main' as const };
+const SESSION = { project: 'demo', project_dir: '/demo/.git', source: 'main' as const, machine: 'here' };
 
 function tool(name: string, input: Record<string, unknown>): HookTool {
   return { name, input, use_id: null, response: null, own: null };
@@ -44,6 +44,25 @@ describe('a rule that allows a command', () => {
     const spelt = { decision: 'allow', tool: 'Bash', input: 'npm test && npm run lint' };
     expect(decision(bash('npm test && npm run lint'), spelt)).toBe('allow');
     expect(decision(bash('npm test && npm run lint2'), spelt)).toBeNull();
+  });
+});
+
+describe('an agent of another machine', () => {
+  const far = { ...SESSION, machine: 'token:ci-1' };
+  const decide = (rule: object): string | null =>
+    matchingRule(readRules([{ tool: 'Bash', ...rule }], 'test').rules, bash('ls'), far)?.decision ?? null;
+
+  test('is allowed only what names its machine, and denied what is denied anywhere', () => {
+    expect(decide({ decision: 'allow' })).toBeNull();
+    expect(decide({ decision: 'allow', machine: 'token:ci-*' })).toBe('allow');
+    expect(decide({ decision: 'allow', machine: 'token:other' })).toBeNull();
+    expect(decide({ decision: 'deny' })).toBe('deny');
+    expect(decide({ decision: 'deny', machine: 'token:other' })).toBeNull();
+  });
+
+  test('has rules that say nothing to an agent of this one, even one that is called so', () => {
+    const rules = readRules([{ tool: 'Bash', decision: 'allow', machine: '*' }], 'test').rules;
+    expect(matchingRule(rules, bash('ls'), SESSION)).toBeNull();
   });
 });
 

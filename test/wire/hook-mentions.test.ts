@@ -163,7 +163,7 @@ describe('which calls are gated', () => {
 
   test('a session without a live connection is reminded, not held', async () => {
     const { hive, mention } = await world();
-    await hive.sessions.closeConnection('connection-1');
+    await hive.sessions.closeConnections(['connection-1']);
     await mention('hello @me');
     const printed = said(await fire(hive, bash()));
     expect(printed?.hookSpecificOutput?.['permissionDecision']).toBeUndefined();

@@ -53,6 +53,8 @@ export interface EmacsOptions {
   input: Readable;
   output: Writable;
   stop: AbortSignal;
+  /** Called once when the desk is open and hears of events. */
+  opened?: () => void;
   /** Called once when the end has come; what came before it is still taken, and all is put away. */
   ending: () => void;
 }
@@ -78,6 +80,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopEvents: (() => Promise<void>) | null = null;
   let stopPopups: (() => Promise<void>) | null = null;
+  let told = false;
 
   const ended = new Promise<void>((resolve) => {
     connection.onNotification('exit', resolve);
@@ -98,6 +101,8 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     if (seat.desk === null) return;
     stopEvents ??= startEvents(seat, tell);
     stopPopups ??= startDeskPopups(seat, tell);
+    if (!told) options.opened?.();
+    told = true;
   });
   connection.onRequest('shutdown', () => null);
   for (const [name, method] of Object.entries(METHODS)) {

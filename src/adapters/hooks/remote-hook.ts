@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
-import type { Place } from '../../application/station.ts';
+import type { HookSettings, Place } from '../../application/station.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { NO_OPINION } from '../../domain/hooks.ts';
 import { cleanText } from '../../domain/text.ts';
@@ -42,7 +42,10 @@ export type RemoteHooks = (call: {
   json: unknown;
 }) => Promise<void>;
 
-export function createRemoteHooks(hive: Hive): RemoteHooks {
+/** Whose permission rules count: those of the human who serves. */
+export type RemoteRules = Pick<HookSettings, 'seat' | 'readRules'>;
+
+export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
   return async ({ request, response, token, json }) => {
     const body = record(json);
     const gone = new AbortController();
@@ -52,7 +55,7 @@ export function createRemoteHooks(hive: Hive): RemoteHooks {
         await hive.hooks.printed({ ...NO_OPINION, print_id: body['printed'] });
         return reply(response, { stdout: '', print_id: null });
       }
-      reply(response, await handle(hive, body, token, response, gone.signal));
+      reply(response, await handle(hive, rules, body, token, response, gone.signal));
     } catch (error) {
       if (!(error instanceof HiveError)) throw error;
       const message = JSON.stringify({ error: { code: error.code, message: error.message } });
@@ -65,6 +68,7 @@ export function createRemoteHooks(hive: Hive): RemoteHooks {
 
 async function handle(
   hive: Hive,
+  rules: RemoteRules,
   body: Raw,
   token: Token,
   response: ServerResponse,
@@ -79,6 +83,7 @@ async function handle(
   const client = body['client'] === 'codex' || body['client'] === 'claude-code' ? body['client'] : null;
   const event = { ...readHook(JSON.stringify(body['event']), env, client), transcript_path: null };
   const verdict = await hive.hooks.handle(event, {
+    ...rules,
     env,
     machine: `token:${token.name}`,
     // No process of ours: nothing above it leads anywhere.

@@ -12,6 +12,7 @@ import {
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { HiveError } from '../../domain/errors.ts';
+import { PARENT_PID } from './mcp-path.ts';
 
 export interface BridgeOptions {
   url: URL;
@@ -65,6 +66,7 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
       fetch: (target, init = {}) => {
         const headers = new Headers(init.headers);
         headers.set('Authorization', `Bearer ${readToken(token_file)}`);
+        headers.set(PARENT_PID, String(process.ppid));
         return fetch(target, { ...init, headers });
       },
     });

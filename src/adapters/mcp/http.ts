@@ -8,7 +8,7 @@ import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { createHttpGuard, type GuardOptions, type Refusal } from './http-guard.ts';
-import { MCP_PATH } from './mcp-path.ts';
+import { MCP_PATH, PARENT_PID } from './mcp-path.ts';
 import { createReplayStore } from './replay-store.ts';
 import { createMcpServer } from './server.ts';
 
@@ -107,11 +107,14 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       });
     }
     const connection_id = options.make_id();
+    const machine = `token:${token.name}`;
+    const parent_pid = parentPid(request);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => connection_id,
       eventStore: createReplayStore(),
-      onsessioninitialized: (id) => {
+      onsessioninitialized: async (id) => {
         sessions.set(id, { transport, token: token.name, used_at: performance.now(), close });
+        await announce(hive, { connection_id, machine, parent_pid });
       },
     });
     const server = createMcpServer(
@@ -124,7 +127,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         connection_id,
         source: null,
         place: options.place,
-        machine: `token:${token.name}`,
+        machine,
+        // What it says of its processes matches hooks of its own machine, and is looked at nowhere else.
         parent_pid: null,
       },
       token.role,
@@ -133,7 +137,10 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       sessions.delete(connection_id);
       await server.close();
     }
-    transport.onclose = () => sessions.delete(connection_id);
+    transport.onclose = () => {
+      sessions.delete(connection_id);
+      if (!stopping.signal.aborted) void forget(hive, [connection_id]);
+    };
     // The SDK declares its own transport too loosely for exactOptionalPropertyTypes.
     await server.connect(transport as Parameters<typeof server.connect>[0]);
     await transport.handleRequest(request, response, json);
@@ -153,12 +160,41 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       const deadline = performance.now() + DRAIN_MS;
       while (answering.size > 0 && performance.now() < deadline)
         await new Promise((resolve) => setTimeout(resolve, 10));
+      const ids = [...sessions.keys()];
       await Promise.all([...sessions.values()].map((session) => session.close()));
+      await forget(hive, ids);
     },
     get sessions() {
       return sessions.size;
     },
   };
+}
+
+/** Tells the hooks of this connection. A store that cannot be written just now must not cost the agent its tools. */
+async function announce(
+  hive: Hive,
+  connection: { connection_id: string; machine: string; parent_pid: number | null },
+): Promise<void> {
+  try {
+    await hive.sessions.openConnection({ ...connection, pid: process.pid });
+  } catch (error) {
+    hive.log.error('A connection could not be recorded: the mention gate does not hold its session.', {
+      error: String(error),
+    });
+  }
+}
+
+async function forget(hive: Hive, connection_ids: readonly string[]): Promise<void> {
+  if (connection_ids.length === 0) return;
+  await hive.sessions.closeConnections(connection_ids).catch((error: unknown) => {
+    hive.log.warn('Connections that ended stay recorded until the next begins.', { error: String(error) });
+  });
+}
+
+/** The client's process on its own machine, as the bridge tells it; null where nobody does. */
+function parentPid({ headers }: IncomingMessage): number | null {
+  const pid = Number(headers[PARENT_PID]);
+  return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
 }
 
 /** An error as MCP's HTTP transport has it: JSON-RPC, without an id. */

@@ -1,5 +1,6 @@
 /** What has to hold of a store before it is copied: it is there, of this version, and nobody works with it. */
 import { HiveError } from '../../domain/errors.ts';
+import { isRemote } from '../../domain/sessions.ts';
 import { processes } from '../platform/processes.ts';
 import { SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { type Sql, statement } from './sql.ts';
@@ -24,7 +25,10 @@ export async function checkVersion(sql: Sql, where: string): Promise<void> {
 export async function refuseInUse(sql: Sql, now: string, machine: string): Promise<void> {
   const desks = await sql.all(DESKS, [now]);
   const connections = (await sql.all(CONNECTIONS, [])).filter(
-    (connection) => connection['machine'] !== machine || processes.alive(Number(connection['pid'])),
+    // A connection of `hive serve` bears the machine of its agent; the process is that of the server.
+    (connection) =>
+      (connection['machine'] !== machine && !isRemote(String(connection['machine']))) ||
+      processes.alive(Number(connection['pid'])),
   );
   const users = [
     ...desks.map(({ seat, client }) => `${client} of ${seat}`),

@@ -76,6 +76,7 @@ const connections = table<Connection>('connections', {
 const CONNECTIONS = statement(
   `SELECT ${connections.list} FROM connections WHERE machine = $1 ORDER BY opened_at`,
 );
+const CONNECTION = statement(`SELECT ${connections.list} FROM connections WHERE connection_id = $1`);
 const OPEN_CONNECTION = statement(connections.insert());
 const NAME_CONNECTION = statement('UPDATE connections SET session_id = $2 WHERE connection_id = $1');
 const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id = $1');
@@ -115,6 +116,10 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
       await sql.run(FORGET_CALLERS, [new Date(Date.parse(now) - CALLER_MEMORY_MS).toISOString()]);
     },
     connections: async (machine) => (await sql.all(CONNECTIONS, [machine])).map(connections.decode),
+    async connection(connection_id) {
+      const [row] = await sql.all(CONNECTION, [connection_id]);
+      return row === undefined ? undefined : connections.decode(row);
+    },
     async openConnection(connection) {
       await sql.run(OPEN_CONNECTION, connections.encode(connection));
     },
