@@ -13,7 +13,6 @@
 
 ;;; Code:
 
-(require 'cl-lib)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
@@ -72,6 +71,33 @@ Off unless you turn it on: a click is quickly done."
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
+(defcustom hive-permission-rules nil
+  "What agents may do, or may not, without asking you.
+A list of rules, each a plist: :decision is \"allow\" or \"deny\",
+:tool the name of a tool, and :input, :project, :source, :name and
+:note may be left out.  A `*' in :tool and :input stands for any
+characters.  One rule that denies wins over all that allow.
+
+    (setq hive-permission-rules
+          \='((:decision \"allow\" :tool \"Bash\" :input \"npm test *\")
+            (:decision \"deny\" :tool \"Bash\" :input \"*git push*\"
+             :note \"I push myself.\")))
+
+They answer permissions only, never a question, and each use stands
+in the log."
+  :type '(choice (const :tag "As it is kept in the store" nil)
+                 (const :tag "None" none)
+                 (repeat (plist :options ((:decision (choice (const "allow") (const "deny")))
+                                          (:tool string) (:input string) (:project string)
+                                          (:source (choice (const "main") (const "bg")
+                                                           (const "fork")))
+                                          (:name string) (:note string)))))
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defvar hive-attention-functions nil
+  "Called with the preferences that stand, whenever the sidecar tells them.")
+
 ;;;; What the sidecar is told
 
 (defun hive-attention--flag (value)
@@ -89,71 +115,30 @@ Off unless you turn it on: a click is quickly done."
     ,@(pcase hive-notify-command
         ('none (list :notify_command nil))
         ((pred stringp) (list :notify_command hive-notify-command)))
+    ,@(pcase hive-permission-rules
+        ('none (list :permission_rules nil))
+        ((pred consp) (list :permission_rules (vconcat hive-permission-rules))))
     ,@(when hive-sound (list :sound (hive-attention--flag hive-sound)))))
 
 (defun hive-attention-send ()
-  "Tell the sidecar what the options say, if it is there."
-  (let ((preferences (hive-attention--preferences)))
-    (when (and preferences (hive-sidecar-connected-p))
-      (hive-attention--tell preferences))))
+  "Tell the sidecar what the options say, if it is there.
+It tells in turn what stands, the rest being from the store."
+  (when (hive-sidecar-connected-p)
+    (hive-attention--tell (hive-attention--preferences))))
 
 (defun hive-attention--tell (preferences &optional then)
   "Send PREFERENCES; call THEN with what stands afterwards."
   (hive-rpc-request
    'desk/preferences preferences
    :success (lambda (result)
-              (when then (funcall then (plist-get result :preferences))))
+              (let ((now (plist-get result :preferences)))
+                (run-hook-with-args 'hive-attention-functions now)
+                (when then (funcall then now))))
    :error (lambda (err)
             (hive-notify-say "Hive did not take the preference: %s"
                              (hive-text-line (plist-get err :text) 200)))))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
-
-;;;; Do not disturb
-
-(defvar hive-attention--quiet-since nil "When do-not-disturb began, or nil.")
-(defvar hive-attention--quiet-timer nil "The timer of its end, or nil.")
-
-;;;###autoload
-(defun hive-do-not-disturb (&optional minutes)
-  "Let only critical questions pop up, until this is called again.
-With a prefix argument, for that many MINUTES.  What arrived
-meanwhile is told of in one line at the end."
-  (interactive "P")
-  (if (and hive-attention--quiet-since (null minutes))
-      (hive-attention--tell (list :do_not_disturb :json-false)
-                            (lambda (_) (hive-attention--digest)))
-    (let ((until (and minutes
-                      (format-time-string
-                       "%Y-%m-%dT%H:%M:%S.%3NZ"
-                       (time-add nil (* 60 (prefix-numeric-value minutes))) t))))
-      (hive-attention--tell (list :do_not_disturb (or until t))
-                            (lambda (_) (hive-attention--begin minutes))))))
-
-(defun hive-attention--begin (minutes)
-  "Note that it is quiet now, for MINUTES or until told otherwise."
-  (setq hive-attention--quiet-since (hive-text-now))
-  (when hive-attention--quiet-timer (cancel-timer hive-attention--quiet-timer))
-  (setq hive-attention--quiet-timer
-        (and minutes
-             (run-at-time (* 60 (prefix-numeric-value minutes)) nil #'hive-attention--digest)))
-  (hive-notify-say "Do not disturb: only critical questions pop up%s"
-                   (if minutes (format " for %d minutes" (prefix-numeric-value minutes)) "")))
-
-(defun hive-attention--digest ()
-  "Say what arrived while it was quiet."
-  (when hive-attention--quiet-timer (cancel-timer hive-attention--quiet-timer))
-  (setq hive-attention--quiet-timer nil)
-  (when hive-attention--quiet-since
-    (let* ((since hive-attention--quiet-since)
-           (waiting (cl-count-if (lambda (prompt)
-                                   (string< since (plist-get prompt :created_at)))
-                                 (hive-prompts-mine))))
-      (setq hive-attention--quiet-since nil)
-      (hive-notify-say (if (> waiting 0)
-                           "Meanwhile %d question%s arrived that still wait%s"
-                         "Nothing arrived meanwhile that still waits")
-                       waiting (if (= waiting 1) "" "s") (if (= waiting 1) "s" "")))))
 
 ;;;; Projects
 

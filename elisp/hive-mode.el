@@ -55,6 +55,7 @@
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-outreach)
+(require 'hive-quiet)
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-sessions)

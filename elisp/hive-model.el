@@ -167,13 +167,13 @@ The list is shared: do not modify it."
     (setq hive-model--fresh nil))
   hive-model--waiting)
 
-(defun hive-model--sorted (prompts)
-  "Return PROMPTS, which may be modified, in order.
+(defun hive-model--sorted (list)
+  "Put LIST, which may be modified, in order and return it.
 A snapshot comes in order; to see that is cheaper than to sort it."
-  (if (cl-loop for (a b) on prompts
+  (if (cl-loop for (a b) on list
                never (and b (hive-prompt-before-p b a)))
-      prompts
-    (sort prompts #'hive-prompt-before-p)))
+      list
+    (sort list #'hive-prompt-before-p)))
 
 (defun hive-prompts-awake ()
   "Return how many wait for the human and were not put away."
@@ -186,7 +186,10 @@ A snapshot comes in order; to see that is cheaper than to sort it."
 
 (defun hive-prompts-first ()
   "Return the human's most urgent prompt that was not put away, or nil."
-  (cl-find-if-not #'hive-prompt-snoozed-p (hive-prompts-mine)))
+  (cl-find-if-not (lambda (prompt)
+                    (or (hive-prompt-snoozed-p prompt)
+                        (gethash (plist-get prompt :ask_id) hive-model--others)))
+                  (hive-prompts)))
 
 (defun hive-prompts-mine ()
   "Return what waits for the human and not for others, in order.

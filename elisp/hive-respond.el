@@ -135,11 +135,12 @@ comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the questi
 (defun hive-respond (&optional comment)
   "Answer a question of an agent.
 When several wait, choose one first: the most urgent and oldest is
-the default.  With a prefix argument COMMENT, add a comment.
-Your answer is on the disk before Emacs says so, and reaches the
-agent even if Emacs or the sidecar dies."
+the default; what you put away is not among them.  With a prefix
+argument COMMENT, add a comment.  Your answer is on the disk before
+Emacs says so, and reaches the agent even if Emacs or the sidecar
+dies."
   (interactive "P")
-  (let ((prompts (hive-prompts-mine)))
+  (let ((prompts (cl-remove-if #'hive-prompt-snoozed-p (hive-prompts-mine))))
     (cond
      ((and (null prompts) (eq hive-sidecar-state 'off))
       (user-error "Hive is off: turn it on with M-x hive-mode"))
@@ -151,11 +152,13 @@ agent even if Emacs or the sidecar dies."
      (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
 
 (defun hive-respond--others ()
-  "Return how many questions wait for other humans, as the end of a sentence."
-  (let ((count (- (length (hive-prompts)) (length (hive-prompts-mine)))))
-    (if (> count 0)
-        (format "; %d for others: M-x hive-list" count)
-      "")))
+  "Return how many wait that were not offered, as the end of a sentence."
+  (let* ((mine (hive-prompts-mine))
+         (others (- (length (hive-prompts)) (length mine)))
+         (away (cl-count-if #'hive-prompt-snoozed-p mine))
+         (parts (delq nil (list (and (> away 0) (format "%d put away" away))
+                                (and (> others 0) (format "%d for others" others))))))
+    (if parts (format "; %s: M-x hive-list" (string-join parts ", ")) "")))
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
+import { thisSeat } from '../../src/infrastructure/platform/seat.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -189,6 +190,42 @@ test('notices that were told before Emacs started can be read again', async () =
   await command('hive-notices', later);
   await later.until(/\d+s ago {2}The Stop guard gave up\./);
   await later.close();
+});
+
+test('what was put away is not offered', async () => {
+  const [away, here] = await asked({ question: 'Later?', urgency: 'critical' }, { question: 'Now?' });
+  await hive.prompts.snooze(away ?? '', new Date(Date.now() + 3_600_000).toISOString());
+  await emacs.until(/hive 1!/);
+  await command('hive-respond');
+  await emacs.until(/asks: Now\?/);
+  await emacs.type('now');
+  await emacs.keys('Enter');
+  expect(await answerTo(here)).toMatchObject({ decision: 'now' });
+  await gone(/hive \d+!/);
+  await command('hive-respond');
+  await emacs.until(/No agent waits for you; 1 put away: M-x hive-list/);
+  await home.agent.prompts.cancel(away ?? '');
+});
+
+test('permission rules set as an option stand in the store, and a bad one is refused in words', async () => {
+  const rule = '(:decision "allow" :tool "Bash" :input "npm test *")';
+  const set = (value: string) => `(customize-set-variable 'hive-permission-rules '${value})`;
+  await emacs.keys('M-:');
+  await emacs.type(set(`(${rule})`));
+  await emacs.keys('Enter');
+  const stored = () => hive.store.read((tx) => tx.desks.preferences(thisSeat()));
+  await eventually(async () => (await stored())['permission_rules'] !== undefined);
+  expect((await stored())['permission_rules']).toEqual([
+    { decision: 'allow', tool: 'Bash', input: 'npm test *' },
+  ]);
+  await emacs.keys('M-:');
+  await emacs.type(set('((:decision "perhaps" :tool "Bash"))'));
+  await emacs.keys('Enter');
+  await emacs.until(/did not take the preference: .*says neither allow nor deny/);
+  await emacs.keys('M-:');
+  await emacs.type(set('none'));
+  await emacs.keys('Enter');
+  await eventually(async () => ((await stored())['permission_rules'] ?? null) === null);
 });
 
 test('the menu opens what its keys say', async () => {

@@ -99,6 +99,8 @@ const methods = {
     const next = from + limit < waiting.length ? String(from + limit) : null;
     return { prompts: waiting.slice(from, from + limit), next_cursor: next, total: waiting.length };
   },
+  'desk/preferences': () => ({ preferences: {} }),
+  'notice/list': () => ({ notices: [], next_cursor: null }),
   'prompt/get': ({ ask_id }) => ({ prompt: prompts.get(ask_id), events: [] }),
   'prompt/seen': ({ ask_id }) => {
     remember({ seen: ask_id });
