@@ -12,7 +12,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { networkFileSystem } from '../../src/infrastructure/platform/file-systems.ts';
-import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
+import {
+  checkSqliteVersion,
+  findDamage,
+  prepareSqliteFile,
+} from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -178,6 +182,36 @@ describe('is refused, and nothing is changed:', () => {
 
   test.each(['3.51.3', '3.52', '4.0.0', '3.100.0'])('but not one of version %s', (version) => {
     expect(() => checkSqliteVersion(version)).not.toThrow();
+  });
+});
+
+test('damage that no reading meets is found by the doctor', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  await ask(hive);
+  await hive.close();
+  expect(findDamage(store)).toEqual([]);
+  const unsafe = (): DatabaseSync => new DatabaseSync(store, { defensive: false });
+  // A table that loses its rows behind the back of its index.
+  let spoiler = unsafe();
+  const index = spoiler
+    .prepare(`SELECT * FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL`)
+    .get() as { name: string; tbl_name: string; rootpage: number; sql: string };
+  spoiler.exec(`PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = '${index.name}'`);
+  spoiler.close();
+  spoiler = unsafe();
+  spoiler.exec('DELETE FROM events; PRAGMA writable_schema = ON');
+  spoiler
+    .prepare(`INSERT INTO sqlite_schema VALUES ('index', ?, ?, ?, ?)`)
+    .run(index.name, index.tbl_name, index.rootpage, index.sql);
+  spoiler.close();
+  expect(findDamage(store)).not.toEqual([]);
+  const again = await openTestHive(store);
+  const check = (await again.doctor.run()).find(({ name }) => name === 'Store');
+  expect(check).toMatchObject({
+    ok: false,
+    text: expect.stringContaining(index.name),
+    advice: expect.stringMatching(/is damaged.*restore a backup/),
   });
 });
 

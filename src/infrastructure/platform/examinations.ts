@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Check, Examination } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { serverCapabilities, sessionBus } from '../desktop/session-bus.ts';
-import { checkSqliteVersion } from '../store/sqlite-file.ts';
+import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -43,12 +43,22 @@ async function store(address: string, env: Environment): Promise<Check[]> {
   return examinePostgres(address, env);
 }
 
+const DAMAGED =
+  'the file is damaged: stop every Hive, put it aside and restore a backup, or save what can be read with: sqlite3 FILE .recover';
+
 function storeFile(address: string): Check[] {
   const { size, mode } = statSync(address);
   const folder = dirname(address);
   const open = statSync(folder).mode & 0o077;
+  const damage = findDamage(address);
+  const text = `${address}, ${(size / 1024 / 1024).toFixed(1)} MB`;
   return [
-    { name: 'Store', ok: true, text: `${address}, ${(size / 1024 / 1024).toFixed(1)} MB`, advice: null },
+    {
+      name: 'Store',
+      ok: damage.length === 0,
+      text: [text, ...damage].join('; '),
+      advice: damage.length === 0 ? null : DAMAGED,
+    },
     {
       name: 'Permissions',
       ok: (mode & 0o077) === 0 && open === 0,
