@@ -1,8 +1,10 @@
 /** One winner (invariant 2) among real processes. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { race } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
 
 expectNothingLeft();
@@ -41,4 +43,17 @@ test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: eac
   expect(winners.reduce((sum, count) => sum + count, 0)).toBe(PROMPTS);
   // A race, not a walk-over.
   expect(winners.filter((count) => count > 0).length).toBeGreaterThan(1);
+}, 60_000);
+
+/** The long version stands in test/long/race.test.ts. */
+const SHORT = { processes: 4, asks: 200 };
+
+test(`${SHORT.processes} processes ask and answer at once over SQLite: each of ${SHORT.asks} questions is answered once, none is lost`, async () => {
+  await race(tempStore(), SHORT);
+}, 60_000);
+
+test('the same over PostgreSQL', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  await race(server.address('race'), SHORT);
 }, 60_000);

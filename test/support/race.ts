@@ -1,0 +1,72 @@
+/** Many processes ask and answer over one store at once; afterwards everything asked was answered once, none was lost. */
+import { expect } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Page } from '../../src/application/ports.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { Played } from '../process/children/race-player.ts';
+import { childEnvironment, outputOf, spawnScript, startTogether } from './children.ts';
+import { openTestHive } from './hive.ts';
+
+export interface Race {
+  processes: number;
+  /** Questions of all of them together; a multiple of `processes`. */
+  asks: number;
+}
+
+export async function race(address: string, { processes, asks }: Race): Promise<void> {
+  const hive = await openTestHive(address);
+  const names = Array.from({ length: processes }, (_, n) => `player-${n}`);
+  const children = names.map((name) =>
+    spawnScript(
+      'test/process/children/race-player.ts',
+      [name, String(asks / processes), String(asks)],
+      childEnvironment(address),
+    ),
+  );
+  const playing = children.map(outputOf);
+  await startTogether(children);
+  const played = (await Promise.all(playing)).map((text) => JSON.parse(text) as Played);
+  const stored = await decisions(hive);
+
+  // None lost, none made up: what was asked is what is stored, and its asker was told what stands there.
+  const told = new Map(played.flatMap((one) => Object.entries(one.told)));
+  expect(told.size).toBe(asks);
+  expect([...stored].filter(([ask_id, decision]) => told.get(ask_id) !== decision)).toEqual([]);
+  expect(stored.size).toBe(asks);
+  // Answered once: one answer of one process was accepted, and it is the one that stands.
+  const winners = new Map<string, string[]>();
+  for (const [n, { won }] of played.entries())
+    for (const ask_id of won) winners.set(ask_id, [...(winners.get(ask_id) ?? []), names[n] ?? '']);
+  expect([...stored].filter(([ask_id, by]) => String(winners.get(ask_id)) !== by)).toEqual([]);
+  const settled = await settlements(hive);
+  expect([...stored.keys()].filter((ask_id) => settled.get(ask_id) !== 1)).toEqual([]);
+}
+
+/** Every question with its decision. */
+async function decisions(hive: Hive): Promise<Map<string, string | null>> {
+  const found = new Map<string, string | null>();
+  let cursor: string | null = null;
+  do {
+    const from: string | null = cursor;
+    const page: Page<Prompt> = await hive.store.read((tx) => tx.prompts.list({ limit: 500, cursor: from }));
+    for (const { ask_id, decision } of page.items) found.set(ask_id, decision);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return found;
+}
+
+/** How often the log says of a question that it was settled. */
+async function settlements(hive: Hive): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  let seq = 0;
+  for (;;) {
+    const after = seq;
+    const events = await hive.store.read((tx) => tx.events.after(after, 1_000));
+    if (events.length === 0) return found;
+    for (const { type, subject } of events) {
+      if (subject !== null && ['prompt/responded', 'prompt/expired', 'prompt/cancelled'].includes(type))
+        found.set(subject, (found.get(subject) ?? 0) + 1);
+    }
+    seq = events.at(-1)?.seq ?? seq;
+  }
+}
