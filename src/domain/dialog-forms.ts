@@ -31,14 +31,15 @@ export function formHeader(server: string): string {
   return `${server} asks`;
 }
 
-/** One prompt a field; a form without fields asks for a yes or a no. */
+/** One prompt a field; a form without fields, and a page to visit, ask for a yes or a no. */
 export function formPrompts(dialog: FormDialog): AskRequest[] {
-  const { server, message } = dialog;
+  const { server, message, url } = dialog;
   const header = formHeader(server);
+  const page = url === null ? '' : ` It wants you to open this page, which nobody opens for you:\n\n${url}`;
   const shared = {
     kind: 'question',
     header,
-    context: `The MCP server ${server} asks.`,
+    context: `The MCP server ${server} asks.${page}`,
     bind: 'turn',
   } as const;
   const fields = fieldsOf(dialog);

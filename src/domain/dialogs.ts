@@ -10,7 +10,8 @@ export type Dialog =
   | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[] }
   | { kind: 'plan'; tool: HookTool }
   | { kind: 'questions'; tool: HookTool }
-  | { kind: 'form'; server: string; message: string; schema: Raw };
+  /** `url`: a page to visit, in place of fields to fill in. */
+  | { kind: 'form'; server: string; message: string; schema: Raw; url: string | null };
 
 /** What the client is told. Each adapter says it in its client's own words. */
 export type DialogAnswer =
@@ -36,12 +37,13 @@ export function dialogOf(event: HookEvent): Dialog | null {
   return unseen ? { kind: 'questions', tool } : null;
 }
 
-/** A page to be opened elsewhere is no form that a desk could show. */
+/** With a page to visit there is nothing to fill in: the human opens it, and says whether they agree. */
 function formOf(raw: Raw): Dialog | null {
-  const schema = objectIn(raw['requested_schema']);
-  if (raw['mode'] === 'url' || schema === null) return null;
+  const url = raw['mode'] === 'url' ? textIn(raw, 'url') : null;
+  const schema = raw['mode'] === 'url' ? {} : objectIn(raw['requested_schema']);
+  if (schema === null || (raw['mode'] === 'url' && url === null)) return null;
   const server = typeof raw['mcp_server_name'] === 'string' ? raw['mcp_server_name'] : 'an MCP server';
-  return { kind: 'form', server, message: String(raw['message'] ?? ''), schema };
+  return { kind: 'form', server, message: String(raw['message'] ?? ''), schema, url };
 }
 
 export function objectIn(value: unknown): Raw | null {

@@ -46,4 +46,21 @@ describe.skipIf(clients === null)('a form of an MCP server of Claude Code', () =
     if (desk) expect(told).toContain('{"action":"accept","content":{"sure":true,"count":3}}');
     else expect(told).toContain('"action":"cancel"');
   });
+
+  test('that is a page to visit is agreed to at a desk', async () => {
+    const world = await openWorld();
+    const { hive } = world;
+    await openDesk(hive);
+    const model = await startModel((_request, step) =>
+      step === 1 ? { calls: [{ name: 'mcp__shop__pay', input: {} }] } : { text: 'done' },
+    );
+    const done = runClaude({ ...world, model, allowed: 'mcp__shop', servers: { shop } }, 'go');
+    const asked = async () => (await hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
+    await eventually(async () => (await asked()) !== undefined, 20_000);
+    const prompt = await asked();
+    expect(prompt?.context).toContain('http://127.0.0.1:9/pay?order=1');
+    await hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', decision: 'Accept', actor: HUMAN });
+    await done;
+    expect(model.told().replaceAll('\\', '')).toContain('"action":"accept"');
+  });
 });

@@ -9,6 +9,7 @@ import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts
 const ASKED = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
 const BEFORE = recordedEvent('claude-code/PreToolUse-AskUserQuestion.json');
 const FORM = recordedEvent('claude-code/Elicitation-form.json');
+const PAGE = recordedEvent('claude-code/Elicitation-url.json');
 const questions = (ASKED['tool_input'] as { questions: unknown[] }).questions;
 
 let hive: Hive;
@@ -158,6 +159,26 @@ describe('the form of an MCP server', () => {
     await answer(odd.prompts[0], { decision: 'seven' });
     await answer(odd.prompts[1], { decision: 'leave empty' });
     expect(await odd.printed).toBe('');
+  });
+
+  test.each([
+    ['Accept', 'accept'],
+    ['Decline', 'decline'],
+  ])('a page to visit is shown with its address; %s says so', async (decision, action) => {
+    const { prompts, printed } = await fireDialog(hive, PAGE);
+    expect(prompts).toMatchObject([
+      {
+        header: 'shop asks',
+        question: 'Pay 3 euros there?',
+        options: [{ label: 'Accept' }, { label: 'Decline' }],
+        context: expect.stringContaining('http://127.0.0.1:9/pay?order=1'),
+        allow_free_text: false,
+      },
+    ]);
+    await answer(prompts[0], { decision });
+    expect(said(await printed)).toEqual({
+      hookSpecificOutput: { hookEventName: 'Elicitation', action, content: {} },
+    });
   });
 
   test('answered at the terminal it is withdrawn', async () => {

@@ -1,4 +1,4 @@
-// An MCP server of somebody else's, whose one tool has a form filled in before it answers.
+// An MCP server of somebody else's: one tool has a form filled in before it answers, the other a page visited.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 
@@ -11,5 +11,10 @@ server.registerTool('order', { description: 'Order something.' }, async () => {
   };
   const filled = await server.server.elicitInput({ message: 'Order now?', requestedSchema });
   return { content: [{ type: 'text', text: JSON.stringify(filled) }] };
+});
+server.registerTool('pay', { description: 'Pay for it.' }, async () => {
+  const page = { mode: 'url', url: 'http://127.0.0.1:9/pay?order=1', elicitationId: 'pay-1' };
+  const visited = await server.server.elicitInput({ ...page, message: 'Pay 3 euros there?' });
+  return { content: [{ type: 'text', text: JSON.stringify(visited) }] };
 });
 await server.connect(new StdioServerTransport());
