@@ -108,13 +108,21 @@ describe('the tarball', () => {
         ...[
           'bin/hive',
           'dist/main.js',
+          'dist/hook-full.cjs',
           'dist/hook.cjs',
           'dist/index.js',
           'dist/agent-sdk.js',
           'dist/NOTICES.txt',
         ],
         ...['dist/types/index.d.ts', 'dist/types/adapters/agent-sdk/index.d.ts'],
-        ...['README.md', 'CHANGELOG.md', 'LICENSE', 'package.json', 'plugin/.claude-plugin/plugin.json'],
+        ...[
+          'README.md',
+          'CHANGELOG.md',
+          'CONTRIBUTING.md',
+          'LICENSE',
+          'package.json',
+          'plugin/.claude-plugin/plugin.json',
+        ],
         ...from('elisp', /\.el$/),
         ...from('sql', /\.sql$/),
         ...from('docs', /\.md$/),
@@ -122,7 +130,7 @@ describe('the tarball', () => {
       ]),
     );
     const known =
-      /^(?:bin|dist|sql|elisp|plugin|docs|examples)\/|^(?:README|CHANGELOG)\.md$|^LICENSE$|^package\.json$/;
+      /^(?:bin|dist|sql|elisp|plugin|docs|examples)\/|^(?:README|CHANGELOG|CONTRIBUTING)\.md$|^LICENSE$|^package\.json$/;
     expect(files.filter((file) => !known.test(file))).toEqual([]);
     expect(
       files.filter((file) => /\.(?:map|ts|elc|tgz|db|log)$/.test(file) && !file.endsWith('.d.ts')),
