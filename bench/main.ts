@@ -16,6 +16,7 @@ import { idle } from './rows/idle.ts';
 import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
 import { server } from './rows/server.ts';
+import { wake } from './rows/wake.ts';
 
 const FAMILIES: readonly Family[] = [
   ask,
@@ -27,6 +28,7 @@ const FAMILIES: readonly Family[] = [
   hook,
   messages,
   interrupt,
+  wake,
   engines,
 ];
 
