@@ -24,7 +24,7 @@ let folder: string;
 let project: string;
 let env: Environment;
 /** Paths in the tarball, and how large it is. */
-let packed: { files: string[]; size: number };
+let packed: { path: string; files: string[]; size: number };
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-package-`));
@@ -41,7 +41,11 @@ beforeAll(async () => {
     size: number;
     files: { path: string }[];
   }[];
-  packed = { files: tarball?.files.map(({ path }) => path) ?? [], size: tarball?.size ?? 0 };
+  packed = {
+    path: join(folder, tarball?.filename ?? ''),
+    files: tarball?.files.map(({ path }) => path) ?? [],
+    size: tarball?.size ?? 0,
+  };
   writeFileSync(join(project, 'package.json'), '{"private": true}\n');
   // What npm has fetched before it takes from its cache.
   const install = [
@@ -52,7 +56,7 @@ beforeAll(async () => {
     '--loglevel=error',
     '--omit=dev',
   ];
-  const installing = run('npm', [...install, join(folder, tarball?.filename ?? '')], {
+  const installing = run('npm', [...install, packed.path], {
     cwd: project,
     env: npmEnvironment(),
   });
@@ -124,6 +128,7 @@ describe('the tarball', () => {
           'plugin/.claude-plugin/plugin.json',
         ],
         ...from('elisp', /\.el$/),
+        ...['elisp/hive.info', 'elisp/dir'],
         ...from('sql', /\.sql$/),
         ...from('docs', /\.md$/),
         ...from('examples', /\.mjs$/),
@@ -207,6 +212,67 @@ test('in an empty Emacs: what an agent asked over MCP is answered there, and the
   } finally {
     await client.close();
   }
+});
+
+describe('an Emacs with nothing but the package', () => {
+  /** Runs a form in it; resolves with what that prints. */
+  async function inEmacs(form: string): Promise<string> {
+    const { stdout } = await run('emacs', ['-Q', '--batch', '--eval', form], { env, cwd: folder });
+    return stdout;
+  }
+  const place = () => join(project, 'node_modules/hive-sidecar/elisp');
+
+  test('finds the manual by C-h i', async () => {
+    const load = `(progn (add-to-list 'load-path ${lisp(place())}) (require 'hive-mode)`;
+    expect(await inEmacs(`${load} (info) (princ (buffer-string)))`)).toContain('* Hive: (hive).');
+    expect(await inEmacs(`${load} (info "(hive)Hive in Emacs") (princ (buffer-string)))`)).toContain(
+      'hive-next',
+    );
+  });
+
+  test('is installed by package.el, with autoloads for every command', { timeout: 120_000 }, async () => {
+    const packages = `(progn (require 'package) (setq package-user-dir ${lisp(join(folder, 'elpa'))}))`;
+    const out = await inEmacs(`(progn ${packages} (package-initialize)
+      (with-current-buffer (dired-noselect ${lisp(place())}) (package-install-from-buffer))
+      (princ (directory-files-recursively package-user-dir "\\.elc\\'")))`);
+    expect(out).toContain('hive-mode.elc');
+    // A new one has it by its autoloads alone, and M-x hive shows the menu.
+    const later = await inEmacs(`(progn ${packages} (package-initialize)
+      (let ((early (featurep 'hive-mode)))
+        (princ (list early (mapcar #'commandp '(hive hive-mode hive-next hive-respond hive-list hive-history
+          hive-doctor hive-install-sidecar hive-manual hive-do-not-disturb hive-shared hive-interrupt)))))
+      (princ (keymapp (progn (autoload-do-load (symbol-function 'hive-prefix-map)) hive-prefix-map)))
+      (save-window-excursion (call-interactively #'hive) (princ (transient-prefix-object))))`);
+    expect(later).toMatch(/^\(nil \((?:t ){11}t\)\)t/);
+    expect(later).toContain('transient-prefix');
+  });
+
+  test('M-x hive-install-sidecar installs the tarball, starts it, and is connected', {
+    timeout: 180_000,
+  }, async () => {
+    const home = join(folder, 'by-emacs');
+    const out = await inEmacs(`(progn
+      (add-to-list 'load-path ${lisp(place())})
+      (require 'hive-mode)
+      ;; Without what the project has: only what Emacs installs can be found.
+      (setq exec-path '(${lisp(BINARIES)} "/usr/bin" "/bin")
+            hive-install-directory ${lisp(home)}
+            hive-install-package ${lisp(packed.path)})
+      (setenv "PATH" ${lisp(`${BINARIES}:/usr/bin:/bin`)})
+      (setenv "npm_config_prefer_offline" "true")
+      (hive-mode 1)
+      (princ (format "%s " hive-sidecar-state))
+      (hive-install-sidecar)
+      (let ((until (+ (float-time) 150)))
+        (while (and (< (float-time) until) (not (hive-sidecar-connected-p)))
+          (accept-process-output nil 0.05)))
+      (princ (format "%s %s" hive-sidecar-state (hive-program-installed)))
+      (unless (hive-sidecar-connected-p)
+        (princ (with-current-buffer "*hive install*" (buffer-string))))
+      (hive-mode -1))`);
+    expect(out).toContain('failed connected');
+    expect(out).toContain(home);
+  });
 });
 
 /** Starts an Emacs with nothing but the package, and answers yes there as with M-x hive-respond. */

@@ -4,14 +4,14 @@ import { isRemote } from '../../domain/sessions.ts';
 import { processes } from '../platform/processes.ts';
 import { SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { type Sql, statement } from './sql.ts';
-import { currentVersion } from './store.ts';
+import { identify } from './store.ts';
 
 const DESKS = statement('SELECT seat, client FROM desks WHERE lease_until > $1');
 const CONNECTIONS = statement('SELECT machine, pid FROM connections');
 
 /** @throws HiveError `store_foreign`, `store_too_new`, `invalid_input`. */
 export async function checkVersion(sql: Sql, where: string): Promise<void> {
-  const found = await currentVersion(sql);
+  const { version: found } = await identify(sql);
   if (found > SCHEMA_VERSION) throw tooNew(where, found);
   if (found === 0) throw new HiveError('store_foreign', `There is no store of Hive at ${where} to copy.`);
   if (found < SCHEMA_VERSION)

@@ -12,6 +12,7 @@ import dialogs from '../../../sql/0007_dialogs.sql';
 import history from '../../../sql/0008_history.sql';
 import humans from '../../../sql/0009_humans.sql';
 import notices from '../../../sql/0010_notices.sql';
+import seals from '../../../sql/0011_seals.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: 'history', text: history },
   { number: 9, name: 'humans', text: humans },
   { number: 10, name: 'notices', text: notices },
+  { number: 11, name: 'seals', text: seals },
 ];
 
 /** The schema that this code reads and writes. */
@@ -40,14 +42,8 @@ export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.number ?? 0;
 const CREATE_LEDGER = statement(
   'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)',
 );
-const APPLIED = statement('SELECT number FROM migrations ORDER BY number');
+const LAST_APPLIED = statement('SELECT MAX(number) AS number FROM migrations');
 const RECORD = statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)');
-
-/** The highest migration a store has had. */
-export async function schemaVersion(sql: Sql): Promise<number> {
-  const rows = await sql.all(APPLIED, []);
-  return Number(rows.at(-1)?.['number'] ?? 0);
-}
 
 /** The refusal of a store that a newer Hive has written. */
 export function tooNew(where: string, found: number): HiveError {
@@ -61,7 +57,8 @@ export function tooNew(where: string, found: number): HiveError {
 /** Brings a store up to `SCHEMA_VERSION`, inside a write transaction of the caller. */
 export async function migrate(sql: Sql, now: string): Promise<void> {
   await sql.run(CREATE_LEDGER, []);
-  const version = await schemaVersion(sql);
+  const [last] = await sql.all(LAST_APPLIED, []);
+  const version = Number(last?.['number'] ?? 0);
   for (const migration of MIGRATIONS) {
     if (migration.number <= version) continue;
     for (const text of splitStatements(migration.text)) await sql.run(statement(text), []);

@@ -29,6 +29,8 @@ const OPENING_MS = 2_000;
 
 /** A statement as `node:sqlite` runs it; `places[i]` is the parameter that its i-th `?` stands for, from 0. */
 interface Prepared {
+  readonly text: string;
+  readonly arity: number;
   readonly statement: StatementSync;
   readonly places: readonly number[];
 }
@@ -62,22 +64,21 @@ class Connection implements Sql {
         places.push(Number(number) - 1);
         return '?';
       });
-      prepared = { statement: this.database.prepare(positional), places };
+      const arity = Math.max(-1, ...places) + 1;
+      prepared = { text, arity, statement: this.database.prepare(positional), places };
       this.#prepared.set(text, prepared);
     }
     return prepared;
   }
 
   async all(given: Statement, params: readonly SqlValue[]): Promise<Row[]> {
-    checkArity(given, params);
-    const { statement, places } = this.#prepare(given);
-    return statement.all(...bound(params, places)) as Row[];
+    const prepared = this.#prepare(given);
+    return prepared.statement.all(...bound(params, prepared)) as Row[];
   }
 
   async run(given: Statement, params: readonly SqlValue[]): Promise<number> {
-    checkArity(given, params);
-    const { statement, places } = this.#prepare(given);
-    return Number(statement.run(...bound(params, places)).changes);
+    const prepared = this.#prepare(given);
+    return Number(prepared.statement.run(...bound(params, prepared)).changes);
   }
 
   /** Leaves whatever transaction is open. The engine may have done so itself, and on a broken disk it cannot. */
@@ -105,8 +106,9 @@ function connect(path: string, readOnly: boolean): Connection {
 }
 
 /** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 45 columns. */
-function bound(params: readonly SqlValue[], places: readonly number[]): SqlValue[] {
-  return places.map((place) => params[place] ?? null);
+function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
+  checkArity(prepared, params);
+  return prepared.places.map((place) => params[place] ?? null);
 }
 
 /** Opens an existing, checked store file (see sqlite-file.ts); the connection that reads comes with the first read. */

@@ -14,7 +14,7 @@ import { humanStatements } from './humans.ts';
 import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
-import { migrate, SCHEMA_VERSION, schemaVersion, tooNew } from './migrations.ts';
+import { migrate, SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { outreachStatements } from './outreach.ts';
 import { printStatements } from './prints.ts';
 import { promptStatements } from './prompts.ts';
@@ -24,19 +24,20 @@ import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
 import { wakerStatements } from './wakers.ts';
 
-const LEDGER_EXISTS = statement('SELECT number FROM migrations LIMIT 1');
-const META = statement('SELECT value FROM meta WHERE name = $1');
-const SET_META = statement('INSERT INTO meta (name, value) VALUES ($1, $2)');
+const IDENTITY = statement(
+  `SELECT (SELECT MAX(number) FROM migrations) AS version, (SELECT value FROM meta WHERE name = 'store_id') AS store_id`,
+);
+const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING');
 
 /**
  * Opens a store: refuses one that is too new, migrates one that is older, once however many processes start.
  * @throws HiveError `store_too_new`, `store_busy`, `store_unavailable`.
  */
 export async function openStore(driver: Driver, where: string): Promise<Store> {
-  const found = await driver.inspect(currentVersion);
-  if (found > SCHEMA_VERSION) throw tooNew(where, found);
-  if (found < SCHEMA_VERSION) await driver.write(migrateAndName);
-  const store_id = await driver.inspect(readStoreId);
+  const found = await driver.inspect(identify);
+  if (found.version > SCHEMA_VERSION) throw tooNew(where, found.version);
+  if (found.version < SCHEMA_VERSION) await driver.write(migrateAndName);
+  const { store_id } = found.version === SCHEMA_VERSION ? found : await driver.inspect(identify);
   let closed = false;
 
   async function write<T>(
@@ -159,24 +160,18 @@ function refuseAppend(): never {
   throw new Error('An event was appended inside a read.');
 }
 
-/** The schema that a store has; 0 where there is none. */
-export async function currentVersion(sql: Sql): Promise<number> {
+/** Which schema a store has, 0 where there is none, and its id. */
+export async function identify(sql: Sql): Promise<{ version: number; store_id: string }> {
   try {
-    await sql.all(LEDGER_EXISTS, []);
+    const [row] = await sql.all(IDENTITY, []);
+    return { version: Number(row?.['version'] ?? 0), store_id: String(row?.['store_id']) };
   } catch {
     // A store that was linked into place a moment ago has no table yet.
-    return 0;
+    return { version: 0, store_id: '' };
   }
-  return schemaVersion(sql);
 }
 
 async function migrateAndName(sql: Sql, now: string): Promise<void> {
   await migrate(sql, now);
-  const [row] = await sql.all(META, ['store_id']);
-  if (row === undefined) await sql.run(SET_META, ['store_id', randomIds.make('store')]);
-}
-
-async function readStoreId(sql: Sql): Promise<string> {
-  const [row] = await sql.all(META, ['store_id']);
-  return String(row?.['value']);
+  await sql.run(NAME, ['store_id', randomIds.make('store')]);
 }
