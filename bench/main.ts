@@ -15,6 +15,7 @@ import { hook } from './rows/hook.ts';
 import { idle } from './rows/idle.ts';
 import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
+import { serve } from './rows/serve.ts';
 import { server } from './rows/server.ts';
 import { wake } from './rows/wake.ts';
 
@@ -30,6 +31,7 @@ const FAMILIES: readonly Family[] = [
   interrupt,
   wake,
   engines,
+  serve,
 ];
 
 const { values } = parseArgs({

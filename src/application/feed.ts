@@ -5,6 +5,7 @@
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { Logger, Store } from './ports.ts';
+import { createSubjectBells } from './subject-bells.ts';
 
 const PAGE = 500;
 /** How long a follower waits before it reads again after the store failed it. */
@@ -17,12 +18,16 @@ export interface Feed {
    */
   follow(options: FollowOptions): () => Promise<void>;
   /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
-  until<T>(
-    check: () => Promise<T | undefined>,
-    options: { wait_ms: number; signal?: AbortSignal | undefined },
-  ): Promise<T | undefined>;
+  until<T>(check: () => Promise<T | undefined>, options: UntilOptions): Promise<T | undefined>;
   /** Ends every wait as if its time were up, and every following: after that the store may be closed. */
   close(): Promise<void>;
+}
+
+export interface UntilOptions {
+  wait_ms: number;
+  signal?: AbortSignal | undefined;
+  /** The subjects of the events that can change what `check` finds; missing: any. */
+  subjects?: readonly string[] | undefined;
 }
 
 export interface FollowOptions {
@@ -34,6 +39,7 @@ export interface FollowOptions {
 export function createFeed(store: Store, log: Logger): Feed {
   /** What waits or follows now, and how it is ended. */
   const open = new Map<Promise<unknown>, () => void>();
+  const bells = createSubjectBells(store);
   let closed = false;
 
   function track<T>(work: Promise<T>, stop: () => void): Promise<T> {
@@ -97,22 +103,23 @@ export function createFeed(store: Store, log: Logger): Feed {
 
   async function until<T>(
     check: () => Promise<T | undefined>,
-    { wait_ms, signal }: { wait_ms: number; signal?: AbortSignal | undefined },
+    options: UntilOptions,
   ): Promise<T | undefined> {
+    const { wait_ms, signal } = options;
     const first = await check();
     if (first !== undefined || wait_ms <= 0 || signal?.aborted === true || closed) return first;
     const bell = createBell();
-    return track(untilRung(check, bell, wait_ms, signal), () => bell.stop());
+    return track(untilRung(check, bell, options), () => bell.stop());
   }
 
   async function untilRung<T>(
     check: () => Promise<T | undefined>,
     bell: Bell,
-    wait_ms: number,
-    signal: AbortSignal | undefined,
+    { wait_ms, signal, subjects }: UntilOptions,
   ): Promise<T | undefined> {
     // Armed before the second look, so that nothing can fall between looking and sleeping.
-    const unwatch = store.watch(() => bell.ring());
+    const ring = (): void => bell.ring();
+    const unwatch = subjects === undefined ? store.watch(ring) : bells.watch(subjects, ring);
     const timer = setTimeout(() => bell.stop(), Math.min(wait_ms, MAX_TIMER_MS));
     const abort = (): void => bell.stop();
     signal?.addEventListener('abort', abort, { once: true });

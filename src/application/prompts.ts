@@ -272,11 +272,14 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
 
     async wait(ask_ids, options) {
-      const settled = await feed.until(async () => {
-        const prompts = await read(ask_ids);
-        const done = prompts.some(isUncollected) || prompts.every((prompt) => prompt.status !== 'pending');
-        return done ? prompts : undefined;
-      }, options);
+      const settled = await feed.until(
+        async () => {
+          const prompts = await read(ask_ids);
+          const done = prompts.some(isUncollected) || prompts.every((prompt) => prompt.status !== 'pending');
+          return done ? prompts : undefined;
+        },
+        { ...options, subjects: ask_ids },
+      );
       return settled ?? read(ask_ids);
     },
   };

@@ -1,0 +1,155 @@
+/**
+ * `hive serve` with 500 sessions that each wait in a poll: how soon one of them has its answer while the others
+ * wait on, and what a session costs in memory.
+ */
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Hive } from '../../src/application/hive.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { environment, HIVE, residentMemory, start, storeIn, tempFolder } from '../children.ts';
+import type { Family } from '../harness.ts';
+
+const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
+/** A token may make 50 requests a second: so many share one. */
+const SESSIONS_A_TOKEN = 25;
+const WAIT_MS = 25_000;
+/** Long enough for the polls to be asleep, and for what follows an answer to have ended. */
+const ASLEEP_MS = 60;
+const MIB = 'MiB';
+
+export const serve: Family = {
+  name: 'serve',
+  rows: ['hive serve, wake of 1 in 500 polls', 'hive serve, memory a session'],
+  async measure(effort) {
+    const sessions = effort === 'full' ? 500 : 50;
+    const folder = tempFolder();
+    const hive = await openHive({ store: storeIn(folder), env: {} });
+    const child = start(process.execPath, [HIVE, 'serve', '--port', '0'], {
+      env: environment(folder),
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      if (child.stdout === null || child.pid === undefined) throw new Error('hive serve did not start.');
+      const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+      const url = new URL(/https?:\S+/.exec(line)?.[0] ?? '');
+      const before = residentMemory(child.pid);
+      const agents = await connectAll(hive, url, sessions);
+      const waits: number[] = [];
+      const rounds = effort === 'full' ? 200 : 20;
+      for (const agent of agents) agent.poll();
+      await pause(1_000);
+      const each = (residentMemory(child.pid) - before) / sessions;
+      for (let round = 0; round < rounds; round += 1)
+        waits.push(await wake(hive, agents[(round * 7) % sessions]));
+      await Promise.all(agents.map((agent) => agent.close()));
+      return [
+        {
+          name: 'hive serve, wake of 1 in 500 polls',
+          unit: 'ms',
+          samples: waits,
+          floor: null,
+          target: { of: 'p99', at_most: 50 },
+        },
+        {
+          name: 'hive serve, memory a session',
+          unit: MIB,
+          samples: [each],
+          floor: null,
+          target: { of: 'p50', at_most: 1 },
+        },
+      ];
+    } finally {
+      child.kill('SIGTERM');
+      await hive.close();
+    }
+  },
+};
+
+interface Agent {
+  /** Waits for the answer to its question, again and again, until `close`. */
+  poll(): void;
+  /** The question it waits for. */
+  ask_id: string;
+  /** Resolves with the next answer it gets. */
+  answered(): Promise<void>;
+  /** Asks another question and waits for that. */
+  askAnew(): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function connectAll(hive: Hive, url: URL, sessions: number): Promise<Agent[]> {
+  const tokens: string[] = [];
+  for (let n = 0; n < sessions / SESSIONS_A_TOKEN; n += 1)
+    tokens.push((await hive.tokens.make({ name: `bench-${n}` })).secret);
+  const agents: Agent[] = [];
+  // One session a token at a time, so that none goes beyond its rate.
+  for (let n = 0; n < sessions; n += tokens.length) {
+    const batch = tokens.slice(0, sessions - n).map((token) => connect(url, token));
+    agents.push(...(await Promise.all(batch)));
+    await pause(100);
+  }
+  return agents;
+}
+
+async function connect(url: URL, token: string): Promise<Agent> {
+  const transport = new StreamableHTTPClientTransport(url, {
+    requestInit: { headers: { Authorization: `Bearer ${token}` } },
+  });
+  const client = new Client({ name: 'bench', version: '1.0.0' });
+  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  let closed = false;
+  let heard = (): void => undefined;
+  const call = async (name: string, args: object): Promise<Record<string, unknown>> => {
+    const { isError, structuredContent, content } = await client.callTool({ name, arguments: { ...args } });
+    if (isError === true) throw new Error(`${name}: ${JSON.stringify(content)}`);
+    return (structuredContent ?? {}) as Record<string, unknown>;
+  };
+  const agent: Agent = {
+    ask_id: '',
+    poll() {
+      const { ask_id } = agent;
+      call('hivemind_poll', { ask_id, wait_ms: WAIT_MS }).then(
+        ({ status }) => {
+          if (status !== 'pending') heard();
+          else if (!closed && ask_id === agent.ask_id) agent.poll();
+        },
+        (error: unknown) => {
+          if (!closed) throw error;
+        },
+      );
+    },
+    answered: () =>
+      new Promise((resolve) => {
+        heard = resolve;
+      }),
+    async askAnew() {
+      const { ask_id } = await call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
+      agent.ask_id = String(ask_id);
+    },
+    async close() {
+      closed = true;
+      await client.close();
+    },
+  };
+  await agent.askAnew();
+  return agent;
+}
+
+async function wake(hive: Hive, agent: Agent | undefined): Promise<number> {
+  if (agent === undefined) throw new Error('There is no such agent.');
+  const answered = agent.answered();
+  const started = performance.now();
+  await hive.prompts.respond({ ask_id: agent.ask_id, decision: 'yes', actor: HUMAN });
+  await answered;
+  const elapsed = performance.now() - started;
+  await agent.askAnew();
+  agent.poll();
+  await pause(ASLEEP_MS);
+  return elapsed;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
