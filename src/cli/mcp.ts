@@ -3,15 +3,18 @@
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
+import { createRefusingServer } from '../adapters/mcp/registration.ts';
+import { createMcpServer } from '../adapters/mcp/server.ts';
 import { serveStdio } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
-import { invalidInput } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import type { Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
+import { exitCodeOfError } from './exit-codes.ts';
 import { endSoon, untilSignalled } from './lifetime.ts';
 
 export function defineMcp(command: Command): void {
@@ -49,7 +52,13 @@ async function runRemote(given: string, token_file: string | undefined): Promise
 async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
   const stop = untilSignalled();
   const { env } = process;
-  const hive = await openHive();
+  const wire = { input: process.stdin, output: process.stdout, stop };
+  const hive = await openHive().catch(async (error: unknown) => {
+    if (!(error instanceof HiveError)) throw error;
+    process.stderr.write(`hive mcp: ${error.message}\n`);
+    await serveStdio(createRefusingServer(error, role), wire);
+    process.exit(exitCodeOfError(error));
+  });
   hive.startExpiry();
   const waker = hive.startCodexWaker(env);
   try {
@@ -73,7 +82,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       desk_id: null,
       open: null,
     });
-    await serveStdio(hive, { connection, role, input: process.stdin, output: process.stdout, stop });
+    await serveStdio(createMcpServer(hive, connection, role), wire);
     endSoon();
     waker.close();
     await stopPopups();

@@ -1,4 +1,6 @@
 /** Bad input from an agent: each with a clear error, and nothing lost. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
@@ -124,4 +126,17 @@ test('10,000 pending prompts: asking, looking and answering stay quick', async (
   const all = await timed(() => client.call('hivemind_poll'));
   expect((all.result['prompts'] as unknown[]).length).toBeLessThanOrEqual(200);
   for (const { ms } of [asking, looking, status, all]) expect(ms).toBeLessThan(1_000);
+});
+
+test('an agent whose store cannot be opened keeps its tools, and each says why', async () => {
+  const store = tempStore();
+  mkdirSync(dirname(store), { recursive: true, mode: 0o700 });
+  writeFileSync(store, 'no store of ours, but somebody may need it', { mode: 0o600 });
+  const agent = await connectMcp({ store });
+  expect((await agent.client.listTools()).tools.map(({ name }) => name)).toContain('hivemind_ask_async');
+  await expect(agent.call('hivemind_ask_async', { question: 'Anyone?' })).rejects.toThrow(
+    /store_foreign: .* is no store of Hive\. Nothing was changed.* tell your human/,
+  );
+  await agent.close();
+  expect(readFileSync(store, 'utf8')).toBe('no store of ours, but somebody may need it');
 });

@@ -2,10 +2,8 @@
  * The MCP server of one connection, whatever the transport: who is calling, what a call's way in and out
  * looks like, and how an error becomes a result the model can read. Which tools there are, tools.ts says.
  */
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
-import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { createCourier } from '../../application/courier.ts';
 import { mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
@@ -15,9 +13,8 @@ import { HiveError } from '../../domain/errors.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { VERSION } from '../../version.ts';
-import { INSTRUCTIONS } from './instructions.ts';
 import { inTurn } from './interrupted.ts';
+import { configOf, newMcpServer, refusal } from './registration.ts';
 import { offerResources } from './resources.ts';
 import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
@@ -32,17 +29,9 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   onCaller?: (session: Session) => void;
 }
 
-/** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
-const madeAtNeed: jsonSchemaValidator = {
-  getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
-};
-
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
 export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
-  const server = new McpServer(
-    { name: 'hive', version: VERSION },
-    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: madeAtNeed },
-  );
+  const server = newMcpServer();
   async function resolve(meta: Record<string, unknown>): Promise<Caller & { told: Record<string, unknown> }> {
     const client = server.server.getClientVersion()?.name ?? '';
     const told = connection.trusts_meta ? meta : toldByHooks(meta);
@@ -51,50 +40,33 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const courier = createCourier(hive.delivery, carrier);
-  for (const { name, title, description, input, readOnly, handle } of toolsFor(role)) {
-    server.registerTool(
-      name,
-      {
-        title,
-        description,
-        inputSchema: input,
-        annotations: {
-          title,
-          readOnlyHint: readOnly,
-          destructiveHint: false,
-          idempotentHint: readOnly,
-          openWorldHint: false,
-        },
-        // Claude Code may hide tools behind a search; these are few, and wanted unasked.
-        _meta: { 'anthropic/alwaysLoad': true },
-      },
-      async (args: unknown, extra): Promise<CallToolResult> => {
-        const errand = courier.begin();
-        try {
-          const meta = extra._meta ?? {};
-          const { session, advice, told } = await resolve(meta);
-          connection.onCaller?.(session);
-          // That the client calls again over this connection proves that it read what was returned before.
-          // A proof that cannot be written now is written later; it must not keep the agent from reading on.
-          await errand.prove().catch((error: unknown) => {
-            hive.log.warn('What was read could not be recorded.', { error: String(error) });
-          });
-          const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
-          const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-          const alive = AbortSignal.any([extra.signal, connection.stopping]);
-          const result = await inTurn({ hive, session, meta: told, signal: alive }, (turn_id, signal) =>
-            handle(args as never, { hive, session, advice, carrier, hand, turn_id, signal, progress }),
-          );
-          // A call that its client has cancelled is not answered.
-          if (extra.signal.aborted) await errand.dropped();
-          else errand.returned();
-          return toResult(result);
-        } catch (error) {
-          await errand.dropped().catch(() => undefined);
-          return toErrorResult(error, hive);
-        }
-      },
-    );
+  for (const tool of toolsFor(role)) {
+    server.registerTool(tool.name, configOf(tool), async (args: unknown, extra): Promise<CallToolResult> => {
+      const errand = courier.begin();
+      try {
+        const meta = extra._meta ?? {};
+        const { session, advice, told } = await resolve(meta);
+        connection.onCaller?.(session);
+        // That the client calls again over this connection proves that it read what was returned before.
+        // A proof that cannot be written now is written later; it must not keep the agent from reading on.
+        await errand.prove().catch((error: unknown) => {
+          hive.log.warn('What was read could not be recorded.', { error: String(error) });
+        });
+        const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
+        const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+        const alive = AbortSignal.any([extra.signal, connection.stopping]);
+        const result = await inTurn({ hive, session, meta: told, signal: alive }, (turn_id, signal) =>
+          tool.handle(args as never, { hive, session, advice, carrier, hand, turn_id, signal, progress }),
+        );
+        // A call that its client has cancelled is not answered.
+        if (extra.signal.aborted) await errand.dropped();
+        else errand.returned();
+        return toResult(result);
+      } catch (error) {
+        await errand.dropped().catch(() => undefined);
+        return toErrorResult(error, hive);
+      }
+    });
   }
   return server;
 }
@@ -113,8 +85,7 @@ function toResult(result: Record<string, unknown>): CallToolResult {
 
 /** A domain error is a result with its code and sentence; anything else is a fault of ours, logged and said so. */
 function toErrorResult(error: unknown, hive: Hive): CallToolResult {
-  if (error instanceof HiveError)
-    return { isError: true, content: [{ type: 'text', text: `${error.code}: ${error.message}` }] };
+  if (error instanceof HiveError) return refusal(error);
   hive.log.error('A tool call failed.', {
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });

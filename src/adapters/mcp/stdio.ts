@@ -1,25 +1,16 @@
 /** MCP on stdio: one process, one connection, until the client closes our stdin or asks us to stop. */
 import type { Readable, Writable } from 'node:stream';
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { Hive } from '../../application/hive.ts';
-import type { Role } from '../../domain/tokens.ts';
-import { type Connection, createMcpServer } from './server.ts';
 
 /** A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
 const LONGEST_MESSAGE = 16 * 1024 * 1024;
 
 /** Resolves when the connection has ended. Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
 export async function serveStdio(
-  hive: Hive,
-  {
-    connection,
-    role,
-    input,
-    output,
-    stop,
-  }: { connection: Connection; role: Role; input: Readable; output: Writable; stop: AbortSignal },
+  server: McpServer,
+  { input, output, stop }: { input: Readable; output: Writable; stop: AbortSignal },
 ): Promise<void> {
-  const server = createMcpServer(hive, connection, role);
   const closed = new Promise<void>((resolve) => {
     input.once('end', resolve);
     input.once('close', resolve);

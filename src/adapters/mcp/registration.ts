@@ -1,0 +1,65 @@
+/** What every MCP server of ours is, with a store behind it or without. */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import type { HiveError } from '../../domain/errors.ts';
+import type { Role } from '../../domain/tokens.ts';
+import { VERSION } from '../../version.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import type { Tool } from './tool.ts';
+import { toolsFor } from './tools.ts';
+
+/** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
+const madeAtNeed: jsonSchemaValidator = {
+  getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
+};
+
+/** A server without tools. */
+export function newMcpServer(): McpServer {
+  return new McpServer(
+    { name: 'hive', version: VERSION },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: madeAtNeed },
+  );
+}
+
+/** How a tool shows itself to a client. */
+export function configOf({ title, description, input, readOnly }: Tool): {
+  title: string;
+  description: string;
+  inputSchema: Tool['input'];
+  annotations: ToolAnnotations;
+  _meta: Record<string, unknown>;
+} {
+  return {
+    title,
+    description,
+    inputSchema: input,
+    annotations: {
+      title,
+      readOnlyHint: readOnly,
+      destructiveHint: false,
+      idempotentHint: readOnly,
+      openWorldHint: false,
+    },
+    // Claude Code may hide tools behind a search; these are few, and wanted unasked.
+    _meta: { 'anthropic/alwaysLoad': true },
+  };
+}
+
+/** A refusal of ours as the model reads it. */
+export function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
+}
+
+/**
+ * A server whose store could not be opened: a process that just ended would leave the model without a word, and
+ * without tools. Each call says why; the human mends it and has the client connect anew.
+ */
+export function createRefusingServer(error: HiveError, role: Role): McpServer {
+  const server = newMcpServer();
+  const sentence = `${error.message} Hive answers nothing until then: tell your human, who restarts this MCP server afterwards.`;
+  const refused = refusal({ code: error.code, message: sentence });
+  for (const tool of toolsFor(role)) server.registerTool(tool.name, configOf(tool), () => refused);
+  return server;
+}
