@@ -3,6 +3,7 @@
  * Pitfalls it is built around (measured): the built-in busy timeout starves writers, so it is 0 and
  * the retry below is ours; an asynchronous wrapper over one connection is no transaction, so writes queue.
  */
+import { statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
@@ -117,6 +118,7 @@ export function openSqlite(
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
   let writer = connect(path, false);
+  const place = statSync(path).ino;
   let writes_begun = false;
   let read_only = false;
   let reader: Connection | null = null;
@@ -144,6 +146,7 @@ export function openSqlite(
       try {
         writer.waitForDisk(waits === undefined || isLogNew(path));
         await begin(writer.database);
+        stillThere();
         const result = await work(writer, new Date().toISOString());
         writer.database.exec('COMMIT');
         if (waits?.(result) === true) flushLog(path);
@@ -191,6 +194,18 @@ export function openSqlite(
     }
   }
 
+  /** The engine goes on with a file that was removed, and all that it then acknowledges would be lost. */
+  function stillThere(): void {
+    const now = statSync(path, { throwIfNoEntry: false })?.ino;
+    if (now === place) return;
+    throw new HiveError(
+      'store_unavailable',
+      now === undefined
+        ? `The store ${path} is gone: somebody moved or removed it. Nothing was written; put it back, or start Hive anew for a new store.`
+        : `The store ${path} was replaced by another one. Nothing was written; start Hive anew to use that.`,
+    );
+  }
+
   async function begin(database: DatabaseSync): Promise<void> {
     // The engine's own waiting starves writers; ours below does not.
     if (!writes_begun) database.exec('PRAGMA busy_timeout = 0');
@@ -219,7 +234,11 @@ export function openSqlite(
 
   return {
     write,
-    read: (work) => reads.run(async () => snapshot(openReader(), work)),
+    read: (work) =>
+      reads.run(async () => {
+        stillThere();
+        return snapshot(openReader(), work);
+      }),
     inspect: (work) => writes.run(() => snapshot(writer, work)),
     watch: (listener) => doorbell.watch(listener),
     close,
