@@ -186,6 +186,10 @@ function lazyCodexControl(env: Readonly<Record<string, string | undefined>>): Co
       const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
       return createCodexControl(env).interrupt(turn);
     },
+    async answer(dialog) {
+      const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
+      return createCodexControl(env).answer(dialog);
+    },
     async queue(message) {
       const { createCodexControl } = await import('./infrastructure/platform/codex-control.ts');
       return createCodexControl(env).queue(message);

@@ -3,6 +3,7 @@
  * hook waits outside of any transaction; whoever answers first wins; left alone, everything is as if no hook
  * were there.
  */
+import { machineOfSeat } from '../domain/desks.ts';
 import { closedBy, decideDialog, mayClose, promptsOf } from '../domain/dialog-prompts.ts';
 import { type Dialog, type DialogAnswer, dialogOf } from '../domain/dialogs.ts';
 import type { Verdict, Waited } from '../domain/hooks.ts';
@@ -40,22 +41,36 @@ async function withdrawClosed({ tx, event, session }: Visit): Promise<void> {
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 async function open(visit: Visit, dialog: Dialog): Promise<Partial<Verdict> | null> {
-  const { tx, ids } = visit;
+  const { tx } = visit;
   const rule = await ruleFor(visit, dialog);
   if (rule !== null) return answerByRule(visit, dialog, rule);
+  if (visit.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(visit, dialog);
   const patience = patienceFor(visit, dialog);
   // Nobody is at a desk: the terminal is asked at once, and alone.
   if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
-  const prompts = await ask(visit, dialog, patience.wait_ms);
-  if (prompts.length === 0) return null;
-  const group_id = prompts.length > 1 ? ids.make('group') : null;
-  const ask_ids: string[] = [];
-  for (const prompt of prompts) {
-    await insertPrompt(tx, { ...prompt, group_id });
-    ask_ids.push(prompt.ask_id);
-  }
   const { wait_ms, hidden } = patience;
-  return { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden } };
+  const ask_ids = await store(visit, await ask(visit, dialog, wait_ms));
+  return ask_ids.length === 0 ? null : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden } };
+}
+
+/** Codex shows the dialog as soon as this hook has ended; the answer takes another way (codex-answers.ts). */
+async function offerBeside(visit: Visit, dialog: Dialog): Promise<null> {
+  const { tx, event, settings } = visit;
+  const given = settings.env['HIVE_QUESTIONS'];
+  // Its subagents may not ask.
+  if (given === 'off' || event.agent_id !== null || settings.codexListens?.() !== true) return null;
+  const desks = await tx.desks.online(tx.now);
+  if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
+  const timeout_ms = Number(given) > 0 ? Math.max(1, Number(given)) * 1_000 : null;
+  await store(visit, await ask(visit, dialog, timeout_ms));
+  return null;
+}
+
+/** Stores the prompts of one dialog as one group; their ids. */
+async function store({ tx, ids }: Visit, prompts: readonly Prompt[]): Promise<string[]> {
+  const group_id = prompts.length > 1 ? ids.make('group') : null;
+  for (const prompt of prompts) await insertPrompt(tx, { ...prompt, group_id });
+  return prompts.map(({ ask_id }) => ask_id);
 }
 
 /** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */

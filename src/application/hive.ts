@@ -1,6 +1,7 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type ClaimService, createClaims } from './claims.ts';
+import { startCodexAnswers } from './codex-answers.ts';
 import { type CodexWaker, createCodexWaker } from './codex-wakes.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
@@ -72,6 +73,8 @@ export interface Hive {
   startSweep(): void;
   /** Wakes the idle Codex session that speaks through this process (codex-wakes.ts). */
   startCodexWaker(env: Readonly<Record<string, string | undefined>>): CodexWaker;
+  /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
+  startCodexAnswers(): void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
@@ -129,6 +132,7 @@ export function createHive(parts: HiveParts): Hive {
   const popups = new Set<() => Promise<void>>();
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
+  let stopCodexAnswers: (() => Promise<void>) | null = null;
   const sessions = createSessions(store, processes);
   const outreach = createOutreach(store, ids);
   return {
@@ -164,6 +168,9 @@ export function createHive(parts: HiveParts): Hive {
     startSweep() {
       stopSweep ??= startSweep({ sessions, outreach, machine, log });
     },
+    startCodexAnswers() {
+      stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
+    },
     startCodexWaker: (env) => createCodexWaker({ wakes, codex: parts.codex, log }, env),
     startPopups(party) {
       const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
@@ -184,6 +191,7 @@ export function createHive(parts: HiveParts): Hive {
       await Promise.all([...popups].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();
+      await stopCodexAnswers?.();
       interrupts.close();
       await callbacks.close();
       await feed.close();

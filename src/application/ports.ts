@@ -551,6 +551,11 @@ export interface Files {
 export interface CodexControl {
   /** Ends a turn at once. False where it cannot be reached, or refuses; never rejects, and never waits long. */
   interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
+  /**
+   * Answers the questions that its dialog shows, by their text. False where no such dialog stands any more; never
+   * rejects, and never waits long.
+   */
+  answer(dialog: { thread_id: string; answers: ReadonlyMap<string, readonly string[]> }): Promise<boolean>;
   /** Begins a turn with this message where the session idles. False where that cannot be; never rejects. */
   queue(message: { thread_id: string; message: string }): Promise<boolean>;
 }

@@ -28,6 +28,8 @@ export interface HookSettings {
   seat?: string;
   /** The text of the human's file of permission rules, or null where there is none. */
   readRules?: () => string | null;
+  /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
+  codexListens?: () => boolean;
 }
 
 /** One event at one station. */

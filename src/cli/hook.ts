@@ -3,10 +3,11 @@
  * about as fast as Node itself: nothing here or below imports a package. It prints what the client reads and
  * nothing else, and ends with 0 unless it fails closed.
  */
-import { readFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
+import { codexSocket } from '../infrastructure/platform/codex-socket.ts';
 import { files } from '../infrastructure/platform/files.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
@@ -56,6 +57,7 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
         return thisSeat();
       },
       readRules: () => readRulesFile(env),
+      codexListens: () => existsSync(codexSocket(env) ?? ''),
       // A hook that waits for the human as it was told to is no store that is gone.
       async unhurried(work) {
         clearTimeout(limit);

@@ -24,6 +24,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const hive = await openHive({ examinations: examineAgentFiles });
   hive.startExpiry();
   hive.startSweep();
+  hive.startCodexAnswers();
   startRetention(hive);
   try {
     const { stdin: input, stdout: output, pid } = process;

@@ -25,6 +25,11 @@ export function leaseFrom(now: string): string {
   return new Date(Date.parse(now) + DESK_LEASE_MS).toISOString();
 }
 
+/** The machine of a seat. */
+export function machineOfSeat(seat: string): string {
+  return seat.slice(seat.lastIndexOf('@') + 1);
+}
+
 /** The person of a seat, `user@machine`; a user's own name may hold an @, a machine's does not. */
 export function userOfSeat(seat: string): string {
   const at = seat.lastIndexOf('@');

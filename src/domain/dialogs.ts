@@ -20,13 +20,17 @@ export type DialogAnswer =
   | { kind: 'form'; action: 'accept' | 'decline'; content: Raw };
 
 const QUESTIONS = 'AskUserQuestion';
+/** Codex' own. */
+const CODEX_QUESTIONS = 'request_user_input';
 const PLAN = 'ExitPlanMode';
 
 /** The dialog that an event announces; null for any other event. */
 export function dialogOf(event: HookEvent): Dialog | null {
-  const { name, tool, raw, attended } = event;
+  const { name, client, tool, raw, attended } = event;
   if (name === 'Elicitation') return formOf(raw);
   if (tool === null) return null;
+  if (client === 'codex' && tool.name === CODEX_QUESTIONS)
+    return name === 'PreToolUse' || name === 'PermissionRequest' ? { kind: 'questions', tool } : null;
   if (name === 'PermissionRequest') {
     if (tool.name === QUESTIONS) return { kind: 'questions', tool };
     if (tool.name === PLAN) return { kind: 'plan', tool };

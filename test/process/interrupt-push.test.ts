@@ -166,7 +166,7 @@ describe('HIVE_ESCALATE=signal', () => {
     const interrupts = createInterrupts({
       ...{ store, feed, log, ids: randomIds, files, machine: hostname(), escalate_ms },
       processes: { ...processes, startedAt },
-      codex: { interrupt: async () => false, queue: async () => false },
+      codex: { interrupt: async () => false, answer: async () => false, queue: async () => false },
     });
     onTestFinished(() => interrupts.close());
     return { hive, interrupts };

@@ -127,6 +127,7 @@ describe('an idle Codex', () => {
     const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };
     const codex = {
       interrupt: async () => false,
+      answer: async () => false,
       queue: async (message: { thread_id: string; message: string }) => {
         queued.push(message);
         return true;

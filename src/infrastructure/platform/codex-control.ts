@@ -7,43 +7,93 @@
  */
 import type { Duplex } from 'node:stream';
 import type { CodexControl } from '../../application/ports.ts';
+import { cleanText } from '../../domain/text.ts';
 import { queueForCodex } from './codex-queue.ts';
+import { codexSocket } from './codex-socket.ts';
 import { encodeFrame, FrameReader } from './websocket-frames.ts';
 
 const LIMIT_MS = 3_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex. */
-function socketPath(env: Environment): string | null {
-  const home = env['CODEX_HOME'] ?? (env['HOME'] === undefined ? null : `${env['HOME']}/.codex`);
-  return home === null ? null : `${home}/app-server-control/app-server-control.sock`;
+export function createCodexControl(env: Environment): CodexControl {
+  const path = codexSocket(env);
+
+  async function ask(begin: Request, hear: Hear): Promise<boolean> {
+    if (path === null) return false;
+    try {
+      return await talk(path, begin, hear);
+    } catch {
+      return false;
+    }
+  }
+
+  return {
+    interrupt({ thread_id, client_turn_id }) {
+      const params = { threadId: thread_id, turnId: client_turn_id };
+      return ask({ method: 'turn/interrupt', params }, ({ id, method, error }) =>
+        method === undefined && id === ASKED ? error === undefined : undefined,
+      );
+    },
+
+    // Whoever takes part in a thread is shown the dialogs that stand there, as its terminal is.
+    answer({ thread_id, answers }) {
+      let answered: unknown;
+      const params = { threadId: thread_id, excludeTurns: true };
+      return ask({ method: 'thread/resume', params }, ({ id, method, params, error }, send) => {
+        if (method === undefined && id === ASKED && error !== undefined) return false;
+        if (method === 'serverRequest/resolved')
+          return answered !== undefined && params?.['requestId'] === answered ? true : undefined;
+        if (method !== 'item/tool/requestUserInput' || answered !== undefined) return undefined;
+        const result = answersTo(params?.['questions'], answers);
+        if (result === null || params?.['threadId'] !== thread_id) return undefined;
+        answered = id;
+        send({ id, result: { answers: result } });
+        return undefined;
+      });
+    },
+
+    queue: (message) => queueForCodex(message, env, path),
+  };
 }
 
-export function createCodexControl(env: Environment): CodexControl {
-  return {
-    async interrupt({ thread_id, client_turn_id }) {
-      const path = socketPath(env);
-      if (path === null) return false;
-      try {
-        return await talk(path, { threadId: thread_id, turnId: client_turn_id });
-      } catch {
-        return false;
-      }
-    },
-    queue: (message) => queueForCodex(message, env, socketPath(env)),
-  };
+/** By the ids of the questions; null when they are not the ones that were answered. */
+function answersTo(
+  questions: unknown,
+  answers: ReadonlyMap<string, readonly string[]>,
+): Record<string, { answers: readonly string[] }> | null {
+  if (!Array.isArray(questions) || questions.length !== answers.size) return null;
+  const found: Record<string, { answers: readonly string[] }> = {};
+  for (const { id, question } of questions as { id: string; question: string }[]) {
+    const given = answers.get(cleanText(String(question)));
+    if (given === undefined) return null;
+    found[id] = { answers: given };
+  }
+  return found;
+}
+
+interface Request {
+  method: string;
+  params: object;
 }
 
 /** A reply, a notification or a request of Codex. */
 interface Incoming {
   id?: unknown;
   method?: string;
+  params?: Record<string, unknown>;
   error?: unknown;
 }
 
-/** Shakes hands, asks, and waits for the one reply. */
-async function talk(path: string, params: object): Promise<boolean> {
+/** Hears what comes after the handshake, until it gives how it went. */
+type Hear = (message: Incoming, send: (message: object) => void) => boolean | undefined;
+
+/** Codex counts the ids of its own requests as we do: only what has no method is a reply. */
+const GREETED = 1;
+const ASKED = 2;
+
+/** Shakes hands, asks, and hears what comes back. */
+async function talk(path: string, begin: Request, hear: Hear): Promise<boolean> {
   const socket = await upgrade(path);
   try {
     return await new Promise<boolean>((resolve, reject) => {
@@ -52,16 +102,16 @@ async function talk(path: string, params: object): Promise<boolean> {
       const reader = new FrameReader((frame) => {
         if (frame.kind === 'ping') socket.write(encodeFrame('pong', frame.payload));
         if (frame.kind !== 'text') return;
-        const reply = JSON.parse(frame.payload.toString('utf8')) as Incoming;
-        // Notifications come at any time, and its own requests count their ids as we do.
-        if (reply.method !== undefined) return;
-        if (reply.id === 1) {
+        const message = JSON.parse(frame.payload.toString('utf8')) as Incoming;
+        if (message.method === undefined && message.id === GREETED) {
           send({ method: 'initialized' });
-          send({ id: 2, method: 'turn/interrupt', params });
-        } else if (reply.id === 2) {
-          clearTimeout(timer);
-          resolve(reply.error === undefined);
+          send({ id: ASKED, ...begin });
+          return;
         }
+        const went = hear(message, send);
+        if (went === undefined) return;
+        clearTimeout(timer);
+        resolve(went);
       });
       const fail = (error: Error): void => {
         clearTimeout(timer);
@@ -77,7 +127,9 @@ async function talk(path: string, params: object): Promise<boolean> {
       socket.once('error', fail);
       socket.once('close', () => fail(new Error('closed')));
       const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
-      send({ id: 1, method: 'initialize', params: { clientInfo } });
+      // Taking part in dialogs is experimental there.
+      const capabilities = { experimentalApi: true, requestAttestation: false };
+      send({ id: GREETED, method: 'initialize', params: { clientInfo, capabilities } });
     });
   } finally {
     socket.destroy();

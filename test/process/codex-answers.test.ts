@@ -1,0 +1,125 @@
+/** Codex' own questions, answered at a desk in place of its dialog, through its control socket. */
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { openHive } from '../../src/open-hive.ts';
+import { ROOT } from '../support/children.ts';
+import { type AppServer, type Message, startAppServer } from '../support/codex-app-server.ts';
+import { HUMAN, recordingLog } from '../support/hive.ts';
+import { type Client, fire, recordedEvent } from '../support/hooks.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const ASKS = recordedEvent('codex/PreToolUse-request_user_input.json');
+const AFTER = { ...ASKS, hook_event_name: 'PostToolUse', tool_response: '{"answers":{}}' };
+const DIALOG = (
+  JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures/codex/control-socket.json'), 'utf8')) as {
+    dialog: { from: string; message: Message }[];
+  }
+).dialog;
+const [, resumed, asked, answered, resolved] = DIALOG.map(({ message }) => message);
+
+/** As recorded: who resumes the thread is shown its dialog, and an answer to it is confirmed. */
+function standingDialog({ id, method }: Message): object | readonly object[] | undefined {
+  if (method === 'initialize') return { result: {} };
+  if (method === 'thread/resume') return [resumed, asked].filter((message) => message !== undefined);
+  return id === asked?.id ? [resolved ?? {}] : undefined;
+}
+
+interface Scene {
+  hive: Hive;
+  server: AppServer;
+  hook(raw: object, changes?: Client['settings'] & { env?: Record<string, string> }): Promise<string>;
+  prompts(): Promise<Prompt[]>;
+}
+
+/** A desk on this machine, whose process answers dialogs, and a daemon that speaks so. */
+async function scene(reply: (message: Message) => object | readonly object[] | undefined): Promise<Scene> {
+  const server = await startAppServer(tempFolder(), reply);
+  const hive = await openHive({ store: tempStore(), env: { CODEX_HOME: server.home }, log: recordingLog() });
+  onTestFinished(() => hive.close());
+  const desk = await hive.desks.open({ seat: `ada@${hostname()}`, pid: process.pid, client: 'test' });
+  onTestFinished(() => desk.close());
+  hive.startCodexAnswers();
+  return {
+    hive,
+    server,
+    hook: (raw, { env = {}, ...settings } = {}) =>
+      fire(hive, raw as Record<string, unknown>, {
+        client: 'codex',
+        env,
+        settings: { machine: hostname(), codexListens: () => true, ...settings },
+      }),
+    prompts: async () => (await hive.prompts.list({ limit: 10 })).items,
+  };
+}
+
+describe('a question that Codex asks by itself', () => {
+  test('is a prompt beside its dialog, and is answered there from the desk', async () => {
+    const { hive, server, hook, prompts } = await scene(standingDialog);
+    // Nothing is said and nothing waits: else its terminal would show no question.
+    expect(await hook(ASKS)).toBe('');
+    const [prompt] = await prompts();
+    expect(prompt).toMatchObject({
+      kind: 'question',
+      question: 'Which color?',
+      dialog: true,
+      expires_at: null,
+    });
+    expect(prompt?.options.map(({ label }) => label)).toEqual(['Red', 'Blue']);
+    const ask_id = prompt?.ask_id ?? '';
+    await hive.prompts.respond({ ask_id, decision: 'Blue', actor: HUMAN });
+    await eventually(() => server.messages.some(({ id }) => id === asked?.id));
+    expect(server.messages.slice(2)).toEqual([DIALOG[0]?.message, answered]);
+    // The dialog has given it to the model: no hook says it again, and the end of the turn proves it.
+    expect(await hook(AFTER)).toBe('');
+    expect(await hook({ ...ASKS, hook_event_name: 'Stop' })).toBe('');
+    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+  });
+
+  test('answered at the terminal first, it is withdrawn', async () => {
+    const { hive, hook, prompts } = await scene(standingDialog);
+    await hook(ASKS);
+    await hook(AFTER);
+    const [prompt] = await prompts();
+    expect(await hive.prompts.get(prompt?.ask_id ?? '')).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'answered_elsewhere',
+      by: 'terminal',
+    });
+  });
+
+  test('whose dialog is gone before the answer comes: the next hook carries the answer in', async () => {
+    const gone = { error: { code: -32600, message: 'thread not found' } };
+    const { hive, server, hook, prompts } = await scene(({ method }) =>
+      method === 'initialize' ? { result: {} } : gone,
+    );
+    await hook(ASKS);
+    const [prompt] = await prompts();
+    const ask_id = prompt?.ask_id ?? '';
+    await hive.prompts.respond({ ask_id, decision: 'Blue', actor: HUMAN });
+    await eventually(() => server.messages.some(({ method }) => method === 'thread/resume'));
+    await eventually(async () => {
+      const { handed_at, carrier } = await hive.prompts.get(ask_id);
+      return handed_at !== null && carrier === null;
+    });
+    expect(await hook(AFTER)).toContain(`Answer to ${ask_id}`);
+  });
+
+  test('that nobody here could answer is left to the terminal', async () => {
+    const { hook, prompts } = await scene(standingDialog);
+    for (const changes of [
+      { codexListens: () => false },
+      { machine: 'elsewhere' },
+      { env: { HIVE_QUESTIONS: 'off' } },
+    ])
+      expect(await hook(ASKS, changes)).toBe('');
+    expect(await prompts()).toEqual([]);
+  });
+});
