@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -212,6 +213,32 @@ test('damage that no reading meets is found by the doctor', async () => {
     ok: false,
     text: expect.stringContaining(index.name),
     advice: expect.stringMatching(/is damaged.*restore a backup/),
+  });
+});
+
+describe('a store that others move or remove while it is open', () => {
+  test('takes nothing and shows nothing, and goes on once it is back', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const { ask_id } = await ask(hive, { question: 'Before?' });
+    const place = dirname(store);
+    renameSync(place, `${place}-away`);
+    await expect(ask(hive, { question: 'Meanwhile?' })).rejects.toThrow(
+      /is gone: somebody moved or removed it\. Nothing was written/,
+    );
+    await expect(hive.prompts.get(ask_id)).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(existsSync(place)).toBe(false);
+    renameSync(`${place}-away`, place);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ question: 'Before?' });
+    await ask(hive, { question: 'After?' });
+  });
+
+  test('is not mistaken for another one in its place', async () => {
+    const [store, other] = [tempStore(), tempStore()];
+    const hive = await openTestHive(store);
+    await openTestHive(other);
+    renameSync(other, store);
+    await expect(ask(hive, { question: 'Where to?' })).rejects.toThrow(/was replaced by another one/);
   });
 });
 

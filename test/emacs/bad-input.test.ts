@@ -1,0 +1,139 @@
+/** What goes wrong around a human at work, driven with real keys: the store vanishes, the disk is full, a context is huge. */
+import { mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Home, lisp, openHome } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { canMountSmallDisk, fillDisk, smallDisk } from '../support/small-disk.ts';
+import { openTerminal, type Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let home: Home;
+
+beforeEach(async () => {
+  home = await openHome();
+});
+afterEach(() => home.close());
+
+async function command(emacs: Terminal, name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+async function ask(question: string, context?: string): Promise<string> {
+  const { prompt } = await home.agent.prompts.ask({
+    question,
+    ...(context === undefined ? {} : { context }),
+  });
+  return prompt.ask_id;
+}
+
+test('the store vanishes: an answer waits on the disk, and is stored once the store is back', async () => {
+  const emacs = await home.emacs();
+  const ask_id = await ask('Still there?');
+  await emacs.until(/hive 1!/);
+  await command(emacs, 'hive-respond');
+  await emacs.until(/asks: Still there\?/);
+  const [place, away] = [join(home.folder, 'store'), join(home.folder, 'away')];
+  renameSync(place, away);
+  await emacs.type('I am');
+  await emacs.keys('Enter');
+  await emacs.until(/Hive: answer queued/);
+  await expect(home.agent.prompts.get(ask_id)).rejects.toThrow(/is gone: somebody moved or removed it/);
+  expect(home.outboxFiles()).toHaveLength(1);
+  await command(emacs, 'hive-doctor');
+  await emacs.until(/\*hive doctor\*/);
+  await emacs.until(/Outbox +1 unsent/);
+  renameSync(away, place);
+  await eventually(async () => (await home.agent.prompts.get(ask_id)).status === 'responded', 30_000);
+  expect(await home.agent.prompts.get(ask_id)).toMatchObject({ decision: 'I am', by: 'Ada' });
+  await eventually(() => home.outboxFiles().length === 0, 10_000);
+});
+
+test.skipIf(!canMountSmallDisk())(
+  'the disk is full while a draft is saved: the text stays, and is kept once there is room',
+  async () => {
+    const folder = join(home.folder, 'disk');
+    mkdirSync(folder);
+    const disk = smallDisk(folder, '64k');
+    const drafts = join(folder, 'drafts');
+    const { args, env, connected } = home.arguments(`(setq hive-drafts-directory ${lisp(`${drafts}/`)})`);
+    const { program, args: whole } = disk.command('emacs', ['-Q', '-nw', ...args]);
+    const emacs = await openTerminal(folder, { ...env, ...disk.env }, [program, ...whole]);
+    try {
+      await eventually(() => connected !== '' && isThere(connected), 10_000, 'the connection of Emacs');
+      const ask_id = await ask('What is the plan?');
+      await emacs.until(/hive 1!/);
+      await command(emacs, 'hive-next');
+      await emacs.until(/What is the plan\?/);
+      await emacs.keys('?');
+      await emacs.until(/Hive-Question/);
+      await emacs.keys('e');
+      await emacs.until(/Hive-Answer/);
+      await emacs.type('first, ');
+      const pid = await emacs.pid();
+      const kept = (): string => readFileSync(`/proc/${pid}/root${drafts}/${ask_id}.txt`, 'utf8');
+      await eventually(() => attempt(kept) === 'first, ', 10_000, 'the draft');
+      const makeRoom = fillDisk(pid, folder);
+      await emacs.type('second, ');
+      await emacs.until(/Hive could not keep your draft \(.*[Nn]o space left/);
+      await emacs.until(/first, second,$/m);
+      // What was kept before stays whole.
+      expect(kept()).toBe('first, ');
+      makeRoom();
+      await emacs.type('third');
+      await eventually(() => attempt(kept) === 'first, second, third', 10_000, 'the draft');
+      await emacs.keys('C-c', 'C-c');
+      await eventually(async () => (await home.agent.prompts.get(ask_id)).status === 'responded', 10_000);
+      expect((await home.agent.prompts.get(ask_id)).decision).toBe('first, second, third');
+    } finally {
+      await emacs.close();
+    }
+  },
+);
+
+test('a context of 64 KB is shown to its end, and the question answered', async () => {
+  const emacs = await home.emacs();
+  const lines = Array.from(
+    { length: 1_000 },
+    (_, n) => `- ${n}: \`code\` and **more** of it ${'x'.repeat(30)}`,
+  );
+  const context = ['# All I know', '```', 'let a = 1', '```', ...lines]
+    .join('\n')
+    .slice(0, 65_000)
+    .concat('\nTHE END');
+  const ask_id = await ask('Did you read it all?', context);
+  await emacs.until(/hive 1!/);
+  await command(emacs, 'hive-next');
+  await emacs.until(/Did you read it all\?/);
+  await emacs.keys('?');
+  await emacs.until(/Hive-Question/);
+  await emacs.until(/# All I know/);
+  // A question without options has no heading for them.
+  expect((await emacs.screen()).join('\n')).not.toMatch(/^Options$/m);
+  await emacs.keys('C-x', '1');
+  await eventually(async () => {
+    await emacs.keys('M->');
+    return /^THE END$[\s\S]*What happened/m.test((await emacs.screen()).join('\n'));
+  }, 10_000);
+  await emacs.keys('a');
+  await emacs.until(/asks: Did you read it all\?/);
+  await emacs.type('yes');
+  await emacs.keys('Enter');
+  await eventually(async () => (await home.agent.prompts.get(ask_id)).decision === 'yes', 10_000);
+});
+
+function isThere(path: string): boolean {
+  return attempt(() => readFileSync(path, 'utf8')) !== undefined;
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}
