@@ -1,6 +1,6 @@
 /** A real PostgreSQL of one's own, on loopback, in a temporary directory, run by a user that may run it. */
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,22 +8,39 @@ import { eventually } from './wait.ts';
 
 export interface PostgresServer {
   readonly port: number;
+  /** The server's process; another one after a restart. */
+  readonly pid: number;
   /** The address of a hive, each in a schema of its own. */
   address(schema: string): string;
   stop(): Promise<void>;
   /** Ends at once, as a crash would, and starts again. */
   restart(): Promise<void>;
+  /** Where the disk of its own is mounted, as the server sees it. */
+  readonly smallDisk: string;
+  /** Ends at once and stays so: `stop` is still to be called. */
+  crash(): Promise<void>;
+  /** A standby takes over. */
+  promote(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Beside ours, `name=value`. */
+  settings?: readonly string[];
+  /** Follows this server, as its only standby. */
+  standbyOf?: PostgresServer;
+  /** A disk of so much (`64m`) of its own at `folder/small`, that only the server sees. Needs root. */
+  smallDisk?: string;
 }
 
 /** Debian keeps the server's programs out of PATH. */
-function program(name: string): string {
+export function program(name: string): string {
   const versions = '/usr/lib/postgresql';
   const [newest = ''] = readdirSync(versions).sort((a, b) => Number(b) - Number(a));
   return join(versions, newest, 'bin', name);
 }
 
 /** PostgreSQL refuses root: then it runs as Debian's own user for it. */
-function owner(): { uid: number; gid: number } | Record<string, never> {
+export function owner(): { uid: number; gid: number } | Record<string, never> {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
@@ -40,18 +57,25 @@ export function freePort(): Promise<number> {
   });
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-postgres-`));
   const who = owner();
   if ('uid' in who) chownSync(folder, who.uid, who.gid);
   chmodSync(folder, 0o700);
   const data = join(folder, 'data');
   const env = { PATH: '/usr/bin:/bin', LANG: 'C.UTF-8', HOME: folder };
-  execFileSync(
-    program('initdb'),
-    ['-D', data, '-U', 'hive', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8'],
-    { ...who, env, cwd: folder, stdio: 'ignore' },
-  );
+  const run = (name: string, ...args: string[]): void => {
+    execFileSync(program(name), args, { ...who, env, cwd: folder, stdio: 'ignore' });
+  };
+  const { standbyOf: primary } = options;
+  if (primary === undefined)
+    run('initdb', '-D', data, '-U', 'hive', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8');
+  else
+    run(
+      'pg_basebackup',
+      ...['-D', data, '-d', `host=127.0.0.1 port=${primary.port} user=hive application_name=standby`],
+      ...['-R', '-X', 'stream', '-c', 'fast', '--no-sync'],
+    );
   const port = await freePort();
   const settings = [
     `port=${port}`,
@@ -59,16 +83,28 @@ export async function startPostgres(): Promise<PostgresServer> {
     `unix_socket_directories=${folder}`,
     'max_connections=200',
     'shared_buffers=32MB',
+    ...(options.settings ?? []),
   ];
+  const small = join(folder, 'small');
+  if (options.smallDisk !== undefined) {
+    mkdirSync(small, { mode: 0o700 });
+    if ('uid' in who) chownSync(small, who.uid, who.gid);
+  }
 
   let server = launch();
   function launch() {
-    const child = spawn(
-      program('postgres'),
-      ['-D', data, ...settings.flatMap((setting) => ['-c', setting])],
-      { ...who, env, cwd: folder, stdio: 'ignore' },
-    );
+    const words = [program('postgres'), '-D', data, ...settings.flatMap((setting) => ['-c', setting])];
+    const [command = '', ...args] = options.smallDisk === undefined ? words : onSmallDisk(words);
+    const as = options.smallDisk === undefined ? who : {};
+    const child = spawn(command, args, { ...as, env, cwd: folder, stdio: 'ignore' });
     return { child, ended: new Promise<void>((resolve) => child.once('exit', () => resolve())) };
+  }
+  /** The disk is mounted by root, in a namespace that ends with the server; what follows is the server's own user. */
+  function onSmallDisk(words: readonly string[]): string[] {
+    const { uid, gid } = who as { uid: number; gid: number };
+    const mount = `mount -t tmpfs -o size=${options.smallDisk},mode=0700,uid=${uid},gid=${gid} none "${small}"`;
+    const become = `exec setpriv --reuid=${uid} --regid=${gid} --clear-groups "$@"`;
+    return ['/usr/bin/unshare', '-m', 'sh', '-c', `${mount} && ${become}`, 'sh', ...words];
   }
   async function ready(): Promise<void> {
     await eventually(
@@ -88,11 +124,22 @@ export async function startPostgres(): Promise<PostgresServer> {
 
   return {
     port,
+    get pid() {
+      return server.child.pid ?? 0;
+    },
+    smallDisk: small,
     address: (schema) => `postgres://hive@127.0.0.1:${port}/postgres?schema=${schema}`,
     async stop() {
       server.child.kill('SIGQUIT');
       await server.ended;
       rmSync(folder, { recursive: true, force: true });
+    },
+    async crash() {
+      server.child.kill('SIGQUIT');
+      await server.ended;
+    },
+    async promote() {
+      run('pg_ctl', 'promote', '-w', '-D', data);
     },
     async restart() {
       server.child.kill('SIGQUIT');

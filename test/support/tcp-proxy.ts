@@ -8,11 +8,14 @@ export interface TcpProxy {
   swallow(): void;
   /** New connections work again; those of before stay as dead as they were. */
   recover(): void;
+  /** New connections go to another port, as an address that moves; those of before are cut. */
+  redirect(port: number): void;
   /** Holds back what goes either way. */
   delay(ms: number): void;
 }
 
-export async function tcpProxy(target: number): Promise<TcpProxy> {
+export async function tcpProxy(first: number): Promise<TcpProxy> {
+  let target = first;
   let swallowing = false;
   let delay_ms = 0;
   const sockets = new Set<Socket>();
@@ -52,6 +55,10 @@ export async function tcpProxy(target: number): Promise<TcpProxy> {
     },
     recover() {
       swallowing = false;
+    },
+    redirect(port) {
+      target = port;
+      for (const socket of sockets) socket.destroy();
     },
     delay(ms) {
       delay_ms = ms;

@@ -1,0 +1,152 @@
+/** PostgreSQL with a standby that takes over, a disk that is full, and a clock that is not ours. */
+import pg from 'pg';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { canMountSmallDisk, fillDisk } from '../support/small-disk.ts';
+import { tcpProxy } from '../support/tcp-proxy.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+async function server(options?: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
+  const started = await startPostgres(options);
+  onTestFinished(() => started.stop());
+  return started;
+}
+
+async function sql(port: number, ...statements: string[]): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'hive', database: 'postgres' });
+  await client.connect();
+  try {
+    let rows: Record<string, unknown>[] = [];
+    for (const text of statements) rows = (await client.query(text)).rows as Record<string, unknown>[];
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('a standby that takes over', () => {
+  test('has all that was acknowledged, when it is synchronous; who waits gets the answer from it', {
+    timeout: 90_000,
+  }, async () => {
+    const primary = await server();
+    const standby = await server({ standbyOf: primary });
+    await sql(
+      primary.port,
+      `ALTER SYSTEM SET synchronous_standby_names = 'standby'`,
+      'SELECT pg_reload_conf()',
+    );
+    await eventually(async () => {
+      const [row] = await sql(primary.port, 'SELECT sync_state FROM pg_stat_replication');
+      return row?.['sync_state'] === 'sync';
+    }, 20_000);
+    const line = await tcpProxy(primary.port);
+    const address = `postgres://hive@127.0.0.1:${line.port}/postgres?schema=failover`;
+    const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
+    const { ask_id } = await ask(agent, { question: 'Waits?' });
+    const waiting = agent.prompts.wait([ask_id], { wait_ms: 80_000 });
+
+    const kept: string[] = [];
+    let stopped = false;
+    const asking = (async () => {
+      while (!stopped) {
+        await ask(agent).then(
+          (prompt) => kept.push(prompt.ask_id),
+          () => sleep(20),
+        );
+      }
+    })();
+    await eventually(() => kept.length > 20, 20_000);
+    await primary.crash();
+    const before = kept.length;
+    await standby.promote();
+    // What followed the old server has none behind it now.
+    await sql(standby.port, `ALTER SYSTEM SET synchronous_standby_names = ''`, 'SELECT pg_reload_conf()');
+    line.redirect(standby.port);
+    const recovered = performance.now();
+    await eventually(() => kept.length > before + 20, 20_000);
+    stopped = true;
+    await asking;
+    for (const id of kept) expect((await desk.prompts.get(id)).status).toBe('pending');
+
+    await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const answered = performance.now();
+    expect((await waiting)[0]?.status).toBe('responded');
+    expect(performance.now() - Math.max(recovered, answered)).toBeLessThan(2_000);
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0 || !canMountSmallDisk())('a server whose disk is full', () => {
+  test('says so; nothing acknowledged is lost; with room all works again', { timeout: 60_000 }, async () => {
+    const tight = await server({ smallDisk: '24m', settings: ['default_tablespace=small'] });
+    await sql(tight.port, `CREATE TABLESPACE small LOCATION '${tight.smallDisk}'`);
+    const hive = await openTestHive(tight.address('full'));
+    const kept = [(await ask(hive, { question: 'Before?' })).ask_id];
+    const makeRoom = fillDisk(tight.pid, tight.smallDisk);
+    let refusal: unknown = null;
+    for (let n = 0; n < 200 && refusal === null; n += 1) {
+      await ask(hive, { question: `Question ${n}?`, context: contextOf(n) }).then(
+        (prompt) => kept.push(prompt.ask_id),
+        (error: unknown) => {
+          refusal = error;
+        },
+      );
+    }
+    expect(refusal).toMatchObject({ code: 'store_full', message: expect.stringMatching(/room/) });
+    for (const ask_id of kept) expect((await hive.prompts.get(ask_id)).status).toBe('pending');
+    makeRoom();
+    kept.push((await ask(hive, { question: 'After?', context: contextOf(999) })).ask_id);
+    expect((await hive.prompts.list({ status: 'pending', limit: 500 })).items).toHaveLength(kept.length);
+  });
+
+  /** Text that no compression makes small. */
+  function contextOf(n: number): string {
+    let seed = n + 1;
+    return Array.from({ length: 30_000 }, () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return String.fromCharCode(33 + (seed % 90));
+    }).join('');
+  }
+});
+
+describe('a server whose clock is not ours', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test.each([
+    ['behind', 3_600_000],
+    ['ahead', -3_600_000],
+  ])(
+    'an hour %s decides all the same: what expires, what is escalated, who is at a desk',
+    {
+      timeout: 60_000,
+    },
+    async (_where, ours_ms) => {
+      const skewed = await server();
+      const real = Date.now();
+      // Only what the clock says is shifted; timers run as they do.
+      vi.useFakeTimers({ toFake: ['Date'], now: real + ours_ms, shouldAdvanceTime: true });
+      const hive: Hive = await openTestHive(skewed.address('skew'));
+      const desk = await hive.desks.open({ seat: 'ada@home', human: 'ada', pid: 1, client: 'test' });
+      hive.startExpiry();
+      const short = await ask(hive, { timeout_ms: 1_500 });
+      const addressed = await ask(hive, { to: 'ada', escalate_after_ms: 1_500 });
+      expect(Math.abs(Date.parse(short.created_at) - real)).toBeLessThan(60_000);
+      expect(await hive.desks.online()).toHaveLength(1);
+      const began = performance.now();
+      const stored = (ask_id: string) => hive.store.read((tx) => tx.prompts.get(ask_id));
+      await sleep(500);
+      expect((await stored(short.ask_id))?.status).toBe('pending');
+      expect((await stored(addressed.ask_id))?.escalated_at).toBeNull();
+      await eventually(async () => (await stored(short.ask_id))?.status === 'expired', 5_000);
+      await eventually(async () => (await stored(addressed.ask_id))?.escalated_at !== null, 5_000);
+      expect(performance.now() - began).toBeLessThan(5_000);
+      await desk.close();
+    },
+  );
+});
