@@ -28,10 +28,11 @@
 (declare-function hive-interrupt "hive-interrupt")
 (declare-function hive-interrupt-all "hive-interrupt")
 (declare-function hive-attention "hive-attention")
-(declare-function hive-do-not-disturb "hive-attention")
+(declare-function hive-do-not-disturb "hive-quiet")
 (declare-function hive-doctor "hive-doctor")
 (declare-function hive-mode "hive-mode")
 (declare-function hive-install-sidecar "hive-install")
+(declare-function hive-manual "hive-manual")
 (defvar hive-mode)
 
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
@@ -52,6 +53,7 @@
     (define-key map "p" #'hive-attention)
     (define-key map "q" #'hive-do-not-disturb)
     (define-key map "d" #'hive-doctor)
+    (define-key map "M" #'hive-manual)
     (define-key map "m" #'hive)
     map)
   "Keys of Hive, for a prefix of your own.")
@@ -85,6 +87,7 @@
     ("p" "when to be told" hive-attention)
     ("q" "do not disturb" hive-do-not-disturb)
     ("d" "doctor" hive-doctor)
+    ("M" "manual" hive-manual)
     ("X" "install the sidecar" hive-install-sidecar)
     ("O" "on or off" hive-mode)]])
 

@@ -47,6 +47,7 @@
 (require 'hive-install)
 (require 'hive-interrupt)
 (require 'hive-list)
+(require 'hive-manual)
 (require 'hive-mentions)
 (require 'hive-mode-line)
 (require 'hive-model)

@@ -1,14 +1,25 @@
 // The documents as an Info manual: docs/*.md → hive.texi → hive.info, by Emacs' own formatter.
-// node scripts/manual.mjs [FOLDER], by default dist/manual. In Emacs: C-u C-h i hive.info
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+// node scripts/manual.mjs [FOLDER], by default elisp/: there hive-manual.el leads C-h i to it, and to `dir` beside it.
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const docs = join(import.meta.dirname, '../docs');
-const folder = process.argv[2] ?? join(import.meta.dirname, '../dist/manual');
+const folder = process.argv[2] ?? join(import.meta.dirname, '../elisp');
 const FIRST = ['tutorial.md', 'concepts.md', 'emacs.md', 'emacs-shared.md', 'cli.md'];
 // The table of contents is Info's own.
 const INDEX = 'README.md';
+
+const ENTRY = '* Hive: (hive).                 Answer your coding agents from Emacs.';
 
 const escaped = (text) => text.replace(/[@{}]/g, '@$&');
 
@@ -118,7 +129,7 @@ const texi = [
   '@settitle Hive',
   '@dircategory Emacs',
   '@direntry',
-  '* Hive: (hive).                 Answer your coding agents from Emacs.',
+  ENTRY,
   '@end direntry',
   '@node Top',
   '@top Hive',
@@ -134,9 +145,30 @@ const texi = [
   '',
 ].join('\n');
 
-mkdirSync(folder, { recursive: true });
-writeFileSync(join(folder, 'hive.texi'), texi);
-execFileSync('emacs', ['-Q', '--batch', '-l', 'texinfmt', '-f', 'batch-texinfo-format', 'hive.texi'], {
-  cwd: folder,
-  stdio: ['ignore', 'ignore', 'inherit'],
-});
+// What C-h i lists; Emacs merges it with every other folder's.
+const dir = [
+  'The menu of this folder.',
+  '\x1f',
+  'File: dir,\tNode: Top,\tThis is the top of the INFO tree',
+  '',
+  '* Menu:',
+  '',
+  'Emacs',
+  ENTRY,
+  '',
+].join('\n');
+
+const workshop = mkdtempSync(join(tmpdir(), 'hive-manual-'));
+writeFileSync(join(workshop, 'hive.texi'), texi);
+const format = ['-Q', '--batch', '-l', 'texinfmt', '-f', 'batch-texinfo-format', 'hive.texi'];
+const { error, status, stderr } = spawnSync('emacs', format, { cwd: workshop, encoding: 'utf8' });
+if (error?.code === 'ENOENT') {
+  console.log('There is no Emacs here, so the Info manual is not made.');
+} else if (status !== 0) {
+  throw error ?? new Error(`Emacs could not make the manual:\n${stderr}`);
+} else {
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(join(workshop, 'hive.info'), join(folder, 'hive.info'));
+  writeFileSync(join(folder, 'dir'), dir);
+}
+rmSync(workshop, { recursive: true });

@@ -17,7 +17,7 @@ const bench = '--import ./test/support/sql-loader.mjs bench/main.ts';
 
 const tasks = {
   setup: [everything],
-  build: [modulesOnly, 'scripts/build.mjs'],
+  build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
   demo: [everything, quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick`],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],

@@ -1,11 +1,33 @@
 /** The Info manual is made of the documents, and Emacs reads it. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { lisp } from '../support/emacs.ts';
+
+test('C-h i lists it and finds it, once the package beside it is loaded', { timeout: 60_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hive-manual-'));
+  try {
+    cpSync(join(ROOT, 'elisp'), folder, { recursive: true, filter: (path) => !/\.info$|\/dir$/.test(path) });
+    const run = (form: string): string =>
+      execFileSync('emacs', ['-Q', '--batch', '-L', folder, '-l', 'hive-mode', '--eval', form], {
+        stdio: 'pipe',
+      }).toString();
+    expect(run(`(condition-case why (hive-manual) (error (princ (cadr why))))`)).toMatch(
+      /The manual is not made yet: run .npm run build. in/,
+    );
+    execFileSync(process.execPath, [join(ROOT, 'scripts/manual.mjs'), folder], { stdio: 'ignore' });
+    expect(run('(progn (info) (princ (buffer-string)))')).toMatch(
+      /^Emacs\n[\s\S]*^\* Hive: \(hive\)\. +Answer your coding agents/m,
+    );
+    expect(run('(progn (info "(hive)Hive in Emacs") (princ (buffer-string)))')).toContain('hive-next');
+    expect(run('(progn (hive-manual) (princ (buffer-string)))')).toContain('nothing is lost');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
 
 test('every document is a node that Info shows', { timeout: 60_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'hive-manual-'));

@@ -1,7 +1,7 @@
 /** The packed tarball: what is in it, and that it works in an empty project and an empty Emacs. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -85,6 +85,18 @@ function npmEnvironment(): NodeJS.ProcessEnv {
     ([name]) => !/^npm_(?:lifecycle|package|command)/.test(name),
   );
   return { ...Object.fromEntries(kept), PATH: `${BINARIES}:${process.env['PATH']}` };
+}
+
+/** Where npm of this machine fetches from and what it has kept, for one whose home is elsewhere. */
+async function npmOfThisMachine(): Promise<Environment> {
+  const { stdout } = await run('npm', ['config', 'get', 'cache'], { env: npmEnvironment() });
+  const kept = Object.entries(process.env).filter(([name]) => /^npm_config_|_proxy$/i.test(name));
+  return {
+    ...(Object.fromEntries(kept) as Environment),
+    npm_config_cache: stdout.trim(),
+    npm_config_userconfig: join(homedir(), '.npmrc'),
+    npm_config_prefer_offline: 'true',
+  };
 }
 
 async function hive(args: readonly string[], more: Environment = {}): Promise<{ code: number; out: string }> {
@@ -216,8 +228,9 @@ test('in an empty Emacs: what an agent asked over MCP is answered there, and the
 
 describe('an Emacs with nothing but the package', () => {
   /** Runs a form in it; resolves with what that prints. */
-  async function inEmacs(form: string): Promise<string> {
-    const { stdout } = await run('emacs', ['-Q', '--batch', '--eval', form], { env, cwd: folder });
+  async function inEmacs(form: string, more: Environment = {}): Promise<string> {
+    const whole = { ...env, ...more };
+    const { stdout } = await run('emacs', ['-Q', '--batch', '--eval', form], { env: whole, cwd: folder });
     return stdout;
   }
   const place = () => join(project, 'node_modules/hive-sidecar/elisp');
@@ -234,24 +247,26 @@ describe('an Emacs with nothing but the package', () => {
     const packages = `(progn (require 'package) (setq package-user-dir ${lisp(join(folder, 'elpa'))}))`;
     const out = await inEmacs(`(progn ${packages} (package-initialize)
       (with-current-buffer (dired-noselect ${lisp(place())}) (package-install-from-buffer))
-      (princ (directory-files-recursively package-user-dir "\\.elc\\'")))`);
+      (princ (directory-files-recursively package-user-dir "elc\\\\'")))`);
     expect(out).toContain('hive-mode.elc');
     // A new one has it by its autoloads alone, and M-x hive shows the menu.
     const later = await inEmacs(`(progn ${packages} (package-initialize)
       (let ((early (featurep 'hive-mode)))
         (princ (list early (mapcar #'commandp '(hive hive-mode hive-next hive-respond hive-list hive-history
           hive-doctor hive-install-sidecar hive-manual hive-do-not-disturb hive-shared hive-interrupt)))))
-      (princ (keymapp (progn (autoload-do-load (symbol-function 'hive-prefix-map)) hive-prefix-map)))
-      (save-window-excursion (call-interactively #'hive) (princ (transient-prefix-object))))`);
-    expect(later).toMatch(/^\(nil \((?:t ){11}t\)\)t/);
-    expect(later).toContain('transient-prefix');
+      (global-set-key (kbd "C-c h") 'hive-prefix-map)
+      (princ (key-binding (kbd "C-c h n")))
+      (call-interactively #'hive)
+      (princ transient--prefix))`);
+    expect(later).toMatch(/^\(nil \((?:t ){11}t\)\)hive-next#s\(transient-prefix/);
   });
 
   test('M-x hive-install-sidecar installs the tarball, starts it, and is connected', {
     timeout: 180_000,
   }, async () => {
     const home = join(folder, 'by-emacs');
-    const out = await inEmacs(`(progn
+    const out = await inEmacs(
+      `(progn
       (add-to-list 'load-path ${lisp(place())})
       (require 'hive-mode)
       ;; Without what the project has: only what Emacs installs can be found.
@@ -259,7 +274,6 @@ describe('an Emacs with nothing but the package', () => {
             hive-install-directory ${lisp(home)}
             hive-install-package ${lisp(packed.path)})
       (setenv "PATH" ${lisp(`${BINARIES}:/usr/bin:/bin`)})
-      (setenv "npm_config_prefer_offline" "true")
       (hive-mode 1)
       (princ (format "%s " hive-sidecar-state))
       (hive-install-sidecar)
@@ -269,7 +283,9 @@ describe('an Emacs with nothing but the package', () => {
       (princ (format "%s %s" hive-sidecar-state (hive-program-installed)))
       (unless (hive-sidecar-connected-p)
         (princ (with-current-buffer "*hive install*" (buffer-string))))
-      (hive-mode -1))`);
+      (hive-mode -1))`,
+      await npmOfThisMachine(),
+    );
     expect(out).toContain('failed connected');
     expect(out).toContain(home);
   });
