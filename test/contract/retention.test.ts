@@ -20,7 +20,8 @@ function grow(store: string, days: number): void {
   database.exec('BEGIN IMMEDIATE');
   for (const [table, column] of TIMES)
     database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`).run(then);
-  database.exec('COMMIT');
+  // The seal is about the times as they were; a row of an older Hive has none.
+  database.exec('UPDATE prompts SET seal = NULL; COMMIT');
   database.close();
 }
 const TIMES = [

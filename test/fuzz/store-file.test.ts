@@ -1,7 +1,7 @@
 /**
  * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
- * sentence that says what to do; never is it a fault of ours. A bit that flips inside a stored text is the
- * file system's to notice: SQLite keeps no checksums, and docs/threat-model.md says so.
+ * sentence that says what to do; never is it a fault of ours. What a prompt asks and how it was settled is sealed:
+ * it is read as it was written, or refused. Where a row is missing the doctor sees it.
  */
 import {
   closeSync,
@@ -21,6 +21,7 @@ import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { HUMAN, introduction, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -96,7 +97,7 @@ afterAll(() => {
   expect(outcomes.same).toBeGreaterThan(0);
 });
 
-fuzz('store file: a damaged one is refused with what to do, or read; never a fault of ours', 60, () =>
+fuzz('store file: a damaged one is refused with what to do, or its decisions are read as they were', 60, () =>
   fc.asyncProperty(damage, async (spoiled) => {
     made ??= make();
     const { file, before } = await made.catch((error: unknown) => {
@@ -113,6 +114,7 @@ fuzz('store file: a damaged one is refused with what to do, or read; never a fau
       const after = await contentsOf(hive);
       outcomes.read += 1;
       if (after === before) outcomes.same += 1;
+      else checkRead(before, after, copy);
     } catch (error) {
       if (!(error instanceof HiveError) || !/^store_/.test(error.code)) throw error;
       outcomes.refused += 1;
@@ -122,3 +124,31 @@ fuzz('store file: a damaged one is refused with what to do, or read; never a fau
     }
   }),
 );
+
+const SEALED = [
+  'kind',
+  'question',
+  'context',
+  'options',
+  'status',
+  'decision',
+  'selected',
+  'comment',
+  'by',
+  'via',
+];
+
+/** What differs is neither a question nor a decision, and rows that are gone have left a hole in the structure. */
+function checkRead(before: string, after: string, copy: string): void {
+  const [was, is] = [before, after].map((text) => (JSON.parse(text) as [Record<string, unknown>[]])[0]);
+  const known = new Map(was?.map((prompt) => [prompt['ask_id'], prompt]));
+  for (const prompt of is ?? []) {
+    const old = known.get(prompt['ask_id']);
+    for (const field of SEALED) {
+      if (JSON.stringify(prompt[field]) !== JSON.stringify(old?.[field]))
+        throw new Error(`Read wrongly: ${field} of ${prompt['ask_id']} is ${JSON.stringify(prompt[field])}.`);
+    }
+  }
+  if (is?.length !== was?.length && findDamage(copy).length === 0)
+    throw new Error(`${was?.length} prompts became ${is?.length}, and the doctor finds nothing.`);
+}

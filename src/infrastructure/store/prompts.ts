@@ -15,6 +15,7 @@ import {
   likePattern,
 } from './conditions.ts';
 import { prunePrompts } from './prune.ts';
+import { checkSeal, sealOf } from './seals.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
 const prompts = table<Prompt>('prompts', {
@@ -124,40 +125,55 @@ type FixedField =
   | 'escalates_at'
   | 'escalated_at';
 
+/** What is asked and what was decided. Not among them is what a statement changes in many rows at once. */
+const SEALED = [
+  ...['ask_id', 'kind', 'header', 'question', 'context', 'options', 'multi_select', 'allow_free_text'],
+  ...['urgency', 'dialog', 'created_at', 'expires_at', 'status', 'settled_at', 'decision', 'selected'],
+  ...['comment', 'by', 'via', 'response_id', 'cancel_reason', 'late_response', 'amended'],
+] as const satisfies readonly (keyof Prompt)[];
+const SEALED_AT: readonly number[] = SEALED.map((column) => prompts.columns.indexOf(column));
+
+function sealed(encoded: readonly SqlValue[]): number {
+  return sealOf(SEALED_AT.map((index) => encoded[index] ?? null));
+}
+
+function unseal(row: Row): Prompt {
+  checkSeal(row, SEALED, `the prompt ${row['ask_id']}`);
+  return prompts.decode(row);
+}
+
+const LIST = `${prompts.list}, seal`;
 const width = life.columns.length;
-const INSERT = statement(prompts.insert(['urgency_rank', 'search_text']));
-const UPDATE = statement(
-  `UPDATE prompts SET ${life.assignments}, search_text = $${width + 1} WHERE ask_id = $1`,
-);
+const INSERT = statement(prompts.insert(['urgency_rank', 'search_text', 'seal']));
+const CHANGED = `${life.assignments}, search_text = $${width + 1}, seal = $${width + 2}`;
+const UPDATE = statement(`UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 const SETTLE = statement(
-  `UPDATE prompts SET ${life.assignments}, search_text = $${width + 1}, status = $${width + 2}, settled_at = $${width + 3}
+  `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
    WHERE ask_id = $1 AND prompts.status = 'pending'
-   AND (CAST($${width + 2} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 4})`,
+   AND (CAST($${width + 3} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 5})`,
 );
-const GET = statement(`SELECT ${prompts.list} FROM prompts WHERE ask_id = $1`);
-const BY_KEY = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`,
-);
+const GET = statement(`SELECT ${LIST} FROM prompts WHERE ask_id = $1`);
+const BY_KEY = statement(`SELECT ${LIST} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`);
 // What is settled first: however much is pending, it must not hide an answer. What never was the agent's is left out.
 const OPEN_OF = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
+  `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
    AND (dialog = 0 OR status IN ('pending', 'responded') OR (late_response IS NOT NULL AND kind = 'question'))
    ORDER BY CASE WHEN status = 'pending' THEN 1 ELSE 0 END, created_at, ask_id LIMIT $2`,
 );
 const CARRIED = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
+  `SELECT ${LIST} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
 );
 const PENDING_OF_TURN = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
+  `SELECT ${LIST} FROM prompts WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
 );
 const DUE = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+  `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
   `SELECT MIN(expires_at) AS expires_at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
 );
 const TO_ESCALATE = statement(
-  `SELECT ${prompts.list} FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
+  `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
    AND escalates_at <= $1 ORDER BY escalates_at LIMIT $2`,
 );
 const NEXT_ESCALATION = statement(
@@ -230,17 +246,17 @@ const MOVE = statement(
 export function promptStatements(sql: Sql, now: string): PromptRecords {
   async function one(query: Statement, params: SqlValue[]): Promise<Prompt | undefined> {
     const [row] = await sql.all(query, params);
-    return row === undefined ? undefined : prompts.decode(row);
+    return row === undefined ? undefined : unseal(row);
   }
 
   return {
     get: (ask_id) => one(GET, [ask_id]),
     byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
-    openOf: async (session_id, limit) => (await sql.all(OPEN_OF, [session_id, limit])).map(prompts.decode),
+    openOf: async (session_id, limit) => (await sql.all(OPEN_OF, [session_id, limit])).map(unseal),
     carriedBy: async (carrier, handed_before) =>
-      (await sql.all(CARRIED, [carrier, handed_before])).map(prompts.decode),
-    pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(prompts.decode),
-    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(prompts.decode),
+      (await sql.all(CARRIED, [carrier, handed_before])).map(unseal),
+    pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(unseal),
+    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(unseal),
 
     async list({ limit, cursor, ...filter }) {
       const view = VIEWS[filter.status ?? 'all'];
@@ -251,14 +267,14 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       );
       const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
       const query = statement(
-        `SELECT ${prompts.list}, urgency_rank FROM prompts WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
+        `SELECT ${LIST}, urgency_rank FROM prompts WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
       );
       const rows = await sql.all(query, [...where.params, limit + 1]);
       const page = rows.slice(0, limit);
       const last = page.at(-1);
       const more = rows.length > limit && last !== undefined;
       return {
-        items: page.map(prompts.decode),
+        items: page.map(unseal),
         next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
       };
     },
@@ -284,7 +300,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       return row?.['expires_at'] === null || row === undefined ? null : String(row['expires_at']);
     },
 
-    toEscalate: async (until, limit) => (await sql.all(TO_ESCALATE, [until, limit])).map(prompts.decode),
+    toEscalate: async (until, limit) => (await sql.all(TO_ESCALATE, [until, limit])).map(unseal),
 
     async nextEscalation() {
       const [row] = await sql.all(NEXT_ESCALATION, []);
@@ -299,17 +315,19 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async insert(prompt) {
-      await sql.run(INSERT, [...prompts.encode(prompt), URGENCY_RANK[prompt.urgency], searchable(prompt)]);
+      const encoded = prompts.encode(prompt);
+      const rank = URGENCY_RANK[prompt.urgency];
+      await sql.run(INSERT, [...encoded, rank, searchable(prompt), sealed(encoded)]);
     },
 
     async settle(prompt, at) {
       const { status, settled_at } = prompt;
-      const params = [...life.encode(prompt), searchable(prompt), status, settled_at, at];
+      const params = [...changes(prompt), status, settled_at, at];
       return (await sql.run(SETTLE, params)) === 1;
     },
 
     async update(prompt) {
-      await sql.run(UPDATE, [...life.encode(prompt), searchable(prompt)]);
+      await sql.run(UPDATE, changes(prompt));
     },
 
     async addResponse(given) {
@@ -347,6 +365,11 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       await sql.run(POPUP_OUTCOME, [ask_id, seat, outcome, reason]);
     },
   };
+}
+
+/** The parameters of an UPDATE. */
+function changes(prompt: Prompt): SqlValue[] {
+  return [...life.encode(prompt), searchable(prompt), sealed(prompts.encode(prompt))];
 }
 
 function searchable(prompt: Prompt): string {

@@ -1,0 +1,38 @@
+/**
+ * A checksum of what a row says, kept beside it: SQLite keeps none of its pages, and a bit that flips on a disk
+ * must not become a decision. It guards against chance, not against somebody who writes the file.
+ */
+import { HiveError } from '../../domain/errors.ts';
+import type { Row, SqlValue } from './sql.ts';
+
+const BASIS = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/**
+ * FNV-1a over UTF-16 code units, a signed 32-bit integer. Each step can be undone, so whatever changes one
+ * character alone changes the sum; anything else goes unseen once in four thousand million.
+ */
+export function sealOf(values: readonly SqlValue[]): number {
+  let sum = BASIS;
+  for (const value of values) {
+    // The kind of a value, so that null is not "null" and 1 is not "1".
+    const text = value === null ? '-' : typeof value === 'number' ? `n${value}` : `s${value}`;
+    for (let index = 0; index < text.length; index += 1) sum = Math.imul(sum ^ text.charCodeAt(index), PRIME);
+    sum = Math.imul(sum ^ 0xffff, PRIME);
+  }
+  return sum | 0;
+}
+
+/**
+ * Refuses a row whose seal does not fit; one without a seal was written by an older Hive.
+ * @throws HiveError `store_foreign`.
+ */
+export function checkSeal(row: Row, sealed: readonly string[], what: string): void {
+  const { seal } = row;
+  if (seal === null || seal === undefined) return;
+  if (seal === sealOf(sealed.map((column) => row[column] ?? null))) return;
+  throw new HiveError(
+    'store_foreign',
+    `The store is damaged: ${what} does not read as it was written. Put the store aside and restore a backup; hive doctor looks at the rest.`,
+  );
+}

@@ -1,0 +1,42 @@
+/** The seal of a row: it fits what was written, and nothing that differs in one character. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { checkSeal, sealOf } from '../../src/infrastructure/store/seals.ts';
+
+describe('a seal', () => {
+  test('is a signed 32-bit integer, which both engines keep', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null))), (values) => {
+        expect(sealOf(values)).toBe(sealOf(values) | 0);
+      }),
+    );
+  });
+
+  test('changes with any one character', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.nat(), fc.nat(15), (text, at, bit) => {
+        const place = at % text.length;
+        const other = String.fromCharCode(text.charCodeAt(place) ^ (1 << bit));
+        const flipped = text.slice(0, place) + other + text.slice(place + 1);
+        expect(sealOf([flipped, 'yes'])).not.toBe(sealOf([text, 'yes']));
+      }),
+    );
+  });
+
+  test('tells a null, a number and their texts apart, and where one value ends', () => {
+    const all = [[null], ['null'], ['-'], [1], ['1'], ['a', 'b'], ['ab', ''], ['', 'ab'], []];
+    expect(new Set(all.map(sealOf)).size).toBe(all.length);
+  });
+
+  test('that does not fit refuses its row; a row of an older Hive has none', () => {
+    const row = { decision: 'yes', seal: sealOf(['yes']) };
+    expect(() => checkSeal(row, ['decision'], 'the prompt')).not.toThrow();
+    expect(() => checkSeal({ decision: 'no', seal: null }, ['decision'], 'the prompt')).not.toThrow();
+    expect(() => checkSeal({ ...row, decision: 'no' }, ['decision'], 'the prompt ask-1')).toThrow(
+      expect.objectContaining({
+        code: 'store_foreign',
+        message: expect.stringMatching(/the prompt ask-1 does not read as it was written.*restore a backup/),
+      }),
+    );
+  });
+});
