@@ -21,6 +21,7 @@
 
 (defgroup hive-attention nil
   "When Hive tells you of questions, and how."
+  :link '(custom-manual "(hive)Desktop notifications")
   :group 'hive)
 
 ;;;; Options

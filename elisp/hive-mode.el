@@ -75,6 +75,7 @@
   "Human in the loop for coding agents."
   :group 'tools
   :link '(url-link "https://github.com/hive-sidecar/hive")
+  :link '(custom-manual "(hive)Hive in Emacs")
   :prefix "hive-")
 
 ;;;; Focus
