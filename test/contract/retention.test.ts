@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { retentionDays } from '../../src/application/retention.ts';
+import { sealOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import type { Row } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { join, post } from '../support/messages.ts';
@@ -20,8 +22,10 @@ function grow(store: string, days: number): void {
   database.exec('BEGIN IMMEDIATE');
   for (const [table, column] of TIMES)
     database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`).run(then);
-  // The seal is about the times as they were; a row of an older Hive has none.
-  database.exec('UPDATE prompts SET seal = NULL; COMMIT');
+  const seal = database.prepare('UPDATE prompts SET seal = ? WHERE ask_id = ?');
+  for (const row of database.prepare('SELECT * FROM prompts').all() as Row[])
+    seal.run(sealOfPrompt(row), row['ask_id'] ?? null);
+  database.exec('COMMIT');
   database.close();
 }
 const TIMES = [

@@ -186,6 +186,22 @@ describe('is refused, and nothing is changed:', () => {
   });
 });
 
+test('what an older Hive has stored is sealed when it is migrated, and refused when it has changed since', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  await hive.close();
+  const older = new DatabaseSync(store);
+  older.exec('ALTER TABLE prompts DROP COLUMN seal; DELETE FROM migrations WHERE number = 11');
+  older.close();
+  const again = await openTestHive(store);
+  expect((await again.prompts.get(ask_id)).question).toBe('Go on?');
+  const spoiler = new DatabaseSync(store);
+  spoiler.exec(`UPDATE prompts SET question = 'Go in?'`);
+  spoiler.close();
+  await expect(again.prompts.get(ask_id)).rejects.toMatchObject({ code: 'store_foreign' });
+});
+
 test('damage that no reading meets is found by the doctor', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);

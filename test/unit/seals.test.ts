@@ -28,10 +28,10 @@ describe('a seal', () => {
     expect(new Set(all.map(sealOf)).size).toBe(all.length);
   });
 
-  test('that does not fit refuses its row; a row of an older Hive has none', () => {
+  test('that does not fit, or is gone, refuses its row', () => {
     const row = { decision: 'yes', seal: sealOf(['yes']) };
     expect(() => checkSeal(row, ['decision'], 'the prompt')).not.toThrow();
-    expect(() => checkSeal({ decision: 'no', seal: null }, ['decision'], 'the prompt')).not.toThrow();
+    expect(() => checkSeal({ ...row, seal: null }, ['decision'], 'the prompt')).toThrow(/is damaged/);
     expect(() => checkSeal({ ...row, decision: 'no' }, ['decision'], 'the prompt ask-1')).toThrow(
       expect.objectContaining({
         code: 'store_foreign',

@@ -14,12 +14,15 @@ import humans from '../../../sql/0009_humans.sql';
 import notices from '../../../sql/0010_notices.sql';
 import seals from '../../../sql/0011_seals.sql';
 import { HiveError } from '../../domain/errors.ts';
+import { sealPrompts } from './prompts.ts';
 import { type Sql, statement } from './sql.ts';
 
 export interface Migration {
   readonly number: number;
   readonly name: string;
   readonly text: string;
+  /** What SQL alone cannot do, in the same transaction. */
+  readonly after?: (sql: Sql) => Promise<void>;
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -33,7 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: 'history', text: history },
   { number: 9, name: 'humans', text: humans },
   { number: 10, name: 'notices', text: notices },
-  { number: 11, name: 'seals', text: seals },
+  { number: 11, name: 'seals', text: seals, after: sealPrompts },
 ];
 
 /** The schema that this code reads and writes. */
@@ -62,6 +65,7 @@ export async function migrate(sql: Sql, now: string): Promise<void> {
   for (const migration of MIGRATIONS) {
     if (migration.number <= version) continue;
     for (const text of splitStatements(migration.text)) await sql.run(statement(text), []);
+    await migration.after?.(sql);
     await sql.run(RECORD, [migration.number, migration.name, now]);
   }
 }

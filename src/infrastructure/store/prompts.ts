@@ -142,6 +142,19 @@ function unseal(row: Row): Prompt {
   return prompts.decode(row);
 }
 
+/** The seal that fits a row, whatever seal it has. */
+export function sealOfPrompt(row: Row): number {
+  return sealOf(SEALED.map((column) => row[column] ?? null));
+}
+
+const ALL = statement(`SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
+const SEAL = statement('UPDATE prompts SET seal = $2 WHERE ask_id = $1');
+
+/** Seals every prompt as it stands: for the migration that brought the seals. */
+export async function sealPrompts(sql: Sql): Promise<void> {
+  for (const row of await sql.all(ALL, [])) await sql.run(SEAL, [row['ask_id'] ?? null, sealOfPrompt(row)]);
+}
+
 const LIST = `${prompts.list}, seal`;
 const width = life.columns.length;
 const INSERT = statement(prompts.insert(['urgency_rank', 'search_text', 'seal']));

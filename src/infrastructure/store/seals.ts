@@ -24,13 +24,11 @@ export function sealOf(values: readonly SqlValue[]): number {
 }
 
 /**
- * Refuses a row whose seal does not fit; one without a seal was written by an older Hive.
+ * Refuses a row whose seal does not fit, or is missing: a damaged row may have lost its last columns.
  * @throws HiveError `store_foreign`.
  */
 export function checkSeal(row: Row, sealed: readonly string[], what: string): void {
-  const { seal } = row;
-  if (seal === null || seal === undefined) return;
-  if (seal === sealOf(sealed.map((column) => row[column] ?? null))) return;
+  if (row['seal'] === sealOf(sealed.map((column) => row[column] ?? null))) return;
   throw new HiveError(
     'store_foreign',
     `The store is damaged: ${what} does not read as it was written. Put the store aside and restore a backup; hive doctor looks at the rest.`,
