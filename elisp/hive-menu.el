@@ -79,13 +79,15 @@
    ["Look"
     ("o" "cards, pings, reports" hive-outreach)
     ("N" "notices" hive-notices)
-    ("h" "history" hive-history)]
-   ["Stop"
+    ("h" "history" hive-history)]]
+  ;; In two rows: all beside each other are wider than a terminal.
+  [["Stop"
     ("i" "interrupt one" hive-interrupt)
     ("I" "interrupt all" hive-interrupt-all)]
-   ["Hive"
-    ("p" "when to be told" hive-attention)
+   ["When to be told"
     ("q" "do not disturb" hive-do-not-disturb)
+    ("p" "preferences" hive-attention)]
+   ["Hive"
     ("d" "doctor" hive-doctor)
     ("M" "manual" hive-manual)
     ("X" "install the sidecar" hive-install-sidecar)

@@ -113,9 +113,7 @@ function chapter(name) {
   const node = nodeName(heading);
   return {
     node,
-    text: [`@node ${node}`, `@chapter ${inline(heading)}`, '', ...blocks(rest.join('\n')), ...parts].join(
-      '\n',
-    ),
+    text: [`@chapter ${inline(heading)}`, '', ...blocks(rest.join('\n')), ...parts].join('\n'),
   };
 }
 
@@ -123,6 +121,13 @@ const others = readdirSync(docs).filter(
   (name) => name.endsWith('.md') && name !== INDEX && !FIRST.includes(name),
 );
 const chapters = [...FIRST, ...others.sort()].map(chapter);
+/** Where n, p and u lead from the chapter at `index`; -1 is the top. The formatter of Emacs does not work that out. */
+const nodeLine = (index) => {
+  const at = (place) => (place === -1 ? 'Top' : (chapters[place]?.node ?? ''));
+  const up = index === -1 ? '(dir)' : 'Top';
+  return `@node ${at(index)}, ${at(index + 1)}, ${index === -1 ? '(dir)' : at(index - 1)}, ${up}`;
+};
+
 const texi = [
   '\\input texinfo',
   '@setfilename hive.info',
@@ -131,7 +136,7 @@ const texi = [
   '@direntry',
   ENTRY,
   '@end direntry',
-  '@node Top',
+  nodeLine(-1),
   '@top Hive',
   '',
   'Your coding agents ask, you answer from Emacs when it suits you, and nothing is lost.',
@@ -140,7 +145,7 @@ const texi = [
   ...chapters.map(({ node }) => `* ${node}::`),
   '@end menu',
   '',
-  ...chapters.map(({ text }) => text),
+  ...chapters.flatMap(({ text }, index) => [nodeLine(index), text]),
   '@bye',
   '',
 ].join('\n');

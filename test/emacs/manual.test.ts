@@ -42,6 +42,7 @@ test('every document is a node that Info shows', { timeout: 60_000 }, () => {
     expect(menu).toContain('Hive in Emacs');
     expect(menu).toContain('Command line');
     const emacs = read('Hive in Emacs');
+    expect(emacs).toMatch(/Next: .*, +Prev: .*, +Up: Top/);
     expect(emacs).toContain('hive-next');
     expect(emacs).not.toMatch(/@code|\]\(/);
   } finally {
