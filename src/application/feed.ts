@@ -37,17 +37,11 @@ export interface FollowOptions {
 }
 
 export function createFeed(store: Store, log: Logger): Feed {
-  /** What waits or follows now, and how it is ended. */
-  const open = new Map<Promise<unknown>, () => void>();
+  /** Who waits now, and who follows, with what ends them. */
+  const waits = new Map<Promise<unknown>, () => void>();
+  const follows = new Set<() => void>();
   const bells = createSubjectBells(store);
   let closed = false;
-
-  function track<T>(work: Promise<T>, stop: () => void): Promise<T> {
-    const over = (): unknown => open.delete(work);
-    open.set(work, stop);
-    work.then(over, over);
-    return work;
-  }
 
   function follow({ cursor: start, onEvents, onResync }: FollowOptions): () => Promise<void> {
     let cursor = start;
@@ -94,7 +88,8 @@ export function createFeed(store: Store, log: Logger): Feed {
       unwatch();
       bell.stop();
     };
-    const running = track(run(), stop);
+    follows.add(stop);
+    const running = run().finally(() => follows.delete(stop));
     return () => {
       stop();
       return running;
@@ -109,7 +104,13 @@ export function createFeed(store: Store, log: Logger): Feed {
     const first = await check();
     if (first !== undefined || wait_ms <= 0 || signal?.aborted === true || closed) return first;
     const bell = createBell();
-    return track(untilRung(check, bell, options), () => bell.stop());
+    const waiting = untilRung(check, bell, options);
+    waits.set(waiting, () => bell.stop());
+    try {
+      return await waiting;
+    } finally {
+      waits.delete(waiting);
+    }
   }
 
   async function untilRung<T>(
@@ -154,8 +155,10 @@ export function createFeed(store: Store, log: Logger): Feed {
     until,
     async close() {
       closed = true;
-      for (const stop of open.values()) stop();
-      await Promise.allSettled(open.keys());
+      // Not waited for: a listener may hang, and whoever follows waits for that by stopping it.
+      for (const stop of follows) stop();
+      for (const stop of waits.values()) stop();
+      await Promise.allSettled(waits.keys());
       // Whoever waited may look once more before they answer.
       await new Promise((resolve) => setImmediate(resolve));
     },
