@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: what things cost, each beside its floor, measured in the same run (docs/performance.md).
- * `--json` prints the rows as one array, `--only NAME` runs a part, `--smoke` is short and fails only when a
- * row cannot run or is beyond twice its target.
+ * `--json` prints the rows as one array, `--only NAME` runs a part, `--full` also what takes long or needs the
+ * registry, `--smoke` is short and fails only when a row cannot run or is beyond twice its target.
  */
 import { parseArgs } from 'node:util';
 import { tidyUp } from './children.ts';
@@ -10,11 +10,13 @@ import { answer } from './rows/answer.ts';
 import { ask } from './rows/ask.ts';
 import { emacs } from './rows/emacs.ts';
 import { engines } from './rows/engines.ts';
+import { growth } from './rows/growth.ts';
 import { history } from './rows/history.ts';
 import { hook } from './rows/hook.ts';
 import { idle } from './rows/idle.ts';
 import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
+import { peers } from './rows/peers.ts';
 import { serve } from './rows/serve.ts';
 import { server } from './rows/server.ts';
 import { wake } from './rows/wake.ts';
@@ -32,24 +34,25 @@ const FAMILIES: readonly Family[] = [
   wake,
   engines,
   serve,
+  growth,
 ];
+
+/** What needs the registry or more time than a coffee: `npm run bench:full`, or `--only` one of them. */
+const MORE: readonly Family[] = [peers];
 
 const { values } = parseArgs({
   options: {
     json: { type: 'boolean', default: false },
     smoke: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
   },
 });
 
-const chosen = (values.only ?? ['']).flatMap((part) => {
-  const named = FAMILIES.filter(({ name }) => name === part);
-  return named.length > 0
-    ? named
-    : FAMILIES.filter(({ rows }) => rows.some((row) => row.toLowerCase().includes(part.toLowerCase())));
-});
+const all = [...FAMILIES, ...MORE];
+const chosen = values.only?.flatMap(familiesOf) ?? (values.full ? all : FAMILIES);
 if (chosen.length === 0) {
-  process.stderr.write(`There is no such row; choose of: ${FAMILIES.map(({ name }) => name).join(', ')}\n`);
+  process.stderr.write(`There is no such row; choose of: ${all.map(({ name }) => name).join(', ')}\n`);
   process.exit(1);
 }
 
@@ -77,6 +80,13 @@ const far = values.smoke ? rows.filter(isFar) : [];
 for (const { name } of far) process.stderr.write(`beyond twice its target: ${name}\n`);
 process.exitCode = broken.length > 0 || far.length > 0 ? 1 : 0;
 
+/** A family by its name, else those with a row that has `part` in its name. */
+function familiesOf(part: string): readonly Family[] {
+  const named = all.filter(({ name }) => name === part);
+  if (named.length > 0) return named;
+  return all.filter(({ rows }) => rows.some((row) => row.toLowerCase().includes(part.toLowerCase())));
+}
+
 /** Few rounds, and once more where the first were far off: noise does not come twice, a regression does. */
 async function measureShortly(family: Family): Promise<Row[]> {
   const first = (await family.measure('smoke')).map(toRow);
@@ -91,5 +101,6 @@ async function measureShortly(family: Family): Promise<Row[]> {
 
 /** The p99 of a few rounds is their worst, which says more of the machine than of us: there the median counts. */
 function isFar({ of, p50, target, strain }: Row): boolean {
+  if (target === null) return false;
   return of === 'p99' ? !(p50 <= 2 * target) : !(strain <= 2);
 }

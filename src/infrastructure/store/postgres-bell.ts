@@ -1,7 +1,8 @@
 /**
  * The doorbell of a PostgreSQL store: LISTEN on a connection of its own. Such a connection dies silently, so
  * it has a heartbeat, comes back with a capped back-off, listens again, and then everybody looks. Where LISTEN
- * cannot be had (a transaction pooler), the slow poll carries on alone.
+ * cannot be had, the slow poll carries on alone; nor is it trusted before it has been heard, since a transaction
+ * pooler takes it and says nothing ever after.
  */
 import pg from 'pg';
 import type { PostgresPlace } from './postgres-place.ts';
@@ -16,7 +17,7 @@ const HEARTBEAT_LIMIT_MS = 3_000;
 const END_LIMIT_MS = 500;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1_000;
-/** How often the net looks: seldom while the line is good, often while it is down. */
+/** How often the net looks: seldom while the line is good, often while it is down or nothing was ever heard. */
 const NET_MS = 500;
 const NET_EVERY_WHEN_LISTENING = 10;
 
@@ -25,6 +26,9 @@ export function createPostgresBell(place: PostgresPlace, version: () => Promise<
   const listeners = new Set<() => void>();
   let client: pg.Client | null = null;
   let listening = false;
+  /** A notification has come, and nothing since then was found that none had told of. */
+  let heard = false;
+  let heardSince = false;
   let stopped = true;
   let retry_ms = FIRST_RETRY_MS;
   let retry: NodeJS.Timeout | null = null;
@@ -50,7 +54,11 @@ export function createPostgresBell(place: PostgresPlace, version: () => Promise<
     client = fresh;
     fresh.on('error', () => lose(fresh));
     fresh.on('end', () => lose(fresh));
-    fresh.on('notification', wake);
+    fresh.on('notification', () => {
+      heard = true;
+      heardSince = true;
+      wake();
+    });
     try {
       await fresh.connect();
       await fresh.query(`LISTEN "${place.channel}"`);
@@ -83,12 +91,14 @@ export function createPostgresBell(place: PostgresPlace, version: () => Promise<
 
   async function cast(): Promise<void> {
     rounds += 1;
-    if (casting || (listening && rounds % NET_EVERY_WHEN_LISTENING !== 0)) return;
+    if (casting || (listening && heard && rounds % NET_EVERY_WHEN_LISTENING !== 0)) return;
     casting = true;
     try {
       const current = await version();
       const changed = seen !== null && current !== seen;
       seen = current;
+      if (changed && !heardSince) heard = false;
+      heardSince = false;
       if (changed) wake();
     } catch {
       // The server is away: whoever waits looks for itself, and is told by its own read.

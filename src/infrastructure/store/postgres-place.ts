@@ -10,6 +10,8 @@ export interface PostgresPlace {
   /** The advisory lock of its writers, a signed 64-bit number. */
   lock: string;
   channel: string;
+  /** Off for a pooler that cannot carry prepared statements over its connections. */
+  prepares: boolean;
   /** For LISTEN, which needs a direct connection; a transaction pooler swallows it. */
   listen: ClientConfig;
   /** For people: the address without password. */
@@ -35,17 +37,29 @@ export function postgresPlace(
     );
   }
   url.searchParams.delete('schema');
+  const prepares = preparesAt(url);
   const direct = env['HIVE_LISTEN_URL'];
   const listen = direct === undefined || direct === '' ? url : parse(direct, 'HIVE_LISTEN_URL');
   listen.searchParams.delete('schema');
+  listen.searchParams.delete('prepare');
   return {
     config: { connectionString: url.href },
     schema,
     lock: createHash('sha256').update(`hive:${schema}`).digest().readBigInt64BE().toString(),
     channel: `hive_${schema}`,
+    prepares,
     listen: { connectionString: listen.href },
     where: `${url.host}${url.pathname}?schema=${schema}`,
   };
+}
+
+/** `prepare=off`, which is ours and no parameter of the connection. */
+function preparesAt(url: URL): boolean {
+  const given = url.searchParams.get('prepare') ?? 'on';
+  url.searchParams.delete('prepare');
+  if (given !== 'on' && given !== 'off')
+    throw invalidInput(`prepare=${given} in HIVE_STORE is neither on nor off.`);
+  return given === 'on';
 }
 
 function parse(address: string, name: string): URL {

@@ -41,14 +41,18 @@ const types: pg.CustomTypesConfig = {
 /** Now, as the store says it: ISO-8601 UTC with milliseconds. */
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
-function sqlOver(client: pg.PoolClient): Sql {
+function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     checkArity(statement, params);
     // A name makes it a prepared statement of this connection; one without parameters may be DDL.
     return client.query(
       params.length === 0
         ? { text: statement.text }
-        : { name: nameOf(statement), text: statement.text, values: [...params] },
+        : {
+            ...(prepares ? { name: nameOf(statement) } : {}),
+            text: statement.text,
+            values: [...params],
+          },
     );
   }
   return {
@@ -119,7 +123,7 @@ export function openPostgres(
     const { client, results } = begun;
     let broken = false;
     try {
-      const result = await work(sqlOver(client), String(results.at(-1)?.rows[0]?.now));
+      const result = await work(sqlOver(client, place.prepares), String(results.at(-1)?.rows[0]?.now));
       await commit(client, rings());
       return result;
     } catch (error) {

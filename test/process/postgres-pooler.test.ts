@@ -1,0 +1,56 @@
+/** Through a transaction pooler: everything works; without a direct line for LISTEN by polling. */
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openHive } from '../../src/open-hive.ts';
+import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { race } from '../support/race.ts';
+import { sleep, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+describe.skipIf(!hasPgbouncer())('behind PgBouncer', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+    return () => server.stop();
+  });
+  const through = async (schema: string): Promise<string> =>
+    `postgres://hive@127.0.0.1:${await startPgbouncer(server.port)}/postgres?schema=${schema}&prepare=off`;
+
+  test('a waiting poll has its answer within 2 s, though LISTEN is swallowed', {
+    timeout: 60_000,
+  }, async () => {
+    const address = await through('pooled');
+    const [agent, desk] = [await openTestHive(address), await openTestHive(address)];
+    for (let round = 0; round < 3; round += 1) {
+      const { ask_id } = await ask(agent);
+      const waiting = agent.prompts.wait([ask_id], { wait_ms: 20_000 });
+      await sleep(600);
+      await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+      const { result, ms } = await timed(() => waiting);
+      expect(result[0]?.status).toBe('responded');
+      expect(ms).toBeLessThan(2_000);
+    }
+  });
+
+  test('a direct line for LISTEN wakes at once', { timeout: 60_000 }, async () => {
+    const store = await through('direct');
+    const env = { HIVE_LISTEN_URL: server.address('direct') };
+    const agent = await openHive({ store, env, log: recordingLog() });
+    onTestFinished(() => agent.close());
+    const desk = await openTestHive(store);
+    const { ask_id } = await ask(agent);
+    const waiting = agent.prompts.wait([ask_id], { wait_ms: 20_000 });
+    await sleep(600);
+    await desk.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    expect((await waiting)[0]?.status).toBe('responded');
+  });
+
+  test('of what four processes ask and answer at once, each is answered once and none is lost', {
+    timeout: 120_000,
+  }, async () => {
+    await race(await through('raced'), { processes: 4, asks: 100 });
+  });
+});

@@ -1,0 +1,58 @@
+/** A real PgBouncer in transaction mode before a PostgreSQL of ours, where the machine has one. */
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { freePort, owner } from './postgres.ts';
+import { eventually } from './wait.ts';
+
+export function hasPgbouncer(): boolean {
+  return spawnSync('pgbouncer', ['--version']).status === 0;
+}
+
+/** Returns its port. */
+export async function startPgbouncer(server_port: number): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-pgbouncer-`));
+  const port = await freePort();
+  const config = join(folder, 'pgbouncer.ini');
+  const users = join(folder, 'users.txt');
+  writeFileSync(users, '"hive" ""\n');
+  writeFileSync(
+    config,
+    [
+      '[databases]',
+      `postgres = host=127.0.0.1 port=${server_port} dbname=postgres`,
+      '[pgbouncer]',
+      'listen_addr = 127.0.0.1',
+      `listen_port = ${port}`,
+      'unix_socket_dir =',
+      'auth_type = trust',
+      `auth_file = ${users}`,
+      'pool_mode = transaction',
+      'default_pool_size = 4',
+    ].join('\n'),
+  );
+  const who = owner();
+  if ('uid' in who) for (const path of [folder, config, users]) chownSync(path, who.uid, who.gid);
+  const child = spawn('pgbouncer', [config], { ...who, cwd: folder, stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  await eventually(() => isOpen(port), 10_000, 'PgBouncer');
+  return port;
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
