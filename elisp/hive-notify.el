@@ -30,13 +30,15 @@ The mode line counts them in any case."
 (defvar hive-notify--timer nil "The timer that will say them, or nil.")
 
 (defvar hive-notify--spoke 0 "When something was last said.")
+(defvar hive-notify--said nil "What was last said.")
 
 (defconst hive-notify--patience 0.3
   "Seconds between two looks whether a busy human is free.")
 
 (defconst hive-notify--breath 1
   "Seconds for which a line is left alone by news of arrivals.
-Those that come meanwhile are told of together.")
+Those that come meanwhile are told of together.  As long what the
+last command said is left alone by every line.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -52,6 +54,12 @@ A line in the echo area would cover what they look at or type."
       prefix-arg
       (> (length (this-command-keys-vector)) 0)
       (input-pending-p)))
+
+(defun hive-notify--unread-p ()
+  "Return non-nil while the last command's own message was hardly read."
+  (and (current-message)
+       (not (equal (current-message) hive-notify--said))
+       (< (float-time (or (current-idle-time) 0)) hive-notify--breath)))
 
 (defun hive-notify-say (format &rest args)
   "Say a line made from FORMAT and ARGS once the human is free.
@@ -70,7 +78,8 @@ Lines that nobody asked for go through here, all of them."
   (setq hive-notify--timer nil)
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
     (cond ((not (or hive-notify--arrived hive-notify--lines)))
-          ((hive-notify-busy-p) (hive-notify--soon hive-notify--patience))
+          ((or (hive-notify-busy-p) (hive-notify--unread-p))
+           (hive-notify--soon hive-notify--patience))
           (hive-notify--lines
            (while hive-notify--lines
              (hive-notify--utter (pop hive-notify--lines)))
@@ -83,7 +92,8 @@ Lines that nobody asked for go through here, all of them."
 
 (defun hive-notify--utter (line)
   "Say LINE now."
-  (setq hive-notify--spoke (float-time))
+  (setq hive-notify--spoke (float-time)
+        hive-notify--said line)
   (message "%s" line))
 
 ;;;; What is said
