@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import pg from 'pg';
 import type { Hive } from '../../src/application/hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
@@ -23,6 +24,7 @@ export const engines: Family = {
   rows: [
     'ask, PostgreSQL : SQLite',
     'answer → wait, PostgreSQL : SQLite',
+    'ask, PostgreSQL with a synchronous standby',
     ...PROCESSES.map((n) => `questions/s, ${n} processes, SQLite`),
     ...PROCESSES.map((n) => `questions/s, ${n} processes, PostgreSQL`),
     ...PROCESSES.slice(1).map((n) => `questions/s, ${n} hives in one database`),
@@ -33,6 +35,7 @@ export const engines: Family = {
     try {
       const folder = tempFolder();
       const latency = await compare(folder, server.address('latency'), full);
+      const replicated = await withStandby(full);
       const load_ms = full ? 3_000 : 500;
       const rates: Measurement[] = [];
       for (const n of PROCESSES) {
@@ -47,7 +50,7 @@ export const engines: Family = {
         const each = Array.from({ length: n }, (_, hive) => server.address(`hives_${n}_${hive}`));
         rates.push(await rate(`questions/s, ${n} hives in one database`, each, load_ms));
       }
-      return [...latency, ...rates];
+      return [...latency, replicated, ...rates];
     } finally {
       await server.stop();
     }
@@ -89,6 +92,49 @@ async function compare(folder: string, postgres: string, full: boolean): Promise
       target: { of: 'ratio', at_most: 12 },
     },
   ];
+}
+
+/** What a commit costs that waits for the disk of a standby too, beside one that does not. */
+async function withStandby(full: boolean): Promise<Measurement> {
+  const [alone, primary] = [await startPostgres(), await startPostgres()];
+  const standby = await startPostgres({ standbyOf: primary });
+  try {
+    await makeSynchronous(primary.port);
+    const asker = async (store: string): Promise<{ hive: Hive; ask: () => Promise<number> }> => {
+      const hive = await openHive({ store, env: {} });
+      const session = await hive.sessions.introduce(SESSION);
+      return { hive, ask: () => timed(() => hive.prompts.ask({ question }, session)) };
+    };
+    const [one, two] = [await asker(alone.address('alone')), await asker(primary.address('replicated'))];
+    const { replicated, single } = await interleave(full ? 300 : 30, {
+      replicated: two.ask,
+      single: one.ask,
+    });
+    await Promise.all([one.hive.close(), two.hive.close()]);
+    return {
+      name: 'ask, PostgreSQL with a synchronous standby',
+      unit: 'ms',
+      samples: replicated,
+      floor: single,
+      target: { of: 'ratio', at_most: 4 },
+    };
+  } finally {
+    await Promise.all([alone.stop(), standby.stop()]);
+    await primary.stop();
+  }
+}
+
+async function makeSynchronous(port: number): Promise<void> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'hive', database: 'postgres' });
+  await client.connect();
+  await client.query(`ALTER SYSTEM SET synchronous_standby_names = 'standby'`);
+  await client.query('SELECT pg_reload_conf()');
+  for (;;) {
+    const { rows } = await client.query('SELECT sync_state FROM pg_stat_replication');
+    if ((rows[0] as { sync_state?: string } | undefined)?.sync_state === 'sync') break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  await client.end();
 }
 
 interface Pair {

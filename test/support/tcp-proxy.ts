@@ -14,7 +14,7 @@ export interface TcpProxy {
   delay(ms: number): void;
 }
 
-export async function tcpProxy(first: number): Promise<TcpProxy> {
+export async function tcpProxy(first: number, host = '127.0.0.1'): Promise<TcpProxy> {
   let target = first;
   let swallowing = false;
   let delay_ms = 0;
@@ -41,7 +41,7 @@ export async function tcpProxy(first: number): Promise<TcpProxy> {
     pass(outward, inward);
     if (swallowing) for (const socket of [inward, outward]) dead.add(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));

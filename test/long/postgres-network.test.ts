@@ -1,0 +1,46 @@
+/** An agent on another machine than its database, over a link that is slow, and over one that is cut for a while. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { canMakeNetworks, otherMachine } from '../support/network.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { tcpProxy } from '../support/tcp-proxy.ts';
+import { sleep, timed } from '../support/wait.ts';
+
+expectNothingLeft();
+
+describe.skipIf(!canMakeNetworks())('an agent in a network of its own', () => {
+  test('asks over a slow link, and outlives its being cut: the answer given meanwhile arrives', {
+    timeout: 90_000,
+  }, async () => {
+    const server = await startPostgres();
+    onTestFinished(() => server.stop());
+    const machine = otherMachine();
+    const door = await tcpProxy(server.port, machine.address);
+    const hive = await openTestHive(server.address('network'));
+    const agent = await connectMcp({
+      store: `postgres://hive@${machine.address}:${door.port}/postgres?schema=network`,
+      wrap: machine.wrap,
+    });
+    door.delay(60);
+    const slow = await agent.call('hivemind_ask_async', { question: 'Slowly?' });
+    expect((await hive.prompts.get(String(slow['ask_id']))).status).toBe('pending');
+    door.delay(0);
+
+    const asked = await agent.call('hivemind_ask_async', { question: 'Through the cut?' });
+    const ask_id = String(asked['ask_id']);
+    const waiting = agent.call('hivemind_poll', { ask_id, wait_ms: 25_000 });
+    await sleep(300);
+    machine.cut();
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    await expect(agent.call('hivemind_ask_async', { question: 'During the cut?' })).rejects.toThrow(
+      /store_unavailable/,
+    );
+    machine.mend();
+    const { result, ms } = await timed(() => waiting);
+    expect(result).toMatchObject({ status: 'responded', decision: 'yes' });
+    expect(ms).toBeLessThan(10_000);
+    await agent.call('hivemind_ask_async', { question: 'Afterwards?' });
+  });
+});
