@@ -65,6 +65,8 @@
            (not known)))))
 
 (defvar hive-mentions--fresh nil "Mentions that were not told of yet, newest first.")
+(defvar hive-mentions--meanwhile nil
+  "While a list is fetched, a cons whose cdr is what was told meanwhile.")
 (defvar hive-mentions--timer nil "The timer that will tell of them, or nil.")
 
 (defconst hive-mentions--together 0.3
@@ -97,6 +99,7 @@
 (cl-defmethod hive-rpc-notify ((_method (eql 'mention/changed)) mention)
   "Take MENTION, with which something happened."
   (when (equal hive-mentions-human (plist-get mention :session_id))
+    (when hive-mentions--meanwhile (push mention (cdr hive-mentions--meanwhile)))
     (when (hive-mentions--take mention)
       (hive-mentions--arrived (list mention)))
     (hive-changed))
@@ -105,6 +108,7 @@
 
 (defun hive-mentions-refresh ()
   "Ask the sidecar what waits for the human."
+  (setq hive-mentions--meanwhile (list 'told))
   (hive-rpc-request
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
    :success
@@ -117,12 +121,17 @@
                        (and (hive-mentions--take mention)
                             (not (gethash (plist-get mention :message_id) before))))
                      now)))
+         ;; What was told since may be newer than the list.
+         (mapc #'hive-mentions--take (reverse (cdr hive-mentions--meanwhile)))
+         (setq hive-mentions--meanwhile nil)
          (hive-mentions--arrived
           (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
          (dolist (mention now)
            (run-hook-with-args 'hive-mentions-changed-functions mention)))
        (hive-changed)))
-   :error (lambda (err) (hive-work-log "no mentions: %S" err))))
+   :error (lambda (err)
+            (setq hive-mentions--meanwhile nil)
+            (hive-work-log "no mentions: %S" err))))
 
 (defun hive-mentions--sidecar ()
   "Forget what waits when Hive is turned off."
