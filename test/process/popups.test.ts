@@ -7,7 +7,7 @@ import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
-import { startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
@@ -51,7 +51,7 @@ describe('with a desk and dunst', () => {
       decision: 'PostgreSQL',
       selected: ['PostgreSQL'],
       via: 'notification',
-      by: thisSeat().split('@')[0],
+      by: INITIALIZE.human,
     });
   });
 
