@@ -12,7 +12,8 @@ export interface Measurement {
   samples: readonly number[];
   /** What the same work costs at least, measured in the same rounds; null where there is no such thing. */
   floor: readonly number[] | null;
-  target: Target;
+  /** Null where it only stands beside others. */
+  target: Target | null;
 }
 
 /** One line of the table, and one element of `--json`. `target` is held against the figure that `of` names. */
@@ -25,8 +26,8 @@ export interface Row {
   max: number;
   floor: number | null;
   ratio: number | null;
-  target: number;
-  of: 'ratio' | 'p50' | 'p99';
+  target: number | null;
+  of: 'ratio' | 'p50' | 'p99' | null;
   ok: boolean;
   /** How far from the target, 1 being just met and more being worse. */
   strain: number;
@@ -45,11 +46,7 @@ export function toRow({ name, unit, samples, floor, target }: Measurement): Row 
   const p99 = percentile(samples, 99);
   const bottom = floor === null ? null : percentile(floor, 50);
   const ratio = bottom === null ? null : p50 / bottom;
-  const figure = { ratio: ratio ?? Number.NaN, p50, p99 }[target.of];
-  const [limit, strain] =
-    'at_most' in target
-      ? [target.at_most, figure / target.at_most]
-      : [target.at_least, target.at_least / figure];
+  const strain = target === null ? 0 : strainOf(target, { ratio: ratio ?? Number.NaN, p50, p99 }[target.of]);
   return {
     name,
     unit,
@@ -59,11 +56,15 @@ export function toRow({ name, unit, samples, floor, target }: Measurement): Row 
     max: rounded(Math.max(...samples)),
     floor: bottom === null ? null : rounded(bottom),
     ratio: ratio === null ? null : rounded(ratio),
-    target: limit,
-    of: target.of,
+    target: target === null ? null : 'at_most' in target ? target.at_most : target.at_least,
+    of: target?.of ?? null,
     ok: strain <= 1,
     strain: rounded(strain),
   };
+}
+
+function strainOf(target: Target, figure: number): number {
+  return 'at_most' in target ? figure / target.at_most : target.at_least / figure;
 }
 
 /** The value below which `part` per cent of the samples lie (nearest rank). */
@@ -120,7 +121,7 @@ export function table(rows: readonly Row[]): string {
     row.floor === null ? '' : shown(row.floor),
     row.ratio === null ? '' : `${row.ratio.toFixed(2)} ×`,
     targetOf(row),
-    row.ok ? 'ok' : 'ABOVE',
+    row.target === null ? '' : row.ok ? 'ok' : 'ABOVE',
   ]);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
@@ -138,6 +139,7 @@ export function table(rows: readonly Row[]): string {
 }
 
 function targetOf({ of, target, unit, strain, p50 }: Row): string {
+  if (target === null) return '';
   if (of === 'ratio') return `≤ ${target} ×`;
   const least = Math.abs(target / p50 - strain) < 0.01 * strain;
   return `${of} ${least ? '≥' : '≤'} ${target} ${unit}`;

@@ -26,6 +26,7 @@ const tasks = {
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   bench: [everything, quickBuild, bench],
+  'bench:full': [everything, quickBuild, `${bench} --full`],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],
   format: [modulesOnly, 'scripts/protocol.mjs', 'node_modules/@biomejs/biome/bin/biome check --write'],
 };

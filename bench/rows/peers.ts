@@ -1,0 +1,92 @@
+/**
+ * Other systems on the same work in the same run: until the human's side has a question, until the agent has the
+ * answer, and what is left when the agent's server is killed in between. Not measured, but published by its authors:
+ * mcp_agent_mail_rust, send 27.1 ms, inbox 11.5 ms, 49 requests/s mixed (docs/performance.md).
+ */
+import { tempFolder } from '../children.ts';
+import { type Family, interleave, type Measurement } from '../harness.ts';
+import { startBlocking } from '../peers/blocking-peer.ts';
+import { startFeedback } from '../peers/feedback-peer.ts';
+import { startHive } from '../peers/hive-peer.ts';
+import { type Peer, within } from '../peers/peer.ts';
+
+const STARTS = [startHive, startBlocking, startFeedback] as const;
+/** What the agent waits for is asleep by then, as it is when a human answers. */
+const ASLEEP_MS = 20;
+/** No human is quicker; no answer that is to come takes longer. */
+const LOST_MS = 3_000;
+
+export const peers: Family = {
+  name: 'peers',
+  rows: ['ask → shown', 'answer → agent', 'answers kept over kill -9'],
+  async measure(effort) {
+    const all = await Promise.all(STARTS.map((open) => open(tempFolder())));
+    const rounds = effort === 'full' ? 100 : 10;
+    const shown = new Map<string, number[]>(all.map(({ name }) => [name, []]));
+    const contenders = Object.fromEntries(
+      all.map((peer) => [peer.name, () => roundTrip(peer, shown.get(peer.name) ?? [])]),
+    );
+    const answered = await interleave(rounds, contenders);
+    const rows: Measurement[] = [];
+    for (const { name } of all) rows.push(row(`ask → shown, ${name}`, shown.get(name)?.slice(-rounds) ?? []));
+    for (const { name } of all) rows.push(row(`answer → agent, ${name}`, answered[name] ?? []));
+    for (const peer of all) rows.push(await kept(peer, effort === 'full' ? 10 : 2));
+    for (const peer of all) await peer.close();
+    return rows;
+  },
+};
+
+function row(name: string, samples: readonly number[]): Measurement {
+  return { name, unit: 'ms', samples, floor: null, target: null };
+}
+
+let count = 0;
+
+/** Asks, notes how long it took to be seen, answers; returns how long that took to arrive. */
+async function roundTrip(peer: Peer, shown: number[]): Promise<number> {
+  count += 1;
+  const asked_at = performance.now();
+  const asked = await peer.ask(`Go on with step ${count}?`);
+  await inTime(peer, 'was not shown', asked.shown);
+  shown.push(performance.now() - asked_at);
+  await new Promise((resolve) => setTimeout(resolve, ASLEEP_MS));
+  const started = performance.now();
+  // Not awaited first: the agent may have it before the human's side is told that it has.
+  const done = asked.answer('yes');
+  const answer = await inTime(peer, 'brought no answer', asked.answered);
+  if (answer !== 'yes') throw new Error(`${peer.name} brought another answer: ${answer}.`);
+  const arrived = performance.now() - started;
+  await done;
+  return arrived;
+}
+
+/** What takes longer is no figure but a fault. */
+const FAULT_MS = 10_000;
+
+async function inTime<T>(peer: Peer, what: string, promise: Promise<T>): Promise<T> {
+  const settled = await within(
+    promise.then((value) => ({ value })),
+    FAULT_MS,
+  );
+  if (settled === null) throw new Error(`${peer.name} ${what} within ${FAULT_MS / 1000} s.`);
+  return settled.value;
+}
+
+/** The agent's server is killed while the question waits; then the human answers. How many answers the agent gets. */
+async function kept(peer: Peer, rounds: number): Promise<Measurement> {
+  const samples: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const asked = await peer.ask(`Is this lost, ${round}?`);
+    await inTime(peer, 'was not shown', asked.shown);
+    await peer.restartServer();
+    await within(asked.answer('no'), LOST_MS);
+    samples.push((await peer.recover(asked)) === 'no' ? 100 : 0);
+  }
+  return {
+    name: `answers kept over kill -9, ${peer.name}`,
+    unit: '%',
+    samples,
+    floor: null,
+    target: peer.name === 'Hive' ? { of: 'p50', at_least: 100 } : null,
+  };
+}
