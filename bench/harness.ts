@@ -14,6 +14,19 @@ export interface Measurement {
   floor: readonly number[] | null;
   /** Null where it only stands beside others. */
   target: Target | null;
+  /** Where it stands on a growth curve, if it is a point of one. */
+  point?: Point;
+}
+
+/** A point of a curve that `--full` draws into docs/bench/ (main.ts); its y is the p50. */
+export interface Point {
+  /** The name of the file, without its ending. */
+  curve: string;
+  title: string;
+  /** What `x` counts. */
+  axis: string;
+  series: string;
+  x: number;
 }
 
 /** One line of the table, and one element of `--json`. `target` is held against the figure that `of` names. */
@@ -31,6 +44,7 @@ export interface Row {
   ok: boolean;
   /** How far from the target, 1 being just met and more being worse. */
   strain: number;
+  point: Point | null;
 }
 
 /** A family of rows: measured together, because they share what is expensive to set up. */
@@ -41,7 +55,7 @@ export interface Family {
   measure(effort: Effort): Promise<Measurement[]>;
 }
 
-export function toRow({ name, unit, samples, floor, target }: Measurement): Row {
+export function toRow({ name, unit, samples, floor, target, point }: Measurement): Row {
   const p50 = percentile(samples, 50);
   const p99 = percentile(samples, 99);
   const bottom = floor === null ? null : percentile(floor, 50);
@@ -60,6 +74,7 @@ export function toRow({ name, unit, samples, floor, target }: Measurement): Row 
     of: target?.of ?? null,
     ok: strain <= 1,
     strain: rounded(strain),
+    point: point ?? null,
   };
 }
 

@@ -3,9 +3,12 @@
  * `--json` prints the rows as one array, `--only NAME` runs a part, `--full` also what takes long or needs the
  * registry, `--smoke` is short and fails only when a row cannot run or is beyond twice its target.
  */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tidyUp } from './children.ts';
+import { ROOT, tidyUp } from './children.ts';
 import { type Family, type Row, table, toRow } from './harness.ts';
+import { draw } from './plot.ts';
 import { answer } from './rows/answer.ts';
 import { ask } from './rows/ask.ts';
 import { emacs } from './rows/emacs.ts';
@@ -73,12 +76,34 @@ for (const family of chosen) {
   }
 }
 
-if (values.json) process.stdout.write(`${JSON.stringify(rows.map(({ strain: _, ...row }) => row))}\n`);
+if (values.json)
+  process.stdout.write(`${JSON.stringify(rows.map(({ strain: _, point: __, ...row }) => row))}\n`);
 else if (rows.length > 0) process.stdout.write(`\n${table(rows)}\n`);
+if (values.full) for (const path of drawCurves(rows)) process.stderr.write(`drawn: ${path}\n`);
 for (const line of broken) process.stderr.write(`could not be measured: ${line}\n`);
 const far = values.smoke ? rows.filter(isFar) : [];
 for (const { name } of far) process.stderr.write(`beyond twice its target: ${name}\n`);
 process.exitCode = broken.length > 0 || far.length > 0 ? 1 : 0;
+
+/** Draws the growth curves among the rows into docs/bench/; returns the files. */
+function drawCurves(measured: readonly Row[]): string[] {
+  const points = measured.flatMap(({ point, p50, unit }) =>
+    point === null ? [] : [{ ...point, p50, unit }],
+  );
+  const folder = join(ROOT, 'docs/bench');
+  mkdirSync(folder, { recursive: true });
+  return [...Map.groupBy(points, ({ curve }) => curve)].map(([curve, own]) => {
+    const [first] = own;
+    const series = [...Map.groupBy(own, (point) => point.series)].map(([name, list]) => ({
+      name,
+      points: list.map(({ x, p50 }) => ({ x, y: p50 })),
+    }));
+    const path = join(folder, `${curve}.svg`);
+    const [title, x, y] = [first?.title ?? curve, first?.axis ?? '', `p50, ${first?.unit}`];
+    writeFileSync(path, draw({ title, x, y, series }));
+    return path;
+  });
+}
 
 /** A family by its name, else those with a row that has `part` in its name. */
 function familiesOf(part: string): readonly Family[] {

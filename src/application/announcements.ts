@@ -131,6 +131,7 @@ export function startAnnouncements<T>(
     const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
     return feed.follow({
       cursor,
+      calm: true,
       async onEvents(events) {
         const arrived = events.flatMap((event) => kind.arrived(event) ?? []);
         if (arrived.length === 0) return;

@@ -2,6 +2,7 @@
  * Expiry: any live hive process lets prompts and mentions expire when their time is up, within a quarter of a
  * second. Each keeps one timer for the earliest; a transaction in the store lets one of them win.
  */
+import { calmed } from './calm.ts';
 import type { Logger, ReadTx, Store } from './ports.ts';
 
 /** One kind of thing that expires. */
@@ -24,26 +25,17 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
   let looking = false;
-  let again = false;
 
   async function look(): Promise<void> {
-    if (looking) {
-      again = true;
-      return;
-    }
+    if (looking) return calm.call();
     looking = true;
     try {
-      let next: { at: string | null; now: string };
-      do {
-        again = false;
+      let due_in = await untilNext();
+      if (due_in !== null && due_in <= 0) {
         for (const kind of kinds) await kind.expireDue();
-        next = await store.read(async (tx) => ({ at: await earliest(tx, kinds), now: tx.now }));
-        // A bell that rang meanwhile may tell of something that neither of the two has seen.
-      } while (again && !stopped);
-      if (next.at === null) return;
-      // By the store's clock, which need not be this machine's.
-      const due_in = Date.parse(next.at) - Date.parse(next.now);
-      schedule(Math.min(due_in, MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
+        due_in = await untilNext();
+      }
+      if (due_in !== null) schedule(Math.min(due_in, MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
     } catch (error) {
       log.warn('Expiry could not look at the store and will try again.', { error: String(error) });
       schedule(RETRY_MS);
@@ -52,17 +44,25 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
     }
   }
 
+  /** By the store's clock, which need not be this machine's. */
+  async function untilNext(): Promise<number | null> {
+    const { at, now } = await store.read(async (tx) => ({ at: await earliest(tx, kinds), now: tx.now }));
+    return at === null ? null : Date.parse(at) - Date.parse(now);
+  }
+
   function schedule(delay: number): void {
     if (timer !== null) clearTimeout(timer);
     timer = stopped ? null : setTimeout(() => void look(), Math.max(1, delay));
   }
 
-  const unwatch = store.watch(() => void look());
+  const calm = calmed(() => void look());
+  const unwatch = store.watch(calm.call);
   void look();
   return () => {
     stopped = true;
     unwatch();
     if (timer !== null) clearTimeout(timer);
+    calm.stop();
   };
 }
 

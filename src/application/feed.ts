@@ -4,6 +4,7 @@
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
+import { calmed } from './calm.ts';
 import type { Logger, Store } from './ports.ts';
 import { createSubjectBells } from './subject-bells.ts';
 
@@ -34,6 +35,8 @@ export interface FollowOptions {
   cursor: number;
   onEvents: (events: HiveEvent[]) => Promise<void>;
   onResync: (head: number) => Promise<void>;
+  /** Nobody waits for this: it is rung calmly (calm.ts). */
+  calm?: boolean;
 }
 
 export function createFeed(store: Store, log: Logger): Feed {
@@ -43,7 +46,7 @@ export function createFeed(store: Store, log: Logger): Feed {
   const bells = createSubjectBells(store);
   let closed = false;
 
-  function follow({ cursor: start, onEvents, onResync }: FollowOptions): () => Promise<void> {
+  function follow({ cursor: start, onEvents, onResync, calm = false }: FollowOptions): () => Promise<void> {
     let cursor = start;
     let stopped = false;
     const bell = createBell();
@@ -82,10 +85,12 @@ export function createFeed(store: Store, log: Logger): Feed {
       }
     }
 
-    const unwatch = store.watch(() => bell.ring());
+    const calmly = calmed(bell.ring);
+    const unwatch = store.watch(calm ? calmly.call : bell.ring);
     const stop = (): void => {
       stopped = true;
       unwatch();
+      calmly.stop();
       bell.stop();
     };
     follows.add(stop);

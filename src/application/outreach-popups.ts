@@ -50,6 +50,7 @@ function settleCards(
 ): () => Promise<void> {
   const following = (async () => {
     return feed.follow({
+      calm: true,
       cursor: cursor ?? (await store.read((tx) => tx.events.head())),
       async onEvents(events) {
         for (const { type, subject, data } of events) {

@@ -157,6 +157,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
     return feed.follow({
       cursor,
+      calm: true,
       async onEvents(events) {
         const created = events.filter((event) => SHOWS.has(event.type));
         const at = created.length === 0 ? 0 : Date.now() + (await patienceOf(store, party));
