@@ -2,7 +2,7 @@
 // look at the package as a whole (publint).
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { noticesOf } from './build-notices.mjs';
 import { removeStale, writeOutput } from './build-output.mjs';
@@ -26,11 +26,26 @@ const common = {
   write: false,
 };
 
+// zod brings its sentences in some fifty languages, and all are loaded: a third of what `hive mcp` would read.
+const oneLanguage = {
+  name: 'one-language',
+  setup({ onLoad }) {
+    onLoad({ filter: /zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path }) => ({
+      contents: "export { default as en } from './en.js';",
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
 const modules = {
   ...common,
   // Its CommonJS form hides its own files from a bundler.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   format: 'esm',
+  // Less to read at each start; names stay, for the sake of stack traces.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  plugins: [oneLanguage],
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
   entryPoints: present({
