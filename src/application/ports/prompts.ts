@@ -1,0 +1,83 @@
+/** Prompts, the answers to them, their popups, and who is at one. */
+import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../../domain/prompts.ts';
+import type { Page, Prunable, PrunableReads } from './records.ts';
+
+/** Which prompts a list shows. `late` are those with a late answer; `waiting` leaves out what is snoozed. */
+export interface PromptFilter {
+  status?: PromptStatus | 'late' | 'waiting' | undefined;
+  session_id?: string | undefined;
+  agent?: string | undefined;
+  project?: string | undefined;
+  kind?: string | undefined;
+  /** Addressed to this human or team. */
+  to?: string | undefined;
+  query?: string | undefined;
+  limit: number;
+  cursor?: string | null | undefined;
+}
+
+export type StoredOutcome = AnswerOutcome | 'amendment';
+
+export interface StoredResponse extends PromptAnswer {
+  ask_id: string;
+  outcome: StoredOutcome;
+}
+
+export interface PromptReads extends PrunableReads {
+  get(ask_id: string): Promise<Prompt | undefined>;
+  byKey(session_id: string, idempotency_key: string): Promise<Prompt | undefined>;
+  list(filter: PromptFilter): Promise<Page<Prompt>>;
+  count(filter: Pick<PromptFilter, 'status' | 'session_id'>): Promise<number>;
+  countByUrgency(): Promise<Record<Urgency, number>>;
+  /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
+  openOf(session_id: string, limit: number): Promise<Prompt[]>;
+  /** Handed by this carrier before then, and not proved read yet. */
+  carriedBy(carrier: string, handed_before: string): Promise<Prompt[]>;
+  /** Still pending, asked in this turn. */
+  pendingOfTurn(turn_id: string): Promise<Prompt[]>;
+  /** Pending prompts whose time is up by `now`. */
+  due(now: string, limit: number): Promise<Prompt[]>;
+  /** When the next pending prompt expires. */
+  nextExpiry(): Promise<string | null>;
+  /** Pending prompts of which everybody is to be asked by `now`. */
+  toEscalate(now: string, limit: number): Promise<Prompt[]>;
+  nextEscalation(): Promise<string | null>;
+  response(response_id: string): Promise<StoredResponse | undefined>;
+}
+
+export interface PromptRecords extends PromptReads, Prunable {
+  insert(prompt: Prompt): Promise<void>;
+  /** Compare-and-set from `pending`; an answer also needs the time not to have run out. False: somebody was first. */
+  settle(prompt: Prompt, now: string): Promise<boolean>;
+  /** False: it is settled, or escalated already. */
+  escalate(ask_id: string, escalated_at: string): Promise<boolean>;
+  /** Writes everything that may change beside the status: receipts, late answer, amendment, snooze, claim. */
+  update(prompt: Prompt): Promise<void>;
+  addResponse(response: StoredResponse): Promise<void>;
+  /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
+  setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
+  /** Gives what a session has open to the one that continues it; returns what moved. */
+  move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
+  /** Claims the popup of a prompt for a seat; false when it is claimed already. */
+  claimPopup(ask_id: string, seat: string, claimed_by: string, now: string): Promise<boolean>;
+  setPopupOutcome(ask_id: string, seat: string, outcome: PopupOutcome, reason: string | null): Promise<void>;
+}
+
+export type PopupOutcome = 'claimed' | 'sent' | 'suppressed' | 'failed';
+
+/** Which desk holds a prompt that somebody has taken up. */
+export interface ClaimReads {
+  /** The desk that holds it, as long as that lives. */
+  holder(ask_id: string, now: string): Promise<string | null>;
+  /** The prompts that a desk holds. */
+  ofDesk(desk_id: string): Promise<string[]>;
+  /** The prompts held by desks that are gone. */
+  lapsed(now: string, limit: number): Promise<string[]>;
+  /** When the first lease of a desk that holds something ends; in the past when one has. */
+  nextLapse(): Promise<string | null>;
+}
+
+export interface ClaimRecords extends ClaimReads {
+  put(ask_id: string, desk_id: string): Promise<void>;
+  remove(ask_id: string): Promise<void>;
+}

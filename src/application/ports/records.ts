@@ -1,0 +1,20 @@
+/** What lists and retention have in common, whatever the kind of record. */
+
+/** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
+export interface Page<T> {
+  items: T[];
+  next_cursor: string | null;
+}
+
+/** Records by kind: a prune of prompts also takes their responses, popups and events. */
+export type PruneCounts = Readonly<Record<string, number>>;
+
+/** What ages and goes: settled before then, with everything that hangs on it (retention.ts). */
+export interface PrunableReads {
+  prunable(before: string): Promise<PruneCounts>;
+}
+
+export interface Prunable {
+  /** Removes at most `limit` of them; no counts at all when none is left. */
+  prune(before: string, limit: number): Promise<PruneCounts>;
+}

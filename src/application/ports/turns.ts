@@ -1,0 +1,29 @@
+/** Turns, and the requests to end one. */
+import type { Interrupt } from '../../domain/interrupts.ts';
+import type { Turn } from '../../domain/turns.ts';
+import type { Prunable, PrunableReads } from './records.ts';
+
+export interface TurnReads extends PrunableReads {
+  get(turn_id: string): Promise<Turn | undefined>;
+  /** The one that runs; a session has one at a time. */
+  current(session_id: string): Promise<Turn | undefined>;
+  /** The newest. */
+  last(session_id: string): Promise<Turn | undefined>;
+  /** The newest under the client's own id. */
+  byClientTurn(session_id: string, client_turn_id: string): Promise<Turn | undefined>;
+  /** Every turn that runs, the oldest first. */
+  running(limit: number): Promise<Turn[]>;
+  /** Aborted, and nothing proves that the session was told, the oldest first. */
+  untold(session_id: string, limit: number): Promise<Turn[]>;
+  interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
+  /** Every request for a turn, in the order in which they were asked. */
+  interruptsOf(turn_id: string): Promise<Interrupt[]>;
+  pendingInterrupts(turn_id: string): Promise<Interrupt[]>;
+}
+
+export interface TurnRecords extends TurnReads, Prunable {
+  insert(turn: Turn): Promise<void>;
+  update(turn: Turn): Promise<void>;
+  insertInterrupt(interrupt: Interrupt): Promise<void>;
+  updateInterrupt(interrupt: Interrupt): Promise<void>;
+}

@@ -1,0 +1,83 @@
+/** What is not stored: other processes, files, the desktop, chance. */
+import type { Popup } from '../../domain/popups.ts';
+
+/** Random secrets, and what is kept of them. */
+export interface Secrets {
+  make(): string;
+  digest(secret: string): string;
+  /** Compares in constant time. */
+  equal(a: string, b: string): boolean;
+}
+
+/** One thing looked at. `advice` says what to do; null when there is nothing to do. */
+export interface Check {
+  name: string;
+  ok: boolean;
+  text: string;
+  advice: string | null;
+}
+
+/** Looks at one thing, or at several of a kind. A look that throws is itself a finding. */
+export interface Examination {
+  name: string;
+  examine(): Promise<Check[]>;
+}
+
+/** Other processes of this machine. */
+export interface Processes {
+  alive(pid: number): boolean;
+  /** The ids of the processes that `pid` descends from, nearest first. */
+  ancestors(pid: number): number[];
+  /** When a process began, in words that only it has; null for one that is gone. With it a pid is an identity. */
+  startedAt(pid: number): string | null;
+  /** Sends SIGINT; false when there is no such process, or it is not ours. */
+  interrupt(pid: number): boolean;
+}
+
+/** Files that belong to others. */
+export interface Files {
+  /** The last `bytes` of a file, or null where it cannot be read. */
+  readTail(path: string, bytes: number): string | null;
+}
+
+/** The running Codex of this user, where it listens. */
+export interface CodexControl {
+  /** Ends a turn at once. False where it cannot be reached, or refuses; never rejects, and never waits long. */
+  interrupt(turn: { thread_id: string; client_turn_id: string }): Promise<boolean>;
+  /**
+   * Answers the questions that its dialog shows, by their text. False where no such dialog stands any more; never
+   * rejects, and never waits long.
+   */
+  answer(dialog: { thread_id: string; answers: ReadonlyMap<string, readonly string[]> }): Promise<boolean>;
+  /** Begins a turn with this message where the session idles. False where that cannot be; never rejects. */
+  queue(message: { thread_id: string; message: string }): Promise<boolean>;
+}
+
+/** New ids, so that tests can hold them still. */
+export interface Ids {
+  /** A new id: `ask-` and 16 random characters. It is a capability: who knows it may poll. */
+  make(prefix: string): string;
+}
+
+/** Shows popups on the desktop of whoever runs this process. */
+export interface Notifier {
+  /** Resolves when the popup was handed over. @throws Error whose sentence says why that was not possible. */
+  show(popup: Popup): Promise<ShownPopup>;
+  /** Takes down what is shown and waits until nothing of it runs any more. */
+  close(): Promise<void>;
+}
+
+export interface ShownPopup {
+  /** What the person did with it; never rejects. Where nobody can tell, it is `closed` at once. */
+  readonly outcome: Promise<PopupEnd>;
+  close(): void;
+}
+
+export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | { kind: 'closed' };
+
+/** One line a call; `fields` never hold answers, tokens or environments. */
+export interface Logger {
+  info(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+  error(message: string, fields?: Record<string, unknown>): void;
+}
