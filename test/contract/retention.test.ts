@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { retentionDays } from '../../src/application/retention.ts';
-import { sealOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { sealOfPrompt } from '../../src/infrastructure/store/prompt-rows.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';

@@ -14,7 +14,7 @@ import humans from '../../../sql/0009_humans.sql';
 import notices from '../../../sql/0010_notices.sql';
 import seals from '../../../sql/0011_seals.sql';
 import { HiveError } from '../../domain/errors.ts';
-import { sealPrompts } from './prompts.ts';
+import { sealPrompts } from './prompt-rows.ts';
 import { type Sql, statement } from './sql.ts';
 
 export interface Migration {

@@ -2,160 +2,14 @@
  * The statements of prompts. The compare-and-set that gives each prompt one winner (invariant 2) stands
  * here as `SETTLE`: whoever comes second changes no row.
  */
-import type { PromptFilter, PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
-import { foldName } from '../../domain/humans.ts';
-import { type Prompt, URGENCY_RANK, type Urgency, type Via } from '../../domain/prompts.ts';
+import type { PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
+import { type Prompt, URGENCY_RANK, type Via } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import {
-  type Conditions,
-  conditions,
-  decodeCursor,
-  encodeCursor,
-  escapeLike,
-  likePattern,
-} from './conditions.ts';
+import { promptLists } from './prompt-lists.ts';
+import { LIST, life, prompts, sealed, unseal } from './prompt-rows.ts';
 import { prunePrompts } from './prune.ts';
-import { checkSeal, sealOf } from './seals.ts';
-import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
 
-const prompts = table<Prompt>('prompts', {
-  ask_id: 'plain',
-  session_id: 'plain',
-  agent: 'plain',
-  source: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  turn_id: 'plain',
-  kind: 'plain',
-  header: 'plain',
-  question: 'plain',
-  context: 'plain',
-  options: 'json',
-  multi_select: 'boolean',
-  allow_free_text: 'boolean',
-  urgency: 'plain',
-  label: 'plain',
-  group_id: 'plain',
-  bind: 'plain',
-  survives_turn: 'boolean',
-  dialog: 'boolean',
-  idempotency_key: 'plain',
-  fingerprint: 'plain',
-  created_at: 'plain',
-  expires_at: 'plain',
-  to: 'plain',
-  recipients: 'json',
-  escalates_at: 'plain',
-  escalated_at: 'plain',
-  status: 'plain',
-  settled_at: 'plain',
-  decision: 'plain',
-  selected: 'json',
-  comment: 'plain',
-  by: 'plain',
-  via: 'plain',
-  response_id: 'plain',
-  cancel_reason: 'plain',
-  late_response: 'json',
-  amended: 'boolean',
-  orphaned: 'boolean',
-  snoozed_until: 'plain',
-  claimed_by: 'plain',
-  claimed_at: 'plain',
-  offered_at: 'plain',
-  seen_at: 'plain',
-  responded_at: 'plain',
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
-});
-
-/**
- * What may change once a prompt is asked, beside its status. An UPDATE names only these: SQLite rewrites every
- * index that has a named column in it, whether or not its value changed.
- */
-const life = table<Omit<Prompt, FixedField | 'status' | 'settled_at'>>('prompts', {
-  ask_id: 'plain',
-  decision: 'plain',
-  selected: 'json',
-  comment: 'plain',
-  by: 'plain',
-  via: 'plain',
-  response_id: 'plain',
-  cancel_reason: 'plain',
-  late_response: 'json',
-  amended: 'boolean',
-  orphaned: 'boolean',
-  snoozed_until: 'plain',
-  claimed_by: 'plain',
-  claimed_at: 'plain',
-  offered_at: 'plain',
-  seen_at: 'plain',
-  responded_at: 'plain',
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
-});
-type FixedField =
-  | 'session_id'
-  | 'agent'
-  | 'source'
-  | 'project'
-  | 'project_dir'
-  | 'turn_id'
-  | 'kind'
-  | 'header'
-  | 'question'
-  | 'context'
-  | 'options'
-  | 'multi_select'
-  | 'allow_free_text'
-  | 'urgency'
-  | 'label'
-  | 'group_id'
-  | 'bind'
-  | 'survives_turn'
-  | 'dialog'
-  | 'idempotency_key'
-  | 'fingerprint'
-  | 'created_at'
-  | 'expires_at'
-  | 'to'
-  | 'recipients'
-  | 'escalates_at'
-  | 'escalated_at';
-
-/** What is asked and what was decided. Not among them is what a statement changes in many rows at once. */
-const SEALED = [
-  ...['ask_id', 'kind', 'header', 'question', 'context', 'options', 'multi_select', 'allow_free_text'],
-  ...['urgency', 'dialog', 'created_at', 'expires_at', 'status', 'settled_at', 'decision', 'selected'],
-  ...['comment', 'by', 'via', 'response_id', 'cancel_reason', 'late_response', 'amended'],
-] as const satisfies readonly (keyof Prompt)[];
-const SEALED_AT: readonly number[] = SEALED.map((column) => prompts.columns.indexOf(column));
-
-function sealed(encoded: readonly SqlValue[]): number {
-  return sealOf(SEALED_AT.map((index) => encoded[index] ?? null));
-}
-
-function unseal(row: Row): Prompt {
-  checkSeal(row, SEALED, `the prompt ${row['ask_id']}`);
-  return prompts.decode(row);
-}
-
-/** The seal that fits a row, whatever seal it has. */
-export function sealOfPrompt(row: Row): number {
-  return sealOf(SEALED.map((column) => row[column] ?? null));
-}
-
-const ALL = statement(`SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
-const SEAL = statement('UPDATE prompts SET seal = $2 WHERE ask_id = $1');
-
-/** Seals every prompt as it stands: for the migration that brought the seals. */
-export async function sealPrompts(sql: Sql): Promise<void> {
-  for (const row of await sql.all(ALL, [])) await sql.run(SEAL, [row['ask_id'] ?? null, sealOfPrompt(row)]);
-}
-
-const LIST = `${prompts.list}, seal`;
 const width = life.columns.length;
 const INSERT = statement(prompts.insert(['urgency_rank', 'search_text', 'seal']));
 const CHANGED = `${life.assignments}, search_text = $${width + 1}, seal = $${width + 2}`;
@@ -195,46 +49,6 @@ const NEXT_ESCALATION = statement(
 const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
-const COUNT_BY_URGENCY = statement(
-  `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
-);
-
-/** What each view shows, and in which order: what waits by urgency and age, what is settled newest first. */
-interface View {
-  readonly where: string;
-  readonly order: readonly (keyof Prompt | 'urgency_rank')[];
-  readonly direction: 'ASC' | 'DESC';
-}
-const BY_URGENCY = { order: ['urgency_rank', 'created_at', 'ask_id'], direction: 'ASC' } as const;
-const NEWEST_FIRST = { order: ['settled_at', 'ask_id'], direction: 'DESC' } as const;
-const VIEWS: Readonly<Record<NonNullable<PromptFilter['status']> | 'all', View>> = {
-  waiting: { where: `status = 'pending'`, ...BY_URGENCY },
-  pending: { where: `status = 'pending'`, ...BY_URGENCY },
-  responded: { where: `status = 'responded'`, ...NEWEST_FIRST },
-  expired: { where: `status = 'expired'`, ...NEWEST_FIRST },
-  cancelled: { where: `status = 'cancelled'`, ...NEWEST_FIRST },
-  late: { where: 'late_response IS NOT NULL', ...NEWEST_FIRST },
-  all: { where: '1 = 1', order: ['created_at', 'ask_id'], direction: 'DESC' },
-};
-
-function filtered(filter: Omit<PromptFilter, 'limit' | 'cursor'>, now: string): Conditions {
-  const view = filter.status ?? 'all';
-  return conditions(VIEWS[view].where)
-    .and('(snoozed_until IS NULL OR snoozed_until <= ?)', view === 'waiting' ? now : undefined)
-    .and('session_id = ?', filter.session_id)
-    .and('agent = ?', filter.agent)
-    .and('project = ?', filter.project)
-    .and('kind = ?', filter.kind)
-    .and(
-      `recipients LIKE ? ESCAPE '\\'`,
-      filter.to === undefined ? undefined : `%${escapeLike(JSON.stringify(foldName(filter.to)))}%`,
-    )
-    .and(
-      `search_text LIKE ? ESCAPE '\\'`,
-      filter.query === undefined ? undefined : likePattern(filter.query),
-    );
-}
-
 const ADD_RESPONSE = statement(
   `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome)
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -271,42 +85,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(unseal),
     due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(unseal),
 
-    async list({ limit, cursor, ...filter }) {
-      const view = VIEWS[filter.status ?? 'all'];
-      const where = filtered(filter, now).after(
-        view.order,
-        view.direction,
-        decodeCursor(cursor, view.order.length),
-      );
-      const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
-      const query = statement(
-        `SELECT ${LIST}, urgency_rank FROM prompts WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
-      );
-      const rows = await sql.all(query, [...where.params, limit + 1]);
-      const page = rows.slice(0, limit);
-      const last = page.at(-1);
-      const more = rows.length > limit && last !== undefined;
-      return {
-        items: page.map(unseal),
-        next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
-      };
-    },
-
-    async count(filter) {
-      const where = filtered(filter, now);
-      const [row] = await sql.all(
-        statement(`SELECT COUNT(*) AS n FROM prompts WHERE ${where.text}`),
-        where.params,
-      );
-      return Number(row?.['n'] ?? 0);
-    },
-
-    async countByUrgency() {
-      const counts: Record<Urgency, number> = { critical: 0, normal: 0, low: 0 };
-      for (const row of await sql.all(COUNT_BY_URGENCY, []))
-        counts[String(row['urgency']) as Urgency] = Number(row['n']);
-      return counts;
-    },
+    ...promptLists(sql, now),
 
     async nextExpiry() {
       const [row] = await sql.all(NEXT_EXPIRY, []);
