@@ -25,6 +25,8 @@ const tasks = {
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
+  chaos: [everything, 'test/chaos/main.ts'],
+  'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],

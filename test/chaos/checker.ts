@@ -1,0 +1,35 @@
+/** Holds what the workers were told against what the store holds (design: the invariants). Pure. */
+import { acknowledged } from './checks/acknowledged.ts';
+import type { Check, Verdict } from './checks/check.ts';
+import { delivery, receipts } from './checks/delivery.ts';
+import { failures } from './checks/failures.ts';
+import { feeds } from './checks/feeds.ts';
+import { guards } from './checks/guards.ts';
+import { lateAnswers, noSelfApproval, oneWinner, provenance, silence } from './checks/settlements.ts';
+import type { Evidence } from './facts.ts';
+
+const CHECKS: readonly Check[] = [
+  acknowledged,
+  oneWinner,
+  silence,
+  lateAnswers,
+  receipts,
+  delivery,
+  provenance,
+  noSelfApproval,
+  feeds,
+  guards,
+  failures,
+];
+
+export interface Checked extends Verdict {
+  name: string;
+  proves: string;
+}
+
+export function checkAll(evidence: Evidence): Checked[] {
+  return CHECKS.map(({ name, proves, run }) => {
+    const { looked_at, violations } = run(evidence);
+    return { name, proves, looked_at, violations };
+  });
+}

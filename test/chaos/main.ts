@@ -1,0 +1,191 @@
+/**
+ * `npm run chaos`: real processes do what they do while a nemesis strikes them; then everything acknowledged is held
+ * against the store (docs/faults.md).
+ *   --seconds N      how long, 600 by default
+ *   --seed N         the plan and the choices of an earlier run again
+ *   --engine NAME    only sqlite, or only postgres
+ *   --calm           no faults
+ *   --sabotage NAME  with a deliberate bug, without faults: succeeds when the checker finds it; `all`: each in turn
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import type { Fault } from './plan.ts';
+import { report } from './report.ts';
+import { runLeg } from './run.ts';
+import { SABOTAGES } from './sabotage.ts';
+import { openYard, type Yard } from './yard.ts';
+
+/** Set inside: the folder on which a small file system of our own is mounted. */
+const DISK = 'HIVE_CHAOS_DISK';
+const DISK_SIZE = '32m';
+/** Of the time the last part is PostgreSQL's. */
+const POSTGRES_PART = 0.25;
+const SABOTAGE_SECONDS = 10;
+const EVERYWHERE: readonly Fault[] = ['kill', 'pause', 'clock'];
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string' },
+    seed: { type: 'string' },
+    engine: { type: 'string' },
+    calm: { type: 'boolean', default: false },
+    sabotage: { type: 'string' },
+  },
+});
+const sabotaged = values.sabotage !== undefined;
+const seconds = Number(values.seconds ?? (sabotaged ? SABOTAGE_SECONDS : 600));
+const seed = Number(values.seed ?? Date.now() % 1_000_000);
+if (!(seconds >= 5) || !Number.isInteger(seed)) {
+  process.stderr.write('--seconds takes a number, 5 or more; --seed takes a whole number.\n');
+  process.exit(2);
+}
+
+let yard: Yard | null = null;
+let server: PostgresServer | null = null;
+
+const code = process.env[DISK] === undefined ? await onDiskOfOurOwn() : await main(process.env[DISK]);
+// Time limits of calls that were cut off would hold it for some seconds more.
+process.exit(code);
+
+/** Starts this again in a mount namespace that ends with it, with a small disk of its own; without one where that is not allowed. */
+async function onDiskOfOurOwn(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'hive-chaos-'));
+  const namespace = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m'];
+  const mount = `mount -t tmpfs -o size=${DISK_SIZE},mode=0700 none "$${DISK}" && exec "$@"`;
+  const env = { ...process.env, [DISK]: join(folder, 'disk') };
+  mkdirSync(env[DISK], { mode: 0o700 });
+  const may =
+    spawnSync('unshare', [...namespace, 'sh', '-c', mount, 'sh', 'true'], { env, stdio: 'ignore' }).status ===
+    0;
+  try {
+    if (!may) {
+      process.stdout.write('No file system may be mounted here: the disk is never full in this run.\n');
+      return await main(null);
+    }
+    const words = [
+      ...namespace,
+      'sh',
+      '-c',
+      mount,
+      'sh',
+      process.execPath,
+      ...process.execArgv,
+      ...process.argv.slice(1),
+    ];
+    const child = spawn('unshare', words, { env, stdio: 'inherit' });
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => child.kill(name));
+    return await new Promise<number>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code) => resolve(code ?? 1));
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function main(disk: string | null): Promise<number> {
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => void tidyUp().then(() => process.exit(1)));
+  if (!sabotaged) return chaos(disk);
+  const names = values.sabotage === 'all' ? Object.keys(SABOTAGES) : [String(values.sabotage)];
+  let missed = 0;
+  for (const name of names) if (!(await isFound(name))) missed += 1;
+  process.stdout.write(missed === 0 ? 'Every sabotage was found.\n' : `${missed} were not found.\n`);
+  return missed === 0 ? 0 : 1;
+}
+
+async function chaos(disk: string | null): Promise<number> {
+  process.stdout.write(`chaos: seed ${seed}, ${seconds} s\n`);
+  const both = values.engine === undefined;
+  let broken = 0;
+  if (values.engine !== 'postgres') {
+    const faults: Fault[] = [
+      ...EVERYWHERE,
+      'permissions',
+      'bell',
+      ...(disk === null ? [] : ['disk' as const]),
+    ];
+    broken += await leg('SQLite', { disk, faults, part: both ? 1 - POSTGRES_PART : 1 });
+  }
+  if (values.engine !== 'sqlite')
+    broken += await leg('PostgreSQL', {
+      disk: null,
+      faults: [...EVERYWHERE, 'postgres'],
+      part: both ? POSTGRES_PART : 1,
+    });
+  const again = `npm run chaos -- --seed ${seed} --seconds ${seconds}${both ? '' : ` --engine ${values.engine}`}`;
+  process.stdout.write(
+    broken === 0 ? '\nEvery invariant held.\n' : `\n${broken} violations. The same plan again: ${again}\n`,
+  );
+  return broken === 0 ? 0 : 1;
+}
+
+interface LegPlan {
+  disk: string | null;
+  faults: readonly Fault[];
+  /** Of the whole time. */
+  part: number;
+  sabotage?: string;
+}
+
+/** Returns how many violations were found. What a run found is kept, and where, is said. */
+async function leg(engine: string, plan: LegPlan): Promise<number> {
+  const { struck: _, ...done } = await run(engine, plan);
+  return done.violations;
+}
+
+async function run(
+  engine: string,
+  { disk, faults, part, sabotage }: LegPlan,
+): Promise<{ struck: ReadonlyMap<string, number>; violations: number; broken: string[] }> {
+  const folder = mkdtempSync(join(tmpdir(), 'hive-chaos-run-'));
+  let keep = false;
+  try {
+    server = engine === 'PostgreSQL' ? await startPostgres() : null;
+    const store = server?.address('chaos') ?? join(disk ?? folder, 'store', 'hive.db');
+    yard = openYard({ folder, store, sabotage: sabotage ?? null });
+    const restartPostgres = server === null ? null : server.restart;
+    const duration_ms = seconds * 1000 * part;
+    const calm = values.calm || sabotage !== undefined;
+    const done = await runLeg({
+      engine,
+      seed,
+      duration_ms,
+      yard,
+      faults: calm ? [] : faults,
+      disk,
+      restartPostgres,
+    });
+    const broken = done.checked.filter(({ violations }) => violations.length > 0);
+    keep = broken.length > 0 && sabotage === undefined;
+    if (sabotage === undefined) process.stdout.write(`${report(done)}\n`);
+    if (keep) process.stdout.write(`  The logs of all workers are kept in ${join(folder, 'logs')}\n`);
+    const violations = broken.reduce((sum, one) => sum + one.violations.length, 0);
+    return { struck: done.struck, violations, broken: broken.map(({ name }) => name) };
+  } finally {
+    await tidyUp();
+    if (!keep) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    else for (const part of ['home', 'program']) rmSync(join(folder, part), { recursive: true, force: true });
+  }
+}
+
+async function isFound(name: string): Promise<boolean> {
+  const { what, found_by } = SABOTAGES[name] ?? { what: '', found_by: '' };
+  const { broken } = await run('SQLite', { disk: null, faults: [], part: 1, sabotage: name });
+  const found = broken.includes(found_by);
+  process.stdout.write(
+    `${found ? 'found   ' : 'NOT FOUND'} ${name}: ${what} (broken: ${broken.join(', ') || 'nothing'})\n`,
+  );
+  return found;
+}
+
+async function tidyUp(): Promise<void> {
+  await yard?.clear();
+  yard = null;
+  await server?.stop();
+  server = null;
+}

@@ -1,0 +1,32 @@
+/** One command or hook: started, given its input, and waited for, as a shell or a client does. */
+import { lost } from '../calm.ts';
+import { type Environment, signal, type Yard } from '../yard.ts';
+
+/** A client kills what takes longer. */
+const LIMIT_MS = 12_000;
+
+export interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** @throws Failure `lost` when it was killed, by the nemesis or for being silent too long. */
+export async function run(
+  yard: Yard,
+  worker: string,
+  args: readonly string[],
+  { env = {}, input = '' }: { env?: Environment; input?: string } = {},
+): Promise<Ended> {
+  const { child, pid, exited, stderr } = await yard.start(worker, args, { env });
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stdin.end(input);
+  const timer = setTimeout(() => signal(pid, 'SIGKILL'), LIMIT_MS);
+  const code = await exited;
+  clearTimeout(timer);
+  if (code === null && out === '') throw lost(`hive ${args[0]} was killed`);
+  return { code, out, err: stderr() };
+}

@@ -1,0 +1,90 @@
+/** What the workers of a run share: where they live, what they have heard of, and whether they are to go on. */
+import { attempt, Failure, sleep } from './calm.ts';
+import { type Log, openLog } from './log.ts';
+import { type Random, randomOf } from './random.ts';
+import type { Yard } from './yard.ts';
+
+export interface World {
+  readonly yard: Yard;
+  readonly seed: number;
+  /** Handles of agents, to be mentioned and interrupted. */
+  readonly handles: Set<string>;
+  /** The questions that were asked last, to be answered by whoever comes. */
+  readonly asks: string[];
+  /** False once the time is up: what is under way is brought to its end. */
+  working: boolean;
+}
+
+/** One that does things to the hive, and writes down what became of them. */
+export interface Worker {
+  readonly name: string;
+  /** Does things until `world.working` is false. */
+  work(): Promise<void>;
+  /** Does once more what it does not know to be done; the faults are over. */
+  settle(): Promise<void>;
+  /** Reads what is to be read, when everybody has settled. */
+  finish(): Promise<void>;
+  /** Ends what still runs; who follows the feed has first seen all that had happened until `last`. */
+  end(last: LastOfAll): Promise<void>;
+}
+
+/** Where the store stood when everybody had finished. */
+export interface LastOfAll {
+  /** The seq of the last event. */
+  head: number;
+  /** The last message, and the seq of its event; null where nobody posted. */
+  message: { message_id: string; seq: number } | null;
+}
+
+/** What every worker has. */
+export interface Desk {
+  readonly log: Log;
+  readonly random: Random;
+  /** A text that no other act of the run has. */
+  unique(what: string): string;
+}
+
+export function deskOf({ yard, seed }: World, name: string): Desk {
+  let count = 0;
+  return {
+    log: openLog(yard.logs, name),
+    random: randomOf(seed, name),
+    unique(what) {
+      count += 1;
+      return `${what} ${count} of ${name}`;
+    },
+  };
+}
+
+export function remember(world: World, ask_id: string): void {
+  world.asks.push(ask_id);
+  if (world.asks.length > 50) world.asks.shift();
+}
+
+/** Waits for what must come without faults. @throws Error when it does not come within a minute. */
+export async function untilSeen(what: string, seen: () => boolean): Promise<void> {
+  const started = performance.now();
+  while (!seen()) {
+    if (performance.now() - started > FINISH_MS)
+      throw new Error(`${what} did not come within ${FINISH_MS / 1000} s after the last fault.`);
+    await sleep(50);
+  }
+}
+
+/** How long a worker tries to finish; longer than any wait in the product. */
+const FINISH_MS = 60_000;
+const AGAIN_MS = 200;
+
+/** Tries again until it is done or refused for good. @throws Error when it could not be done in a minute without faults. */
+export async function untilDone<T>(log: Log, what: string, act: () => Promise<T>): Promise<T | Failure> {
+  const started = performance.now();
+  for (;;) {
+    const result = await attempt(log, what, act);
+    if (!(result instanceof Failure) || !result.isTransient) return result;
+    if (performance.now() - started > FINISH_MS)
+      throw new Error(
+        `${log.worker} could not ${what} within ${FINISH_MS / 1000} s after the last fault: ${result.message}`,
+      );
+    await sleep(AGAIN_MS);
+  }
+}

@@ -1,0 +1,159 @@
+/** Where the processes of a run live: a build of the program, their environment, and who runs at the moment. */
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { lost } from './calm.ts';
+import { applySabotage } from './sabotage.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
+/** Root as much as anybody is to be stopped by the permissions of a file. */
+const POWERLESS = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Running {
+  readonly worker: string;
+  readonly child: ChildProcessWithoutNullStreams;
+  /** The process of `hive` itself, which need not be the one that was started. */
+  readonly pid: number;
+  readonly exited: Promise<number | null>;
+  stderr(): string;
+}
+
+export interface Yard {
+  /** A path, or the address of a PostgreSQL schema. */
+  readonly store: string;
+  /** Where the workers write their logs. */
+  readonly logs: string;
+  /** Starts `hive ARGS…` for a worker. `hosted`: under a process of its own, as an agent's client is one. */
+  start(
+    worker: string,
+    args: readonly string[],
+    options?: { env?: Environment; hosted?: boolean },
+  ): Promise<Running>;
+  running(): readonly Running[];
+  /** Shifts the clock of all its processes, in milliseconds. */
+  setClock(shift_ms: number): void;
+  /** kill -9 to all, for good; resolves when they are gone. */
+  clear(): Promise<void>;
+}
+
+export interface YardOptions {
+  /** An empty folder; the caller removes it. */
+  folder: string;
+  store: string;
+  sabotage: string | null;
+}
+
+export function openYard({ folder, store, sabotage }: YardOptions): Yard {
+  const home = join(folder, 'home');
+  const logs = join(folder, 'logs');
+  const clock = join(folder, 'clock');
+  for (const path of [home, logs]) mkdirSync(path, { recursive: true, mode: 0o700 });
+  writeFileSync(clock, '0');
+  const program = join(folder, 'program');
+  build(program, sabotage);
+  const powerless =
+    process.getuid?.() === 0 && spawnSync(POWERLESS[0] ?? '', [...POWERLESS.slice(1), 'true']).status === 0
+      ? POWERLESS
+      : [];
+  const running = new Set<Running>();
+  let cleared = false;
+
+  const environment: Environment = {
+    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    HOME: home,
+    LANG: 'C.UTF-8',
+    HIVE_STORE: store,
+    // Else the questions of the run would pop up on the desktop of whoever runs it.
+    DBUS_SESSION_BUS_ADDRESS: 'disabled:',
+    NODE_OPTIONS: `--import=${CLOCK}`,
+    HIVE_CHAOS_CLOCK: clock,
+  };
+
+  return {
+    store,
+    logs,
+    async start(worker, args, { env = {}, hosted = false } = {}) {
+      if (cleared) throw lost('the run is over');
+      const command = [...powerless, process.execPath, join(program, 'bin/hive'), ...args];
+      // A shell that has more to do does not become its last command.
+      const [file = '', ...words] = hosted ? ['sh', '-c', '"$@"; exit $?', 'sh', ...command] : command;
+      const child = spawn(file, words, { env: { ...environment, ...env }, cwd: home, stdio: 'pipe' });
+      let said = '';
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        said = (said + text).slice(-4_000);
+      });
+      child.stdin.on('error', () => undefined);
+      const exited = new Promise<number | null>((resolve, reject) => {
+        child.once('error', reject);
+        child.once('close', resolve);
+      });
+      const pid = hosted ? await childOf(child.pid ?? 0, exited) : (child.pid ?? 0);
+      const one: Running = { worker, child, pid, exited, stderr: () => said };
+      running.add(one);
+      void exited.finally(() => running.delete(one));
+      return one;
+    },
+    running: () => [...running],
+    setClock: (shift_ms) => writeFileSync(clock, String(shift_ms)),
+    async clear() {
+      cleared = true;
+      const all = [...running];
+      for (const { pid, child } of all) {
+        signal(pid, 'SIGKILL');
+        child.kill('SIGKILL');
+        child.stdout.destroy();
+      }
+      await Promise.all(all.map(({ exited }) => exited));
+    },
+  };
+}
+
+/** A build of its own: nobody who builds meanwhile changes what runs here, and a sabotage changes nothing but it. */
+function build(program: string, sabotage: string | null): void {
+  for (const part of ['bin', 'package.json', 'scripts', 'sql', 'src'])
+    cpSync(join(ROOT, part), join(program, part), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
+  if (sabotage !== null) applySabotage(join(program, 'src'), sabotage);
+  const built = spawnSync(process.execPath, ['scripts/build.mjs', '--fast'], {
+    cwd: program,
+    encoding: 'utf8',
+  });
+  if (built.status !== 0) throw new Error(`The program could not be built: ${built.stdout}${built.stderr}`);
+}
+
+/** Sends a signal to a process that may be gone. */
+export function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** The first child of a process, as soon as it has one. */
+async function childOf(pid: number, exited: Promise<unknown>): Promise<number> {
+  let over = false;
+  void exited.then(() => {
+    over = true;
+  });
+  for (;;) {
+    const child = children(pid)[0];
+    if (child !== undefined) return child;
+    if (over) return pid;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+function children(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .flatMap((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' '))
+      .filter(Boolean)
+      .map(Number);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,223 @@
+/** The checker of `npm run chaos`: content with what is right, and each check finds what it is there for. */
+import { describe, expect, test } from 'vitest';
+import { checkAll } from '../chaos/checker.ts';
+import type { Evidence, Fact, StoredRow } from '../chaos/facts.ts';
+import { story } from './chaos-story.ts';
+
+type Story = ReturnType<typeof story>;
+
+/** What the checks say of a story that something happened to: the names of those that it breaks, with why. */
+function broken(spoil: (told: Story) => void = () => undefined): Map<string, string[]> {
+  const told = story();
+  spoil(told);
+  const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
+  const checked = checkAll({ logs, store: told.store as Evidence['store'] });
+  return new Map(checked.filter((one) => one.violations.length > 0).map((one) => [one.name, one.violations]));
+}
+
+function row(rows: readonly StoredRow[], index: number): Record<string, unknown> {
+  return rows[index] as Record<string, unknown>;
+}
+
+/** The facts of one kind that a worker knows, to be changed. */
+function known<Did extends Fact['did']>(facts: Fact[] | undefined, did: Did): Extract<Fact, { did: Did }>[] {
+  return (facts ?? []).filter((fact): fact is Extract<Fact, { did: Did }> => fact.did === did);
+}
+
+function drop<T>(from: T[] | undefined, which: (one: T) => boolean): void {
+  from?.splice(from.findIndex(which), 1);
+}
+
+test('a run in which all is right breaks nothing, and every check but the one of failures has looked at something', () => {
+  expect([...broken()]).toEqual([]);
+  const told = story();
+  const logs = Object.entries(told.facts).map(([worker, facts]) => ({ worker, facts }));
+  const idle = checkAll({ logs, store: told.store as Evidence['store'] }).filter(
+    (one) => one.looked_at === 0,
+  );
+  expect(idle.map(({ name }) => name)).toEqual(['no self-approval', 'failures']);
+});
+
+describe('each check finds what it is there for', () => {
+  const cases: readonly (readonly [check: string, what: string, spoil: (told: Story) => void])[] = [
+    ['acknowledged', 'a question is lost', ({ store }) => store.prompts.shift()],
+    [
+      'acknowledged',
+      'a question is there twice',
+      ({ store }) => store.prompts.push({ ...row(store.prompts, 1), ask_id: 'ask-3', idempotency_key: null }),
+    ],
+    ['acknowledged', 'an answer is lost', ({ store }) => store.responses.pop()],
+    ['acknowledged', 'a message is lost', ({ store }) => store.messages.pop()],
+    [
+      'acknowledged',
+      'a message is there twice',
+      ({ store }) => store.messages.push({ ...row(store.messages, 0), message_id: 'msg-2' }),
+    ],
+    [
+      'acknowledged',
+      'a mention is unprocessed again',
+      ({ store }) => Object.assign(row(store.mentions, 0), { status: 'unprocessed' }),
+    ],
+    [
+      'acknowledged',
+      'a stopped turn runs',
+      ({ facts }) =>
+        facts['desk']?.push({
+          did: 'interrupted',
+          turn_id: 'turn-1',
+          outcome: 'aborted',
+          abort_reason: 'interrupted',
+        }),
+    ],
+    [
+      'acknowledged',
+      'an answer that nobody gave is stored',
+      ({ facts }) => drop(facts['desk'], (fact) => fact.did === 'tried'),
+    ],
+    [
+      'acknowledged',
+      'the file is damaged',
+      ({ store }) => Object.assign(store, { integrity: 'row 3 missing from index' }),
+    ],
+    [
+      'one winner',
+      'two were told that they won',
+      ({ facts }) => Object.assign(known(facts['desk'], 'answered')[1] ?? {}, { accepted: true }),
+    ],
+    [
+      'one winner',
+      'two answers are accepted',
+      ({ store }) => Object.assign(row(store.responses, 1), { outcome: 'accepted' }),
+    ],
+    [
+      'one winner',
+      'a prompt is settled twice',
+      ({ store }) => Object.assign(row(store.events, 3), { type: 'prompt/responded' }),
+    ],
+    [
+      'one winner',
+      "the loser's answer stands",
+      ({ store }) => Object.assign(row(store.prompts, 0), { decision: 'answer 2' }),
+    ],
+    [
+      'silence',
+      'what expired is decided',
+      ({ store }) => Object.assign(row(store.prompts, 1), { decision: 'yes' }),
+    ],
+    [
+      'silence',
+      'the asker was told a decision of what expired',
+      ({ facts }) => Object.assign(known(facts['agent'], 'told')[1] ?? {}, { decision: 'yes' }),
+    ],
+    [
+      'late answers',
+      'a late answer is gone',
+      ({ store }) => Object.assign(row(store.prompts, 1), { late_response: null }),
+    ],
+    ['receipts', 'an answer was read before it was handed', ({ store }) => swapTypes(store.events, 4, 5)],
+    [
+      'receipts',
+      'a receipt has another time than its event',
+      ({ store }) => Object.assign(row(store.prompts, 0), { handed_at: '2026-01-11T09:00:00.000Z' }),
+    ],
+    [
+      'receipts',
+      'an answer is amended after it was handed',
+      ({ store }) => Object.assign(row(store.events, 5), { type: 'prompt/amended' }),
+    ],
+    [
+      'delivery',
+      'the asker never heard of the answer',
+      ({ facts }) => drop(facts['agent'], (fact) => fact.did === 'told'),
+    ],
+    [
+      'delivery',
+      'the asker was told another answer',
+      ({ facts }) => Object.assign(known(facts['agent'], 'told')[0] ?? {}, { text: 'answer 2' }),
+    ],
+    [
+      'delivery',
+      'the asker never heard of the late answer',
+      ({ facts }) => Object.assign(known(facts['agent'], 'told')[1] ?? {}, { text: '' }),
+    ],
+    ['provenance', 'nobody answered', ({ store }) => Object.assign(row(store.prompts, 0), { by: null })],
+    [
+      'provenance',
+      'an answer came from nowhere',
+      ({ store }) => Object.assign(row(store.responses, 0), { via: null }),
+    ],
+    [
+      'no self-approval',
+      'an agent answered itself',
+      ({ store }) => Object.assign(row(store.responses, 0), { via: 'mcp', by: 'Agent-first' }),
+    ],
+    [
+      'no self-approval',
+      'an agent answered a permission',
+      ({ store }) => {
+        Object.assign(row(store.responses, 0), { via: 'mcp', by: 'Agent-other' });
+        Object.assign(row(store.prompts, 0), { kind: 'permission' });
+      },
+    ],
+    [
+      'feeds',
+      'a follower missed an event',
+      ({ facts }) => drop(facts['follower'], (fact) => fact.did === 'saw' && fact.seq === 4),
+    ],
+    [
+      'feeds',
+      'a follower saw an event twice',
+      ({ facts }) => facts['follower']?.splice(3, 0, { did: 'saw', seq: 2 }),
+    ],
+    ['feeds', 'a follower missed the last event', ({ facts }) => facts['follower']?.pop()],
+    ['feeds', 'a desk was not told of a message', ({ facts }) => facts['desk']?.pop()],
+    [
+      'feeds',
+      'a desk was told of a message twice',
+      ({ facts }) =>
+        facts['desk']?.push({ did: 'heard', method: 'message/posted', id: 'msg-1', status: null }),
+    ],
+    [
+      'feeds',
+      'a desk was not told of a question',
+      ({ facts }) => drop(facts['desk'], (fact) => fact.did === 'heard' && fact.id === 'ask-2'),
+    ],
+    [
+      'guards',
+      'the call that clears the gate was held',
+      ({ facts }) =>
+        Object.assign(known(facts['agent'], 'hooked')[0] ?? {}, {
+          tool: 'mcp__hive__hivemind_process_mentions',
+        }),
+    ],
+    [
+      'guards',
+      'a held call was not told why',
+      ({ facts }) => Object.assign(known(facts['agent'], 'hooked')[0] ?? {}, { reason: 'No.' }),
+    ],
+    [
+      'failures',
+      'a call failed inside',
+      ({ facts }) =>
+        facts['agent']?.push({ did: 'failed', what: 'ask', code: 'internal', message: 'internal: …' }),
+    ],
+  ];
+
+  test.each(cases)('%s: %s', (check, _what, spoil) => {
+    const found = broken(spoil);
+    expect([...found.keys()]).toContain(check);
+    expect(found.get(check)?.[0]).toMatch(/\w/);
+  });
+});
+
+test('a desk that was killed owes only what it was told before; the next begins anew', () => {
+  const found = broken(({ facts }) => {
+    facts['desk']?.unshift({ did: 'opened', head_seq: 0 });
+  });
+  expect([...found]).toEqual([]);
+});
+
+function swapTypes(events: readonly StoredRow[], one: number, other: number): void {
+  const [first, second] = [row(events, one), row(events, other)];
+  [first['type'], second['type']] = [second['type'], first['type']];
+}

@@ -1,0 +1,43 @@
+/** What the nemesis of `npm run chaos` does is made of the seed alone. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { type Fault, planStrokes } from '../chaos/plan.ts';
+import { SABOTAGES } from '../chaos/sabotage.ts';
+import { ROOT } from '../support/children.ts';
+
+const FAULTS: readonly Fault[] = ['kill', 'pause', 'disk', 'permissions', 'clock', 'bell', 'postgres'];
+const WORKERS = ['agent', 'desk', 'follower'];
+const OPTIONS = { duration_ms: 60_000, workers: WORKERS, faults: FAULTS };
+
+describe('a plan', () => {
+  test('is the same for the same seed, and another for another', () => {
+    expect(planStrokes(7, OPTIONS)).toEqual(planStrokes(7, OPTIONS));
+    expect(planStrokes(7, OPTIONS)).not.toEqual(planStrokes(8, OPTIONS));
+  });
+
+  test('has every fault in it, and nothing but what it may do', () => {
+    const all = new Set(planStrokes(7, { ...OPTIONS, duration_ms: 600_000 }).map(({ fault }) => fault));
+    expect([...all].sort()).toEqual([...FAULTS].sort());
+    const kills = planStrokes(7, { ...OPTIONS, faults: ['kill'] });
+    expect(new Set(kills.map(({ fault }) => fault))).toEqual(new Set(['kill']));
+    expect(planStrokes(7, { ...OPTIONS, faults: [] })).toEqual([]);
+  });
+
+  test.each([1, 2, 3, 4, 5])('is healed before its time is up (seed %i)', (seed) => {
+    const strokes = planStrokes(seed, OPTIONS);
+    expect(strokes.length).toBeGreaterThan(20);
+    for (const { at_ms, for_ms, fault, worker } of strokes) {
+      expect(at_ms + for_ms).toBeLessThan(OPTIONS.duration_ms);
+      expect(WORKERS.includes(worker ?? '')).toBe(fault === 'kill' || fault === 'pause');
+    }
+  });
+});
+
+test.each(Object.entries(SABOTAGES))('the sabotage %s still finds what it breaks', (_name, { edits }) => {
+  expect(edits.length).toBeGreaterThan(0);
+  for (const [file, from] of edits) {
+    const parts = readFileSync(join(ROOT, 'src', file), 'utf8').split(from);
+    expect([file, from, parts.length - 1]).toEqual([file, from, 1]);
+  }
+});
