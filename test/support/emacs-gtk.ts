@@ -80,7 +80,10 @@ export async function openGraphical(
     key: async (name) => void (await xdotool('key', name)),
     async close() {
       child.kill('SIGTERM');
+      // It saves the clipboard at its end, and may wait for a manager of clipboards that is not there.
+      const hanging = setTimeout(() => child.kill('SIGKILL'), 5_000);
       await gone;
+      clearTimeout(hanging);
     },
   };
   const idOf = async (which: string): Promise<string> =>
