@@ -37,11 +37,10 @@ const FAMILIES: readonly Family[] = [
   wake,
   engines,
   serve,
-  growth,
 ];
 
 /** What needs the registry or more time than a coffee: `npm run bench:full`, or `--only` one of them. */
-const MORE: readonly Family[] = [peers];
+const MORE: readonly Family[] = [growth, peers];
 
 const { values } = parseArgs({
   options: {

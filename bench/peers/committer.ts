@@ -1,4 +1,4 @@
-/** Asks on the store in HIVE_STORE for so many milliseconds, and says how often it was done. Started by rows/engines.ts. */
+/** Asks on the store in HIVE_STORE for so many milliseconds, and prints how long each took. Started by rows/engines.ts. */
 import { openHive } from '../../src/open-hive.ts';
 
 const hive = await openHive();
@@ -16,11 +16,12 @@ const session = await hive.sessions.introduce({
 process.stdout.write('ready\n');
 await new Promise((resolve) => process.stdin.once('data', resolve));
 const until = performance.now() + Number(process.argv[2]);
-let done = 0;
+const took: number[] = [];
 while (performance.now() < until) {
+  const started = performance.now();
   await hive.prompts.ask({ question: 'Drop the old sessions table after the migration?' }, session);
-  done += 1;
+  took.push(performance.now() - started);
 }
-process.stdout.write(`${done}\n`);
+process.stdout.write(`${JSON.stringify(took)}\n`);
 await hive.close();
 process.exit(0);

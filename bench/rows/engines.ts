@@ -34,23 +34,24 @@ export const engines: Family = {
     const server = await startPostgres();
     try {
       const folder = tempFolder();
-      const latency = await compare(folder, server.address('latency'), full);
+      const pairs = await compare(folder, server.address('latency'), full);
       const replicated = await withStandby(full);
       const load_ms = full ? 3_000 : 500;
       const rates: Measurement[] = [];
-      for (const n of PROCESSES) {
-        const sqlite = Array<string>(n).fill(storeIn(tempFolder()));
-        rates.push(await rate(`questions/s, ${n} processes, SQLite`, sqlite, load_ms));
-      }
-      for (const n of PROCESSES) {
-        const one = Array<string>(n).fill(server.address(`processes_${n}`));
-        rates.push(await rate(`questions/s, ${n} processes, PostgreSQL`, one, load_ms));
+      const waits: Measurement[] = [];
+      for (const engine of ['SQLite', 'PostgreSQL']) {
+        for (const n of PROCESSES) {
+          const store = engine === 'SQLite' ? storeIn(tempFolder()) : server.address(`processes_${n}`);
+          const times = await askAll(Array<string>(n).fill(store), load_ms);
+          rates.push(rate(`questions/s, ${n} processes, ${engine}`, times, load_ms));
+          waits.push(latency(times, n, engine));
+        }
       }
       for (const n of PROCESSES.slice(1)) {
         const each = Array.from({ length: n }, (_, hive) => server.address(`hives_${n}_${hive}`));
-        rates.push(await rate(`questions/s, ${n} hives in one database`, each, load_ms));
+        rates.push(rate(`questions/s, ${n} hives in one database`, await askAll(each, load_ms), load_ms));
       }
-      return [...latency, replicated, ...rates];
+      return [...pairs, replicated, ...rates, ...waits];
     } finally {
       await server.stop();
     }
@@ -165,8 +166,8 @@ async function wake({ agent, desk, session }: Pair): Promise<number> {
   return performance.now() - started;
 }
 
-/** One process for each store named, all of them asking for `load_ms`. */
-async function rate(name: string, stores: readonly string[], load_ms: number): Promise<Measurement> {
+/** One process for each store named, all of them asking for `load_ms`: how long each question took. */
+async function askAll(stores: readonly string[], load_ms: number): Promise<number[]> {
   const committers = [];
   for (const store of stores) {
     const child = start(process.execPath, ['--import', LOADER, COMMITTER, String(load_ms)], {
@@ -178,14 +179,37 @@ async function rate(name: string, stores: readonly string[], load_ms: number): P
     await once(lines, 'line');
     committers.push({ child, lines });
   }
-  const counts = committers.map(async ({ lines }) => Number(((await once(lines, 'line')) as [string])[0]));
+  const times = committers.map(
+    async ({ lines }) => JSON.parse(((await once(lines, 'line')) as [string])[0]) as number[],
+  );
   for (const { child } of committers) child.stdin?.write('go');
-  const total = (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+  return (await Promise.all(times)).flat();
+}
+
+function rate(name: string, times: readonly number[], load_ms: number): Measurement {
   return {
     name,
     unit: '/s',
-    samples: [(total / load_ms) * 1_000],
+    samples: [(times.length / load_ms) * 1_000],
     floor: null,
     target: { of: 'p50', at_least: 50 },
+  };
+}
+
+/** The same as what one of them waits: a point of the curve of processes. */
+function latency(times: readonly number[], processes: number, engine: string): Measurement {
+  return {
+    name: `ask, ${processes} processes, ${engine}`,
+    unit: 'ms',
+    samples: times,
+    floor: null,
+    target: null,
+    point: {
+      curve: 'ask-processes',
+      title: 'Asking, with so many processes that ask all the time',
+      axis: 'processes',
+      series: engine,
+      x: processes,
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * What a history of a million settled questions costs those who ask and wait, on both engines: beside it the same
- * with a thousand. The history is loaded in bulk, as rows that differ in their ids and times.
+ * What it costs those who ask and wait that a store has grown, on both engines: up to a million settled questions, and
+ * up to ten thousand that nobody has answered. They are loaded in bulk, as rows that differ in their ids and times.
  */
 
 import type { Hive } from '../../src/application/hive.ts';
@@ -14,35 +14,47 @@ import { type Family, interleave, type Measurement, timed } from '../harness.ts'
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const question = 'Drop the old sessions table after the migration?';
-const FEW = 1_000;
 /** PostgreSQL ends a statement of ours after 10 s. */
 const BATCH = 10_000;
 const ASLEEP_MS = 20;
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
-const MANY = 1_000_000;
+const MILLION = 1_000_000;
+
+/** What there is more and more of. */
+const KINDS = [
+  { state: 'settled', sizes: [1_000, 10_000, 100_000, MILLION], at_most: 1.5 },
+  { state: 'pending', sizes: [10, 100, 1_000, 10_000], at_most: 2 },
+] as const;
+type Kind = (typeof KINDS)[number];
 
 export const growth: Family = {
   name: 'growth',
-  rows: ENGINES.flatMap((engine) => [
-    `ask, 1,000,000 settled, ${engine}`,
-    `answer → wait, 1,000,000 settled, ${engine}`,
-  ]),
+  rows: KINDS.flatMap(({ state, sizes }) =>
+    ENGINES.flatMap((engine) =>
+      ['ask', 'answer → wait'].map((what) => nameOf(what, sizes[3], state, engine)),
+    ),
+  ),
   async measure(effort) {
-    const full = effort === 'full';
-    const many = full ? MANY : FEW * 10;
     const server = await startPostgres();
     try {
-      const sqlite = [storeIn(tempFolder()), storeIn(tempFolder())] as const;
-      const postgres = [server.address('many'), server.address('few')] as const;
-      return [
-        ...(await compare('SQLite', sqlite, many, full)),
-        ...(await compare('PostgreSQL', postgres, many, full)),
-      ];
+      const rows: Measurement[] = [];
+      for (const kind of KINDS) {
+        for (const engine of ENGINES) {
+          const open = (size: number): string =>
+            engine === 'SQLite' ? storeIn(tempFolder()) : server.address(`${kind.state}_${size}`);
+          rows.push(...(await measureGrowth(engine, kind, open, effort === 'full')));
+        }
+      }
+      return rows;
     } finally {
       await server.stop();
     }
   },
 };
+
+function nameOf(what: string, size: number, state: string, engine: string): string {
+  return `${what}, ${size.toLocaleString('en')} ${state}, ${engine}`;
+}
 
 interface Grown {
   agent: Hive;
@@ -50,32 +62,49 @@ interface Grown {
   session: Awaited<ReturnType<Hive['sessions']['introduce']>>;
 }
 
-async function compare(
+/** A row for each size; the largest is held against the smallest. */
+async function measureGrowth(
   engine: (typeof ENGINES)[number],
-  [large, small]: readonly [string, string],
-  settled: number,
+  { state, sizes, at_most }: Kind,
+  open: (size: number) => string,
   full: boolean,
 ): Promise<Measurement[]> {
-  const [many, few] = [await grow(large, settled), await grow(small, FEW)];
-  const asks = await interleave(full ? 300 : 30, { many: () => ask(many), few: () => ask(few) });
-  const wakes = await interleave(full ? 150 : 20, { many: () => wake(many), few: () => wake(few) });
-  for (const { agent, desk } of [many, few]) {
+  const chosen = full ? sizes : sizes.slice(0, 2);
+  const hives = new Map<string, Grown>();
+  for (const size of chosen) hives.set(String(size), await grow(open(size), size, state));
+  const each = (work: (hive: Grown) => Promise<number>) =>
+    Object.fromEntries([...hives].map(([size, hive]) => [size, () => work(hive)]));
+  const measured = {
+    ask: await interleave(full ? 300 : 30, each(ask)),
+    'answer → wait': await interleave(full ? 150 : 20, each(wake)),
+  };
+  for (const { agent, desk } of hives.values()) {
     await agent.close();
     await desk.close();
   }
-  const count = settled.toLocaleString('en');
-  const row = (name: string, samples: Record<'many' | 'few', number[]>): Measurement => ({
-    name: `${name}, ${count} settled, ${engine}`,
-    unit: 'ms',
-    samples: samples.many,
-    floor: samples.few,
-    target: { of: 'ratio', at_most: 1.5 },
-  });
-  return [row('ask', asks), row('answer → wait', wakes)];
+  return Object.entries(measured).flatMap(([what, samples]) =>
+    chosen.map((size): Measurement => {
+      const largest = size === chosen.at(-1);
+      return {
+        name: nameOf(what, size, state, engine),
+        unit: 'ms',
+        samples: samples[String(size)] ?? [],
+        floor: largest ? (samples[String(chosen[0])] ?? []) : null,
+        target: largest ? { of: 'ratio', at_most } : null,
+        point: {
+          curve: `${what === 'ask' ? 'ask' : 'answer'}-${state}`,
+          title: `${what === 'ask' ? 'Asking' : 'From the answer to who waits for it'}, with so many questions ${state}`,
+          axis: `questions ${state}`,
+          series: engine,
+          x: size,
+        },
+      };
+    }),
+  );
 }
 
-/** A hive with so many settled questions: copies of one that was asked, answered and collected. */
-async function grow(store: string, settled: number): Promise<Grown> {
+/** A hive with so many questions in that state: copies of one that was asked, and answered and collected if settled. */
+async function grow(store: string, count: number, state: Kind['state']): Promise<Grown> {
   const [agent, desk] = [await openHive({ store, env: {} }), await openHive({ store, env: {} })];
   const session = await agent.sessions.introduce({
     session_id: 'bench',
@@ -89,19 +118,21 @@ async function grow(store: string, settled: number): Promise<Grown> {
     pid: null,
   });
   const { prompt } = await agent.prompts.ask({ question }, session);
-  await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
-  await agent.delivery.hand([prompt.ask_id], 'bench');
-  await agent.delivery.collect('bench', '9999-12-31T23:59:59.999Z');
+  if (state === 'settled') {
+    await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    await agent.delivery.hand([prompt.ask_id], 'bench');
+    await agent.delivery.collect('bench', '9999-12-31T23:59:59.999Z');
+  }
   const driver: Driver = store.includes('://') ? openPostgresAt(store, {}) : openSqlite(store);
   try {
-    await copyRows(driver, prompt.ask_id, settled);
+    await copyRows(driver, prompt.ask_id, count);
   } finally {
     await driver.close();
   }
   return { agent, desk, session };
 }
 
-async function copyRows(driver: Driver, ask_id: string, settled: number): Promise<void> {
+async function copyRows(driver: Driver, ask_id: string, count: number): Promise<void> {
   const [row] = await driver.read((sql) =>
     sql.all(statement('SELECT * FROM prompts WHERE ask_id = $1'), [ask_id]),
   );
@@ -110,18 +141,20 @@ async function copyRows(driver: Driver, ask_id: string, settled: number): Promis
   const values = columns.map((column) =>
     column === '"ask_id"'
       ? `'bulk-' || CAST(i AS TEXT)`
-      : /_at"$/.test(column)
-        ? `CASE WHEN ${column} IS NULL THEN NULL ELSE $4 END`
-        : column,
+      : column === '"seal"'
+        ? 'NULL'
+        : /_at"$/.test(column)
+          ? `CASE WHEN ${column} IS NULL THEN NULL ELSE $4 END`
+          : column,
   );
   const copy = statement(
     `INSERT INTO prompts (${columns.join(', ')})
      WITH RECURSIVE n(i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $2)
      SELECT ${values.join(', ')} FROM prompts, n WHERE ask_id = $3`,
   );
-  for (let from = 0; from < settled; from += BATCH) {
+  for (let from = 0; from < count; from += BATCH) {
     const at = new Date(Date.UTC(2026, 0, 1) + from * 1_000).toISOString();
-    const last = Math.min(from + BATCH, settled) - 1;
+    const last = Math.min(from + BATCH, count) - 1;
     await driver.write((sql) => sql.run(copy, [from, last, ask_id, at]));
   }
 }
