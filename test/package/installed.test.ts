@@ -1,6 +1,7 @@
 /** The packed tarball: what is in it, and that it works in an empty project and an empty Emacs. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -73,7 +74,8 @@ beforeAll(async () => {
   });
 }, 180_000);
 
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+// What npm and Emacs have started may still write there for a moment.
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
 
 beforeEach(({ task, skip }) => {
   if (!reachable && !task.name.startsWith('has what runs')) skip();
