@@ -11,6 +11,7 @@ import {
   newGate,
   noteProgress,
   reminder,
+  SHOWN,
   toldInFull,
 } from '../domain/gate.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
@@ -43,29 +44,32 @@ export const gateMentions: Station = async (visit) => {
 async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] } | null> {
   const { tx, event, session, settings, verdict, log } = visit;
   if (event.tool === null || isExempt(event.tool) || verdict.deny !== null) return null;
-  const mentions = await waiting(visit);
-  const before = await tx.gates.get(session.session_id);
-  if (mentions.length === 0) return before?.held === true ? reopen(visit, before) : null;
-  const record = before ?? newGate(session.session_id);
+  const { session_id } = session;
+  const counted = await tx.mentions.countUnprocessed(session_id);
+  const before = await tx.gates.get(session_id);
+  if (counted.count === 0) return before?.held === true ? reopen(visit, before) : null;
+  const record = before ?? newGate(session_id);
   const mode = session.gate ?? globalMode(settings.env);
   const can_clear = await canCallUs(visit);
-  const decision = decideGate(mentions, record, { mode, can_clear, now: tx.now });
+  const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });
   if (decision.record !== record) await tx.gates.put(decision.record);
   if (decision.gave_up_now) {
     log.warn('The mention gate gave up.', { session: session.handle });
+    const mentions = await waiting(visit);
     await giveNotice(tx, {
       severity: 'warning',
-      session_id: session.session_id,
+      session_id,
       text: `${labelled(session)} went on without processing ${mentions.length} mention(s), the first from ${mentions[0]?.from_handle}; the gate only reminds it now.`,
       data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
     });
   }
   if (decision.opinion === 'pass') return null;
   if (decision.opinion === 'remind') return remind(visit, await fresh(visit));
+  const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
   // In this order: the receipt is written with the mention as it was read, the count on top of what stands.
-  await deliver(visit, mentions);
-  await tx.mentions.deny(mentions.map((mention) => mention.mention_id));
-  return { deny: denialReason(mentions) };
+  await deliver(visit, first);
+  await tx.mentions.deny(session_id);
+  return { deny: denialReason(first, counted.count) };
 }
 
 /** The last mention was processed: nothing has to be sent again, and the next call says what was cleared. */

@@ -2,10 +2,16 @@
 import { type Actor, refusalToProcess } from '../domain/actors.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
-import { MENTION_TTL_MS, type MentionInFull, type MentionSummary, NOTE_LIMIT } from '../domain/mentions.ts';
+import {
+  MENTION_TTL_MS,
+  type MentionInFull,
+  type MentionSummary,
+  NOTE_LIMIT,
+  type UnprocessedCount,
+} from '../domain/mentions.ts';
 import { characterCount, cleanOptional } from '../domain/text.ts';
 import { deliverMentions, lapseMention, settleMention } from './mention-records.ts';
-import type { Logger, MentionFilter, Page, Store, UnprocessedCount, WriteTx } from './ports.ts';
+import type { Logger, MentionFilter, Page, Store, WriteTx } from './ports.ts';
 
 export interface ProcessCommand {
   /** Whose mentions. */

@@ -105,7 +105,7 @@ async function owedMentions(
   if (urgent.length === 0) return [];
   await deliverMentions(tx, urgent, hookCarrier(session.session_id));
   const mention_ids = urgent.map(({ mention_id }) => mention_id);
-  return [{ hold: 'mentions', text: mentionsReason(describeMentions(urgent), mention_ids) }];
+  return [{ hold: 'mentions', text: mentionsReason(describeMentions(urgent, urgent.length), mention_ids) }];
 }
 
 async function owedReport(

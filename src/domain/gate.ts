@@ -3,7 +3,7 @@
  * the call that clears it, never holds that call, counts what it did and gives up after a bounded number of
  * model steps (invariant 11).
  */
-import type { MentionInFull } from './mentions.ts';
+import type { MentionInFull, UnprocessedCount } from './mentions.ts';
 import type { GateMode } from './sessions.ts';
 import { excerpt } from './text.ts';
 
@@ -45,16 +45,14 @@ export function newGate(session_id: string): GateRecord {
  * clears the gate; one that has none is reminded only.
  */
 export function decideGate(
-  mentions: readonly MentionInFull[],
+  { count, gating, urgent }: UnprocessedCount,
   record: GateRecord,
   { mode, can_clear, now }: { mode: GateMode; can_clear: boolean; now: string },
 ): GateDecision {
   const pass = { record, gave_up_now: false };
-  if (mentions.length === 0 || mode === 'off') return { opinion: 'pass', ...pass };
-  const holding = mentions.filter(
-    (mention) => mention.gates && (mode === 'block' || mention.priority === 'urgent'),
-  );
-  if (holding.length === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
+  if (count === 0 || mode === 'off') return { opinion: 'pass', ...pass };
+  const holding = mode === 'block' ? gating : urgent;
+  if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
   const sameStep = record.step_until !== null && now <= record.step_until;
   if (!sameStep && record.steps >= GATE_STEPS) {
     return { opinion: 'remind', record: { ...record, gave_up: true, step_until: null }, gave_up_now: true };
@@ -80,11 +78,13 @@ export function noteProgress(record: GateRecord): GateRecord {
 
 /** How many further mentions a reason shows in short. */
 const IN_SHORT = 3;
+/** So many mentions a reason needs to be given; of the rest it says only how many they are. */
+export const SHOWN: number = 1 + IN_SHORT;
 const FIRST_BODY = 20_000;
 const EXCERPT = 120;
 
-/** The mentions as the model reads them: the first in full, three in short, a count of the rest. */
-export function describeMentions(mentions: readonly MentionInFull[]): string {
+/** The first of `count` mentions as the model reads them: one in full, three in short, a count of the rest. */
+export function describeMentions(mentions: readonly MentionInFull[], count: number): string {
   const [first, ...rest] = mentions;
   if (first === undefined) return '';
   const urgent = first.priority === 'urgent' ? ' (urgent)' : '';
@@ -95,7 +95,7 @@ export function describeMentions(mentions: readonly MentionInFull[]): string {
   const lines = [`${first.from_handle} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
   for (const mention of rest.slice(0, IN_SHORT))
     lines.push(`Also ${mention.from_handle} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
-  if (rest.length > IN_SHORT) lines.push(`+${rest.length - IN_SHORT} more`);
+  if (count > SHOWN) lines.push(`+${count - SHOWN} more`);
   return lines.join('\n');
 }
 
@@ -106,21 +106,21 @@ export function toldInFull(mentions: readonly MentionInFull[]): MentionInFull[] 
   return first === undefined ? [] : [first, ...short];
 }
 
-/** Why a call was held, and the exact call that lets the next one pass. */
-export function denialReason(mentions: readonly MentionInFull[]): string {
-  const count = mentions.length === 1 ? '1 unprocessed mention' : `${mentions.length} unprocessed mentions`;
-  const ids = JSON.stringify(mentions.slice(0, 1 + IN_SHORT).map((mention) => mention.mention_id));
+/** Why a call was held by `count` mentions, the first of which are given, and the exact call that lets the next one pass. */
+export function denialReason(mentions: readonly MentionInFull[], count: number): string {
+  const many = count === 1 ? '1 unprocessed mention' : `${count} unprocessed mentions`;
+  const ids = JSON.stringify(mentions.slice(0, SHOWN).map((mention) => mention.mention_id));
   return [
-    `This call was held: you have ${count} in the shared buffer.`,
-    describeMentions(mentions),
+    `This call was held: you have ${many} in the shared buffer.`,
+    describeMentions(mentions, count),
     `Deal with it first: answer with hivemind_post (reply_to) if an answer is wanted, then call hivemind_process_mentions {"mention_ids": ${ids}}, or {"all": true}. After that your tool calls pass again; nothing has to be repeated.`,
   ].join('\n\n');
 }
 
 /** The same as a reminder, where nothing is held. */
 export function reminder(mentions: readonly MentionInFull[]): string {
-  return `${describeMentions(mentions)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
-    .slice(0, 1 + IN_SHORT)
+  return `${describeMentions(mentions, mentions.length)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
+    .slice(0, SHOWN)
     .map((mention) => `"${mention.mention_id}"`)
     .join(', ')}]}.`;
 }

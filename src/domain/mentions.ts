@@ -53,6 +53,15 @@ export interface MentionInFull extends Mention {
   body: string;
 }
 
+/** What a session has to deal with. */
+export interface UnprocessedCount {
+  count: number;
+  /** Those that hold up tool calls. */
+  gating: number;
+  /** Those of the gating ones that are urgent. */
+  urgent: number;
+}
+
 /** Mentions of one session in numbers. */
 export interface MentionSummary {
   total: number;

@@ -333,8 +333,8 @@ export function mentionsContract(engine: StoreEngine): void {
   test('held-up calls are counted', async () => {
     const hive = await open();
     const [ada, bob] = await three(hive);
-    const { mentions } = await post(hive, ada, '@Claude-def34');
-    await hive.store.write((tx) => tx.mentions.deny(mentions.map((mention) => mention.mention_id)));
+    await post(hive, ada, '@Claude-def34');
+    await hive.store.write((tx) => tx.mentions.deny(bob.session_id));
     expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ denials: 1, unprocessed: 1 });
   });
 }

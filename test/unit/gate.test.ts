@@ -12,7 +12,7 @@ import {
   noteProgress,
   toldInFull,
 } from '../../src/domain/gate.ts';
-import type { MentionInFull } from '../../src/domain/mentions.ts';
+import type { MentionInFull, UnprocessedCount } from '../../src/domain/mentions.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();
@@ -52,8 +52,14 @@ function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
 }
 
 const block = { mode: 'block', can_clear: true, now: NOW } as const;
+const counted = (mentions: MentionInFull[]): UnprocessedCount => {
+  const gating = mentions.filter(({ gates }) => gates);
+  const urgent = gating.filter(({ priority }) => priority === 'urgent');
+  return { count: mentions.length, gating: gating.length, urgent: urgent.length };
+};
 const opinion = (mentions: MentionInFull[], given: Parameters<typeof decideGate>[2]): string =>
-  decideGate(mentions, newGate('s'), given).opinion;
+  decideGate(counted(mentions), newGate('s'), given).opinion;
+const one = counted([mention()]);
 
 describe('a tool call', () => {
   test('passes when nothing waits', () => expect(opinion([], block)).toBe('pass'));
@@ -74,13 +80,13 @@ describe('the count', () => {
   test('takes a batch of parallel calls for one step', () => {
     let record = newGate('s');
     for (let call = 0; call < 6; call += 1)
-      record = decideGate([mention()], record, { ...block, now: later(call * 8) }).record;
+      record = decideGate(one, record, { ...block, now: later(call * 8) }).record;
     expect(record).toMatchObject({ steps: 1, denials: 6 });
   });
 
   test('takes the call after a closed batch for another step, however soon', () => {
-    const first = decideGate([mention()], newGate('s'), block).record;
-    expect(decideGate([mention()], closeStep(first), { ...block, now: later(5) }).record.steps).toBe(2);
+    const first = decideGate(one, newGate('s'), block).record;
+    expect(decideGate(one, closeStep(first), { ...block, now: later(5) }).record.steps).toBe(2);
   });
 
   test('gives up after so many steps in a row, tells it once, and reminds from then on', () => {
@@ -88,7 +94,7 @@ describe('the count', () => {
     const opinions: string[] = [];
     let told = 0;
     for (let step = 0; step < 50; step += 1) {
-      const decision = decideGate([mention()], closeStep(record), { ...block, now: later(step * 10_000) });
+      const decision = decideGate(one, closeStep(record), { ...block, now: later(step * 10_000) });
       record = decision.record;
       opinions.push(decision.opinion);
       told += decision.gave_up_now ? 1 : 0;
@@ -101,7 +107,7 @@ describe('the count', () => {
   test('begins anew with progress', () => {
     const spent: GateRecord = { ...newGate('s'), steps: GATE_STEPS, gave_up: true, denials: 9, held: true };
     expect(noteProgress(spent)).toMatchObject({ steps: 0, gave_up: false, denials: 9, held: true });
-    expect(decideGate([mention()], noteProgress(spent), block).opinion).toBe('deny');
+    expect(decideGate(one, noteProgress(spent), block).opinion).toBe('deny');
   });
 
   test('never holds more steps in a row than its bound, whatever happens in between but progress', () => {
@@ -112,7 +118,7 @@ describe('the count', () => {
         let now = Date.parse(NOW);
         for (const { wait, close } of steps) {
           now += wait;
-          record = decideGate([mention()], close ? closeStep(record) : record, {
+          record = decideGate(one, close ? closeStep(record) : record, {
             ...block,
             now: new Date(now).toISOString(),
           }).record;
@@ -129,7 +135,7 @@ describe('the reason', () => {
     const rest = [2, 3, 4, 5, 6].map((n) =>
       mention({ mention_id: `mention-${n}`, body: `body ${n} ${'y'.repeat(500)}` }),
     );
-    const reason = denialReason([mention({ body: long }), ...rest]);
+    const reason = denialReason([mention({ body: long }), ...rest], 1 + rest.length);
     expect(reason).toContain(long);
     expect(reason).toContain('body 4');
     expect(reason).not.toContain('body 5');

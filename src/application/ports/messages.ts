@@ -1,6 +1,12 @@
 /** Messages of the shared buffer, mentions, and pairs of agents that only answer each other. */
 import type { Loop, Pair } from '../../domain/loop-guard.ts';
-import type { Mention, MentionInFull, MentionStatus, MentionSummary } from '../../domain/mentions.ts';
+import type {
+  Mention,
+  MentionInFull,
+  MentionStatus,
+  MentionSummary,
+  UnprocessedCount,
+} from '../../domain/mentions.ts';
 import type { Message } from '../../domain/messages.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';
 
@@ -67,19 +73,11 @@ export interface MentionReads {
   nextExpiry(): Promise<string | null>;
 }
 
-export interface UnprocessedCount {
-  count: number;
-  /** Those that hold up tool calls. */
-  gating: number;
-  /** Those of the gating ones that are urgent. */
-  urgent: number;
-}
-
 export interface MentionRecords extends MentionReads {
   insert(mention: Mention): Promise<void>;
   update(mention: Mention): Promise<void>;
-  /** Counts one more tool call that these mentions have held up. */
-  deny(mention_ids: readonly string[]): Promise<void>;
+  /** Counts one more tool call that the unprocessed mentions of a session have held up. */
+  deny(session_id: string): Promise<void>;
   /** Gives the unprocessed mentions of a session to the one that continues it; returns the ids of what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
 }

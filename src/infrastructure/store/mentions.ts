@@ -79,7 +79,7 @@ const DUE = statement(
 const NEXT_EXPIRY = statement(
   `SELECT MIN(expires_at) AS expires_at FROM mentions WHERE status = 'unprocessed' AND expires_at IS NOT NULL`,
 );
-const DENY = statement('UPDATE mentions SET denials = denials + 1 WHERE mention_id = $1');
+const DENY = statement(`UPDATE mentions AS m SET denials = denials + 1 WHERE ${OPEN}`);
 const MOVE = statement(
   `UPDATE mentions SET session_id = $2, handle = $3 WHERE session_id = $1 AND status = 'unprocessed'
    AND message_id NOT IN (SELECT message_id FROM mentions WHERE session_id = $2) RETURNING mention_id`,
@@ -162,8 +162,8 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       await sql.run(UPDATE, mentions.encode(mention));
     },
 
-    async deny(mention_ids) {
-      for (const mention_id of mention_ids) await sql.run(DENY, [mention_id]);
+    async deny(session_id) {
+      await sql.run(DENY, [session_id, now]);
     },
 
     async move(from, { session_id, handle }) {
