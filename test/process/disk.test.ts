@@ -71,6 +71,25 @@ describe.skipIf(process.getuid?.() !== 0)('a read-only store', () => {
   });
 });
 
+test.skipIf(process.getuid?.() !== 0)(
+  'a store whose folder is shut while it is open is an error the asker sees; opened, all works again',
+  async () => {
+    const folder = join(tempFolder(), 'store');
+    mkdirSync(folder, { mode: 0o700 });
+    chmodSync(dirname(folder), 0o755);
+    chownSync(folder, NOBODY, NOBODY);
+    const agent = await connectMcp({ store: join(folder, 'hive.db'), wrap: asNobody });
+    expect(await ask(agent)).toMatchObject({ status: 'pending' });
+    chmodSync(folder, 0);
+    const shut = /^store_unavailable: The store \S+ cannot be reached \(EACCES/;
+    expect(await failure(ask(agent))).toMatch(shut);
+    expect(await failure(agent.call('hivemind_poll'))).toMatch(shut);
+    chmodSync(folder, 0o700);
+    expect(await ask(agent, 'And now?')).toMatchObject({ status: 'pending' });
+    expect(await agent.call('hivemind_status')).toMatchObject({ pending_total: 2 });
+  },
+);
+
 function asNobody(program: string, args: readonly string[]): { program: string; args: string[] } {
   const { uid, gid } = { uid: String(NOBODY), gid: String(NOBODY) };
   expect(args[0]).toBe(HIVE);

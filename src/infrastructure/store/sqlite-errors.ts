@@ -59,6 +59,16 @@ export function translateSqliteError(error: unknown, path: string): unknown {
         `The store ${path} is damaged or no store of Hive (${said}). Put it aside and restore a backup.`,
       );
     default:
-      return error;
+      return isFileError(error)
+        ? new HiveError(
+            'store_unavailable',
+            `The store ${path} cannot be reached (${said}). What was not acknowledged may not be written; check the disk and the permissions of its folder.`,
+          )
+        : error;
   }
+}
+
+/** What the file system refused to us and not to the engine: a folder that may not be entered, say. */
+function isFileError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && 'errno' in error;
 }

@@ -108,7 +108,7 @@ function connect(path: string, readOnly: boolean): Connection {
 
 /** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 45 columns. */
 function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
-  checkArity(prepared, params);
+  checkArity(prepared.text, prepared.arity, params);
   return prepared.places.map((place) => params[place] ?? null);
 }
 
@@ -196,7 +196,7 @@ export function openSqlite(
 
   /** The engine goes on with a file that was removed, and all that it then acknowledges would be lost. */
   function stillThere(): void {
-    const now = statSync(path, { throwIfNoEntry: false })?.ino;
+    const now = inodeOf(path);
     if (now === place) return;
     throw new HiveError(
       'store_unavailable',
@@ -251,6 +251,15 @@ export function openSqlite(
     await reads.drained();
     reader?.close();
     writer.close();
+  }
+}
+
+/** Undefined where there is no such file. */
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.ino;
+  } catch (error) {
+    throw translateSqliteError(error, path);
   }
 }
 
