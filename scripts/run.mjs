@@ -27,6 +27,7 @@ const tasks = {
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   chaos: [everything, 'test/chaos/main.ts'],
   'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60'],
+  soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],

@@ -40,32 +40,47 @@ function workersOf(world: World): Worker[] {
   ];
 }
 
-export async function runLeg({
+export async function runLeg({ faults, disk, restartPostgres, ...run }: LegOptions): Promise<Leg> {
+  const { seed, duration_ms, yard } = run;
+  return runWorkers({
+    ...run,
+    workers: workersOf,
+    nemesis: (workers) =>
+      unleash(planStrokes(seed, { duration_ms, workers, faults }), { yard, disk, restartPostgres }),
+  });
+}
+
+export interface RunOptions extends Pick<LegOptions, 'engine' | 'seed' | 'duration_ms' | 'yard'> {
+  workers: (world: World) => Worker[];
+  /** Strikes the workers of these names; resolves when all is healed, with how often each fault struck. */
+  nemesis: (workers: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+}
+
+/** Lets workers work for a time beside a nemesis, finish without it, and holds what they know against the store. */
+export async function runWorkers({
   engine,
   seed,
   duration_ms,
   yard,
-  faults,
-  disk,
-  restartPostgres,
-}: LegOptions): Promise<Leg> {
+  workers: make,
+  nemesis,
+}: RunOptions): Promise<Leg> {
   const started = performance.now();
   const world: World = { yard, seed, handles: new Set(), asks: [], working: true };
-  const workers = workersOf(world);
-  const names = workers.map(({ name }) => name);
-  const plan = planStrokes(seed, { duration_ms, workers: names, faults });
+  const workers = make(world);
   const timeUp = setTimeout(() => {
     world.working = false;
   }, duration_ms);
   try {
     const working = workers.map((worker) => worker.work());
-    const [struck] = await Promise.all([unleash(plan, { yard, disk, restartPostgres }), ...working]);
+    const [struck] = await Promise.all([nemesis(workers.map(({ name }) => name)), ...working]);
     await Promise.all(workers.map((worker) => worker.settle()));
     await Promise.all(workers.map((worker) => worker.finish()));
     const store = await readSnapshot(yard.store);
     const last = lastOf(store);
     await Promise.all(workers.map((worker) => worker.end(last)));
-    const logs = readdirSync(yard.logs).map((file) => readLog(join(yard.logs, file)));
+    const names = readdirSync(yard.logs).filter((file) => file.endsWith('.log'));
+    const logs = names.map((file) => readLog(join(yard.logs, file)));
     const evidence = { logs, store };
     const seconds = (performance.now() - started) / 1000;
     return { engine, seconds, struck, evidence, checked: checkAll(evidence) };

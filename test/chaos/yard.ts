@@ -1,6 +1,14 @@
 /** Where the processes of a run live: a build of the program, their environment, and who runs at the moment. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lost } from './calm.ts';
 import { applySabotage } from './sabotage.ts';
@@ -24,7 +32,7 @@ export interface Running {
 export interface Yard {
   /** A path, or the address of a PostgreSQL schema. */
   readonly store: string;
-  /** Where the workers write their logs. */
+  /** Where the workers write their logs, and what their processes said on stderr is kept. */
   readonly logs: string;
   /** Starts `hive ARGS…` for a worker. `hosted`: under a process of its own, as an agent's client is one. */
   start(
@@ -84,6 +92,7 @@ export function openYard({ folder, store, sabotage }: YardOptions): Yard {
       let said = '';
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
         said = (said + text).slice(-4_000);
+        appendFileSync(join(logs, `${worker}.stderr`), text);
       });
       child.stdin.on('error', () => undefined);
       const exited = new Promise<number | null>((resolve, reject) => {

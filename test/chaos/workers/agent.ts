@@ -8,6 +8,8 @@ export interface AgentOptions {
   /** Its session. */
   env: Readonly<Record<string, string>>;
   coordinator?: boolean;
+  /** More words after `hive mcp`. */
+  args?: readonly string[];
 }
 
 /** What one that asks over MCP can do, shared with the agent that has hooks. */
@@ -35,11 +37,11 @@ const AT_ONCE = 50;
 
 export function createAsker(
   world: World,
-  { name, env, coordinator = false }: AgentOptions,
+  { name, env, coordinator = false, args = [] }: AgentOptions,
 ): Asker & ReturnType<typeof deskOf> {
   const desk = deskOf(world, name);
   const { log, random, unique } = desk;
-  const line = mcpLine(world.yard, name, coordinator ? ['--role', 'coordinator'] : [], env);
+  const line = mcpLine(world.yard, name, [...(coordinator ? ['--role', 'coordinator'] : []), ...args], env);
   const open = new Set<string>();
   /** Ended without an answer: a late one may come, so they are looked at again at the end. */
   const ended = new Set<string>();
