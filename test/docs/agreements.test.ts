@@ -90,6 +90,8 @@ describe('exit codes', () => {
     const guard = read('bin/hive');
     const codes = [...guard.matchAll(/\bstop\(\s*(\d+),/g)].map(([, code]) => Number(code));
     expect(codes).toEqual([EXIT.nodeTooOld, EXIT.notBuilt]);
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+    expect(engines.node).toBe(`>=${/minimum = '([\d.]+)'/.exec(read('bin/hive'))?.[1]}`);
     expect(guard.match(/process\.exit\(/g)).toHaveLength(1);
   });
 });

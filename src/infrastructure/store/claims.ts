@@ -3,9 +3,9 @@ import type { ClaimRecords } from '../../application/ports.ts';
 import { type Sql, type SqlValue, type Statement, statement } from './sql.ts';
 
 const LIVING = `EXISTS (SELECT 1 FROM desks WHERE desks.desk_id = claims.desk_id AND desks.lease_until > $1)`;
-const HOLDER = statement(`SELECT desk_id FROM claims WHERE ${LIVING} AND ask_id = $2`);
+const HOLDER = statement(() => `SELECT desk_id FROM claims WHERE ${LIVING} AND ask_id = $2`);
 const OF_DESK = statement('SELECT ask_id FROM claims WHERE desk_id = $1');
-const LAPSED = statement(`SELECT ask_id FROM claims WHERE NOT ${LIVING} ORDER BY ask_id LIMIT $2`);
+const LAPSED = statement(() => `SELECT ask_id FROM claims WHERE NOT ${LIVING} ORDER BY ask_id LIMIT $2`);
 // A desk whose lease another has swept away has none: it ended at the beginning of time.
 const NEXT_LAPSE = statement(
   `SELECT MIN(COALESCE(desks.lease_until, '')) AS at FROM claims LEFT JOIN desks ON desks.desk_id = claims.desk_id`,

@@ -15,9 +15,9 @@ const desks = table<Desk>('desks', {
   lease_until: 'plain',
 });
 
-const ONLINE = statement(`SELECT ${desks.list} FROM desks WHERE lease_until > $1 ORDER BY opened_at`);
-const GET = statement(`SELECT ${desks.list} FROM desks WHERE desk_id = $1`);
-const PUT = statement(`${desks.insert()} ON CONFLICT (desk_id) DO UPDATE SET ${desks.assignments}`);
+const ONLINE = statement(() => `SELECT ${desks.list} FROM desks WHERE lease_until > $1 ORDER BY opened_at`);
+const GET = statement(() => `SELECT ${desks.list} FROM desks WHERE desk_id = $1`);
+const PUT = statement(() => `${desks.insert()} ON CONFLICT (desk_id) DO UPDATE SET ${desks.assignments}`);
 const RENEW = statement('UPDATE desks SET lease_until = $2 WHERE desk_id = $1');
 const REMOVE = statement('DELETE FROM desks WHERE desk_id = $1');
 const REMOVE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');

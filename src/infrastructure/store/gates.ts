@@ -12,8 +12,8 @@ const gates = table<GateRecord>('gates', {
   held: 'boolean',
 });
 
-const GET = statement(`SELECT ${gates.list} FROM gates WHERE session_id = $1`);
-const PUT = statement(`${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`);
+const GET = statement(() => `SELECT ${gates.list} FROM gates WHERE session_id = $1`);
+const PUT = statement(() => `${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`);
 
 export function gateStatements(sql: Sql): GateRecords {
   return {

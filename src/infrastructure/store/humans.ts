@@ -12,12 +12,12 @@ const teams = table<Team>('teams', {
   updated_at: 'plain',
 });
 
-const GET = statement(`SELECT ${humans.list} FROM humans WHERE folded = $1`);
-const LIST = statement(`SELECT ${humans.list} FROM humans ORDER BY seen_at DESC, folded LIMIT $1`);
-const PUT = statement(`${humans.insert()} ON CONFLICT (folded) DO UPDATE SET ${humans.assignments}`);
-const TEAM = statement(`SELECT ${teams.list} FROM teams WHERE folded = $1`);
-const TEAMS = statement(`SELECT ${teams.list} FROM teams ORDER BY folded`);
-const PUT_TEAM = statement(`${teams.insert()} ON CONFLICT (folded) DO UPDATE SET ${teams.assignments}`);
+const GET = statement(() => `SELECT ${humans.list} FROM humans WHERE folded = $1`);
+const LIST = statement(() => `SELECT ${humans.list} FROM humans ORDER BY seen_at DESC, folded LIMIT $1`);
+const PUT = statement(() => `${humans.insert()} ON CONFLICT (folded) DO UPDATE SET ${humans.assignments}`);
+const TEAM = statement(() => `SELECT ${teams.list} FROM teams WHERE folded = $1`);
+const TEAMS = statement(() => `SELECT ${teams.list} FROM teams ORDER BY folded`);
+const PUT_TEAM = statement(() => `${teams.insert()} ON CONFLICT (folded) DO UPDATE SET ${teams.assignments}`);
 const REMOVE_TEAM = statement('DELETE FROM teams WHERE folded = $1');
 
 export function humanStatements(sql: Sql): HumanRecords {

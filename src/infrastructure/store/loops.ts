@@ -13,11 +13,12 @@ const loops = table<Loop>('loops', {
 });
 
 const GET = statement(
-  `SELECT ${loops.list} FROM loops WHERE first_session_id = $1 AND second_session_id = $2`,
+  () => `SELECT ${loops.list} FROM loops WHERE first_session_id = $1 AND second_session_id = $2`,
 );
-const LIST = statement(`SELECT ${loops.list} FROM loops ORDER BY at DESC`);
+const LIST = statement(() => `SELECT ${loops.list} FROM loops ORDER BY at DESC`);
 const PUT = statement(
-  `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, seq = $5, reason = $6`,
+  () =>
+    `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, seq = $5, reason = $6`,
 );
 const REMOVE = statement('DELETE FROM loops WHERE first_session_id = $1 AND second_session_id = $2');
 const SIGN = statement('SELECT seq FROM human_signs WHERE subject = $1');

@@ -51,13 +51,13 @@ const SELECT = `SELECT ${COLUMNS} ${FROM}`;
 /** One whose time is up is none any more, whether or not somebody has written that down yet. */
 const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
 
-const INSERT = statement(mentions.insert());
-const UPDATE = statement(`UPDATE mentions SET ${mentions.assignments} WHERE mention_id = $1`);
-const GET = statement(`${SELECT} WHERE m.mention_id = $1`);
-const OF = statement(`${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
-const UNPROCESSED = statement(`${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
+const INSERT = statement(() => mentions.insert());
+const UPDATE = statement(() => `UPDATE mentions SET ${mentions.assignments} WHERE mention_id = $1`);
+const GET = statement(() => `${SELECT} WHERE m.mention_id = $1`);
+const OF = statement(() => `${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
+const UNPROCESSED = statement(() => `${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
 const COUNT_UNPROCESSED = statement(
-  `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
+  () => `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
      COALESCE(SUM(CASE WHEN m.priority = 'urgent' THEN m.gates ELSE 0 END), 0) AS urgent
    FROM mentions m WHERE ${OPEN}`,
 );
@@ -73,13 +73,13 @@ const BETWEEN = statement(
         + (SELECT COUNT(*) FROM mentions WHERE from_session_id = $2 AND session_id = $1 AND created_at > $3 AND seq > $4) AS n`,
 );
 const DUE = statement(
-  `SELECT ${mentions.list} FROM mentions
+  () => `SELECT ${mentions.list} FROM mentions
    WHERE status = 'unprocessed' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
   `SELECT MIN(expires_at) AS expires_at FROM mentions WHERE status = 'unprocessed' AND expires_at IS NOT NULL`,
 );
-const DENY = statement(`UPDATE mentions AS m SET denials = denials + 1 WHERE ${OPEN}`);
+const DENY = statement(() => `UPDATE mentions AS m SET denials = denials + 1 WHERE ${OPEN}`);
 const MOVE = statement(
   `UPDATE mentions SET session_id = $2, handle = $3 WHERE session_id = $1 AND status = 'unprocessed'
    AND message_id NOT IN (SELECT message_id FROM mentions WHERE session_id = $2) RETURNING mention_id`,

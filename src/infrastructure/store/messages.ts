@@ -31,10 +31,10 @@ const messages = table<Message>('messages', {
 });
 
 const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value`);
-const INSERT = statement(messages.insert(['body_digest', 'search_text']));
-const GET = statement(`SELECT ${messages.list} FROM messages WHERE message_id = $1`);
+const INSERT = statement(() => messages.insert(['body_digest', 'search_text']));
+const GET = statement(() => `SELECT ${messages.list} FROM messages WHERE message_id = $1`);
 const BY_BODY = statement(
-  `SELECT ${messages.list} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
+  () => `SELECT ${messages.list} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
 );
 
 /** The parts of a view, each read by one index; no message is in two of them. */

@@ -40,22 +40,23 @@ const outreach = table<Outreach>('outreach', {
 });
 
 const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value`);
-const INSERT = statement(outreach.insert());
-const UPDATE = statement(`UPDATE outreach SET ${outreach.assignments} WHERE outreach_id = $1`);
-const GET = statement(`SELECT ${outreach.list} FROM outreach WHERE outreach_id = $1`);
-const BY_PROMPT = statement(`SELECT ${outreach.list} FROM outreach WHERE ask_id = $1`);
+const INSERT = statement(() => outreach.insert());
+const UPDATE = statement(() => `UPDATE outreach SET ${outreach.assignments} WHERE outreach_id = $1`);
+const GET = statement(() => `SELECT ${outreach.list} FROM outreach WHERE outreach_id = $1`);
+const BY_PROMPT = statement(() => `SELECT ${outreach.list} FROM outreach WHERE ask_id = $1`);
 
 /** Visible output: what was not suppressed, and did not fail. */
 const VISIBLE = `kind <> 'report' AND status IN ('sent', 'shown')`;
 const UNREPORTED = statement(
-  `SELECT ${outreach.list} FROM outreach WHERE session_id = $1 AND ${VISIBLE}
+  () => `SELECT ${outreach.list} FROM outreach WHERE session_id = $1 AND ${VISIBLE}
    AND reported_at IS NULL AND let_go_at IS NULL ORDER BY number`,
 );
 const OUTPUTS = `SELECT COUNT(*) AS n FROM outreach WHERE session_id = $1 AND ${VISIBLE} AND critical = 0`;
-const OUTPUTS_OF_TURN = statement(`${OUTPUTS} AND turn_id = $2`);
-const OUTPUTS_SINCE_REPORT = statement(`${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
+const OUTPUTS_OF_TURN = statement(() => `${OUTPUTS} AND turn_id = $2`);
+const OUTPUTS_SINCE_REPORT = statement(() => `${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
 const UNSHOWN = statement(
-  `SELECT ${outreach.list} FROM outreach WHERE kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
+  () =>
+    `SELECT ${outreach.list} FROM outreach WHERE kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
 );
 
 /** Whether a session lives, as text that a column or an expression is put into. */
@@ -69,10 +70,11 @@ const FOR_READER = `FROM outreach WHERE kind = 'report' AND status = 'sent' AND 
   AND (to_session_id = $1
     OR ($3 = 1 AND project_dir = $2 AND (to_session_id IS NULL OR NOT ${lives('outreach.to_session_id')})))
   AND (carrier IS NULL OR (carrier <> $4 AND NOT ${lives('SUBSTR(outreach.carrier, 6)')}))`;
-const REPORTS_FOR = statement(`SELECT ${outreach.list} ${FOR_READER} ORDER BY number LIMIT $5`);
-const COUNT_FOR = statement(`SELECT COUNT(*) AS n ${FOR_READER}`);
+const REPORTS_FOR = statement(() => `SELECT ${outreach.list} ${FOR_READER} ORDER BY number LIMIT $5`);
+const COUNT_FOR = statement(() => `SELECT COUNT(*) AS n ${FOR_READER}`);
 const CARRIED = statement(
-  `SELECT ${outreach.list} FROM outreach WHERE kind = 'report' AND status = 'sent' AND carrier = $1 AND handed_at < $2`,
+  () =>
+    `SELECT ${outreach.list} FROM outreach WHERE kind = 'report' AND status = 'sent' AND carrier = $1 AND handed_at < $2`,
 );
 const MOVE_READER = statement(
   `UPDATE outreach SET to_session_id = $2, carrier = NULL WHERE kind = 'report' AND status = 'sent' AND to_session_id = $1`,
@@ -84,8 +86,10 @@ const buckets = table<Bucket>('budgets', {
   since: 'plain',
   critical: 'plain',
 });
-const BUCKET = statement(`SELECT ${buckets.list} FROM budgets WHERE name = $1`);
-const PUT_BUCKET = statement(`${buckets.insert()} ON CONFLICT (name) DO UPDATE SET ${buckets.assignments}`);
+const BUCKET = statement(() => `SELECT ${buckets.list} FROM budgets WHERE name = $1`);
+const PUT_BUCKET = statement(
+  () => `${buckets.insert()} ON CONFLICT (name) DO UPDATE SET ${buckets.assignments}`,
+);
 
 const guards = table<StopGuardRecord>('stop_guards', {
   session_id: 'plain',
@@ -97,9 +101,9 @@ const guards = table<StopGuardRecord>('stop_guards', {
   reminded_at: 'plain',
   stop_hook_active: 'boolean',
 });
-const GUARD = statement(`SELECT ${guards.list} FROM stop_guards WHERE session_id = $1`);
+const GUARD = statement(() => `SELECT ${guards.list} FROM stop_guards WHERE session_id = $1`);
 const PUT_GUARD = statement(
-  `${guards.insert()} ON CONFLICT (session_id) DO UPDATE SET ${guards.assignments}`,
+  () => `${guards.insert()} ON CONFLICT (session_id) DO UPDATE SET ${guards.assignments}`,
 );
 
 /** When the human last took up a prompt that still waits. */

@@ -10,6 +10,7 @@ import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
 import { createPostgresPool, LIVENESS_MS, type PostgresPool } from './postgres-pool.ts';
 import { createQueue } from './queue.ts';
 import {
+  arityOf,
   checkArity,
   type Driver,
   type Row,
@@ -43,7 +44,7 @@ const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:
 
 function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
-    checkArity(statement, params);
+    checkArity(statement.text, arityOf(statement.text), params);
     // A name makes it a prepared statement of this connection; one without parameters may be DDL.
     return client.query(
       params.length === 0

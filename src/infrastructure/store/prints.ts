@@ -4,8 +4,8 @@ import { type Sql, statement, table } from './sql.ts';
 
 const prints = table<Print>('prints', { print_id: 'plain', session_id: 'plain', at: 'plain' });
 
-const OF = statement(`SELECT ${prints.list} FROM prints WHERE session_id = $1`);
-const INSERT = statement(prints.insert());
+const OF = statement(() => `SELECT ${prints.list} FROM prints WHERE session_id = $1`);
+const INSERT = statement(() => prints.insert());
 const REMOVE = statement('DELETE FROM prints WHERE print_id = $1');
 
 export function printStatements(sql: Sql): PrintRecords {

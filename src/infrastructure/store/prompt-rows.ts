@@ -134,7 +134,7 @@ export function sealOfPrompt(row: Row): number {
   return sealOf(SEALED.map((column) => row[column] ?? null));
 }
 
-const ALL = statement(`SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
+const ALL = statement(() => `SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
 const SEAL = statement('UPDATE prompts SET seal = $2 WHERE ask_id = $1');
 
 /** Seals every prompt as it stands: for the migration that brought the seals. */

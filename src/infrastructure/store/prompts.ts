@@ -11,36 +11,37 @@ import { prunePrompts } from './prune.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
 
 const width = life.columns.length;
-const INSERT = statement(prompts.insert(['urgency_rank', 'search_text', 'seal']));
+const INSERT = statement(() => prompts.insert(['urgency_rank', 'search_text', 'seal']));
 const CHANGED = `${life.assignments}, search_text = $${width + 1}, seal = $${width + 2}`;
-const UPDATE = statement(`UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
+const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 const SETTLE = statement(
-  `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
+  () => `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
    WHERE ask_id = $1 AND prompts.status = 'pending'
    AND (CAST($${width + 3} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 5})`,
 );
-const GET = statement(`SELECT ${LIST} FROM prompts WHERE ask_id = $1`);
-const BY_KEY = statement(`SELECT ${LIST} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`);
+const GET = statement(() => `SELECT ${LIST} FROM prompts WHERE ask_id = $1`);
+const BY_KEY = statement(() => `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`);
 // What is settled first: however much is pending, it must not hide an answer. What never was the agent's is left out.
 const OPEN_OF = statement(
-  `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
+  () => `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
    AND (dialog = 0 OR status IN ('pending', 'responded') OR (late_response IS NOT NULL AND kind = 'question'))
    ORDER BY CASE WHEN status = 'pending' THEN 1 ELSE 0 END, created_at, ask_id LIMIT $2`,
 );
 const CARRIED = statement(
-  `SELECT ${LIST} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
+  () => `SELECT ${LIST} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
 );
 const PENDING_OF_TURN = statement(
-  `SELECT ${LIST} FROM prompts WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
+  () => `SELECT ${LIST} FROM prompts WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
 );
 const DUE = statement(
-  `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+  () =>
+    `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
   `SELECT MIN(expires_at) AS expires_at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
 );
 const TO_ESCALATE = statement(
-  `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
+  () => `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
    AND escalates_at <= $1 ORDER BY escalates_at LIMIT $2`,
 );
 const NEXT_ESCALATION = statement(

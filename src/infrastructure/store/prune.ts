@@ -114,9 +114,9 @@ const OLD_EVENTS = `at < $1
   AND NOT EXISTS (SELECT 1 FROM turns WHERE turn_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM outreach WHERE outreach_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
-const COUNT_EVENTS = statement(`SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
-const OLDEST_EVENTS = statement(`SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);
-const DELETE_EVENTS = statement(`DELETE FROM events WHERE ${OLD_EVENTS} AND seq <= $2`);
+const COUNT_EVENTS = statement(() => `SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
+const OLDEST_EVENTS = statement(() => `SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);
+const DELETE_EVENTS = statement(() => `DELETE FROM events WHERE ${OLD_EVENTS} AND seq <= $2`);
 
 export function pruneEvents(sql: Sql): Pruning {
   return {

@@ -28,28 +28,29 @@ const sessions = table<Session>('sessions', {
   hooks_seen_at: 'plain',
 });
 
-const GET = statement(`SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
-const BY_HANDLE = statement(`SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
+const GET = statement(() => `SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
+const BY_HANDLE = statement(() => `SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
 const OF_PROCESS = `SELECT ${sessions.list} FROM sessions WHERE machine = $1 AND pid = $2`;
-const BY_PROCESS = statement(`${OF_PROCESS} AND state <> 'ended' ORDER BY last_seen_at DESC LIMIT 1`);
+const BY_PROCESS = statement(() => `${OF_PROCESS} AND state <> 'ended' ORDER BY last_seen_at DESC LIMIT 1`);
 const HOOKED_BY_PROCESS = statement(
-  `${OF_PROCESS} AND state <> 'ended' AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
+  () =>
+    `${OF_PROCESS} AND state <> 'ended' AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
 );
 const LAST_HOOKED_OF_PROCESS = statement(
-  `${OF_PROCESS} AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
+  () => `${OF_PROCESS} AND hooks_seen_at IS NOT NULL ORDER BY hooks_seen_at DESC LIMIT 1`,
 );
 const ALIVE = statement(
-  `SELECT ${sessions.list} FROM sessions WHERE state <> 'ended' ORDER BY last_seen_at DESC LIMIT $1`,
+  () => `SELECT ${sessions.list} FROM sessions WHERE state <> 'ended' ORDER BY last_seen_at DESC LIMIT $1`,
 );
 const ENDED = statement(
-  `SELECT ${sessions.list} FROM sessions WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`,
+  () => `SELECT ${sessions.list} FROM sessions WHERE state = 'ended' ORDER BY ended_at DESC LIMIT $1`,
 );
-const ALL = statement(`SELECT ${sessions.list} FROM sessions ORDER BY last_seen_at DESC LIMIT $1`);
+const ALL = statement(() => `SELECT ${sessions.list} FROM sessions ORDER BY last_seen_at DESC LIMIT $1`);
 const UPSERT = statement(
-  `${sessions.insert()} ON CONFLICT (session_id) DO UPDATE SET ${sessions.assignments}`,
+  () => `${sessions.insert()} ON CONFLICT (session_id) DO UPDATE SET ${sessions.assignments}`,
 );
 const CHILDREN = statement(
-  `SELECT ${sessions.list} FROM sessions WHERE parent_session_id = $1 AND state <> 'ended'`,
+  () => `SELECT ${sessions.list} FROM sessions WHERE parent_session_id = $1 AND state <> 'ended'`,
 );
 const TOUCH_BY_HOOK = statement(
   'UPDATE sessions SET last_seen_at = $2, hooks_seen_at = $2 WHERE session_id = $1',
@@ -74,10 +75,10 @@ const connections = table<Connection>('connections', {
   opened_at: 'plain',
 });
 const CONNECTIONS = statement(
-  `SELECT ${connections.list} FROM connections WHERE machine = $1 ORDER BY opened_at`,
+  () => `SELECT ${connections.list} FROM connections WHERE machine = $1 ORDER BY opened_at`,
 );
-const CONNECTION = statement(`SELECT ${connections.list} FROM connections WHERE connection_id = $1`);
-const OPEN_CONNECTION = statement(connections.insert());
+const CONNECTION = statement(() => `SELECT ${connections.list} FROM connections WHERE connection_id = $1`);
+const OPEN_CONNECTION = statement(() => connections.insert());
 const NAME_CONNECTION = statement('UPDATE connections SET session_id = $2 WHERE connection_id = $1');
 const CLOSE_CONNECTION = statement('DELETE FROM connections WHERE connection_id = $1');
 

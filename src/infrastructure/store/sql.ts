@@ -8,25 +8,35 @@ import { HiveError } from '../../domain/errors.ts';
 export type SqlValue = string | number | null;
 export type Row = Record<string, SqlValue>;
 
-/** A statement's text, with the number of parameters it takes: SQLite would silently bind a missing one as NULL. */
+/** A statement's text, with `$1`, `$2`, … for its parameters. */
 export interface Statement {
   readonly text: string;
-  readonly arity: number;
 }
 
-/** Declares a statement once, at module load; counted at its first use, since a hook uses few of all these. */
-export function statement(text: string): Statement {
-  let arity: number | undefined;
-  return {
-    text,
-    get arity() {
-      arity ??= arityOf(text);
-      return arity;
-    },
-  };
+/**
+ * Declares a statement once, at module load. One whose text is put together is given as a function, called with its
+ * first use: a hook declares two hundred of them and uses twelve.
+ */
+export function statement(text: string | (() => string)): Statement {
+  return typeof text === 'string' ? { text } : new LateStatement(text);
 }
 
-function arityOf(text: string): number {
+class LateStatement implements Statement {
+  readonly #make: () => string;
+  #text: string | undefined;
+
+  constructor(make: () => string) {
+    this.#make = make;
+  }
+
+  get text(): string {
+    this.#text ??= this.#make();
+    return this.#text;
+  }
+}
+
+/** How many parameters a statement takes: SQLite would silently bind a missing one as NULL. */
+export function arityOf(text: string): number {
   return Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])));
 }
 
@@ -60,9 +70,9 @@ export interface Driver {
 }
 
 /** Refuses a call that would leave a parameter unbound. */
-export function checkArity(given: Statement, params: readonly SqlValue[]): void {
-  if (params.length !== given.arity) {
-    throw new Error(`A statement takes ${given.arity} parameters and got ${params.length}: ${given.text}`);
+export function checkArity(text: string, arity: number, params: readonly SqlValue[]): void {
+  if (params.length !== arity) {
+    throw new Error(`A statement takes ${arity} parameters and got ${params.length}: ${text}`);
   }
 }
 
@@ -83,16 +93,20 @@ export interface Table<T> {
 /** Describes a table whose columns are the fields of `T`, all of them, checked by the compiler. */
 export function table<T extends object>(name: string, codecs: Record<keyof T & string, Codec>): Table<T> {
   const columns = Object.keys(codecs) as (keyof T & string)[];
-  const quoted = columns.map((column) => `"${column}"`);
+  const quoted = (): string[] => columns.map((column) => `"${column}"`);
   return {
     columns,
-    list: quoted.join(', '),
-    assignments: quoted
-      .map((column, index) => `${column} = $${index + 1}`)
-      .slice(1)
-      .join(', '),
+    get list() {
+      return quoted().join(', ');
+    },
+    get assignments() {
+      return quoted()
+        .map((column, index) => `${column} = $${index + 1}`)
+        .slice(1)
+        .join(', ');
+    },
     insert(extra = []) {
-      const all = [...quoted, ...extra];
+      const all = [...quoted(), ...extra];
       return `INSERT INTO ${name} (${all.join(', ')}) VALUES (${all.map((_, index) => `$${index + 1}`).join(', ')})`;
     },
     encode: (item) => columns.map((column) => encodeValue(codecs[column], item[column])),

@@ -12,10 +12,10 @@ const tokens = table<Token>('tokens', {
   revoked_at: 'plain',
 });
 
-const GET = statement(`SELECT ${tokens.list} FROM tokens WHERE name = $1`);
-const BY_DIGEST = statement(`SELECT ${tokens.list} FROM tokens WHERE digest = $1`);
-const LIST = statement(`SELECT ${tokens.list} FROM tokens ORDER BY name`);
-const PUT = statement(`${tokens.insert()} ON CONFLICT (name) DO UPDATE SET ${tokens.assignments}`);
+const GET = statement(() => `SELECT ${tokens.list} FROM tokens WHERE name = $1`);
+const BY_DIGEST = statement(() => `SELECT ${tokens.list} FROM tokens WHERE digest = $1`);
+const LIST = statement(() => `SELECT ${tokens.list} FROM tokens ORDER BY name`);
+const PUT = statement(() => `${tokens.insert()} ON CONFLICT (name) DO UPDATE SET ${tokens.assignments}`);
 
 export function tokenStatements(sql: Sql): TokenRecords {
   async function one(query: Statement, value: string): Promise<Token | undefined> {

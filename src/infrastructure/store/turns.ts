@@ -54,27 +54,32 @@ const interrupts = table<Interrupt>('interrupts', {
 });
 
 const FROM = `SELECT ${turns.list} FROM turns`;
-const GET = statement(`${FROM} WHERE turn_id = $1`);
-const CURRENT = statement(`${FROM} WHERE session_id = $1 AND state = 'in_progress'`);
-const LAST = statement(`${FROM} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
+const GET = statement(() => `${FROM} WHERE turn_id = $1`);
+const CURRENT = statement(() => `${FROM} WHERE session_id = $1 AND state = 'in_progress'`);
+const LAST = statement(() => `${FROM} WHERE session_id = $1 ORDER BY number DESC LIMIT 1`);
 const BY_CLIENT = statement(
-  `${FROM} WHERE session_id = $1 AND client_turn_id = $2 ORDER BY number DESC LIMIT 1`,
+  () => `${FROM} WHERE session_id = $1 AND client_turn_id = $2 ORDER BY number DESC LIMIT 1`,
 );
-const RUNNING = statement(`${FROM} WHERE state = 'in_progress' ORDER BY number LIMIT $1`);
+const RUNNING = statement(() => `${FROM} WHERE state = 'in_progress' ORDER BY number LIMIT $1`);
 const UNTOLD = statement(
-  `${FROM} WHERE session_id = $1 AND state = 'aborted' AND told_collected_at IS NULL ORDER BY number LIMIT $2`,
+  () =>
+    `${FROM} WHERE session_id = $1 AND state = 'aborted' AND told_collected_at IS NULL ORDER BY number LIMIT $2`,
 );
-const INSERT = statement(turns.insert());
-const UPDATE = statement(`UPDATE turns SET ${turns.assignments} WHERE turn_id = $1`);
+const INSERT = statement(() => turns.insert());
+const UPDATE = statement(() => `UPDATE turns SET ${turns.assignments} WHERE turn_id = $1`);
 
 const FROM_INTERRUPTS = `SELECT ${interrupts.list} FROM interrupts`;
-const INTERRUPT = statement(`${FROM_INTERRUPTS} WHERE interrupt_id = $1`);
-const INTERRUPTS_OF = statement(`${FROM_INTERRUPTS} WHERE turn_id = $1 ORDER BY asked_at, interrupt_id`);
-const PENDING = statement(
-  `${FROM_INTERRUPTS} WHERE turn_id = $1 AND state = 'pending' ORDER BY asked_at, interrupt_id`,
+const INTERRUPT = statement(() => `${FROM_INTERRUPTS} WHERE interrupt_id = $1`);
+const INTERRUPTS_OF = statement(
+  () => `${FROM_INTERRUPTS} WHERE turn_id = $1 ORDER BY asked_at, interrupt_id`,
 );
-const INSERT_INTERRUPT = statement(interrupts.insert());
-const UPDATE_INTERRUPT = statement(`UPDATE interrupts SET ${interrupts.assignments} WHERE interrupt_id = $1`);
+const PENDING = statement(
+  () => `${FROM_INTERRUPTS} WHERE turn_id = $1 AND state = 'pending' ORDER BY asked_at, interrupt_id`,
+);
+const INSERT_INTERRUPT = statement(() => interrupts.insert());
+const UPDATE_INTERRUPT = statement(
+  () => `UPDATE interrupts SET ${interrupts.assignments} WHERE interrupt_id = $1`,
+);
 
 export function turnStatements(sql: Sql): TurnRecords {
   async function one(query: Statement, params: SqlValue[]): Promise<Turn | undefined> {

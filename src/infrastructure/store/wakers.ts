@@ -10,8 +10,10 @@ const wakers = table<Waker>('wakers', {
   told: 'json',
 });
 
-const GET = statement(`SELECT ${wakers.list} FROM wakers WHERE session_id = $1`);
-const PUT = statement(`${wakers.insert()} ON CONFLICT (session_id) DO UPDATE SET ${wakers.assignments}`);
+const GET = statement(() => `SELECT ${wakers.list} FROM wakers WHERE session_id = $1`);
+const PUT = statement(
+  () => `${wakers.insert()} ON CONFLICT (session_id) DO UPDATE SET ${wakers.assignments}`,
+);
 
 export function wakerStatements(sql: Sql): WakerRecords {
   return {
