@@ -7,12 +7,14 @@ import {
   type CancelReason,
   cancelPrompt,
   expirePrompt,
+  isExpired,
   type Prompt,
   type PromptAnswer,
   respondPrompt,
   type Via,
 } from '../domain/prompts.ts';
-import type { WriteTx } from './ports.ts';
+import type { ReadTx, WriteTx } from './ports.ts';
+import { notFound } from './prompt-refusals.ts';
 
 /** A prompt that is new, whoever made it: from here on everybody hears of it. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
@@ -90,4 +92,17 @@ export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Pro
 /** Nobody holds what is settled. */
 async function dropClaim(tx: WriteTx, { ask_id, claimed_by }: Prompt): Promise<void> {
   if (claimed_by !== null) await tx.claims.remove(ask_id);
+}
+
+/** @throws HiveError `prompt_not_found`. */
+export async function findPrompt(tx: ReadTx, ask_id: string): Promise<Prompt> {
+  const prompt = await tx.prompts.get(ask_id);
+  if (prompt === undefined) throw notFound(ask_id);
+  return prompt;
+}
+
+/** A prompt whose time has run out is expired before anything else is done to it, in the same transaction. */
+export async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
+  const prompt = await findPrompt(tx, ask_id);
+  return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;
 }

@@ -2,15 +2,13 @@
  * Prompts: asking, answering, and what lies between (ADR-003). Each method is one transaction around a
  * pure transition of domain/prompts.ts; nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, refusalToAnswer, refusalToCancel } from '../domain/actors.ts';
-import { HiveError, invalidInput } from '../domain/errors.ts';
+import { type Actor, refusalToCancel } from '../domain/actors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
-import { type AnswerRequest, resolveAnswer } from '../domain/prompt-answers.ts';
+import type { AnswerRequest } from '../domain/prompt-answers.ts';
 import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
 import {
   type AnswerOutcome,
-  amendPrompt,
   type CancelReason,
   isExpired,
   isUncollected,
@@ -20,15 +18,18 @@ import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { findAddress } from './humans.ts';
-import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
+import type { Ids, Page, PromptFilter, ReadTx, Store, WriteTx } from './ports.ts';
+import { createAnswering } from './prompt-answering.ts';
 import {
   appendPrompt,
+  findCurrent,
+  findPrompt,
   insertPrompt,
-  recordAnswer,
   recordCancel,
   recordEscalation,
   recordExpiry,
 } from './prompt-records.ts';
+import { conflict, notFound, refuse, tooLate } from './prompt-refusals.ts';
 
 export interface Asked {
   prompt: Prompt;
@@ -87,24 +88,6 @@ const DUE_BATCH = 200;
 const OPEN_LIMIT = 200;
 
 export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService {
-  async function find(tx: ReadTx, ask_id: string): Promise<Prompt> {
-    const prompt = await tx.prompts.get(ask_id);
-    if (prompt === undefined) throw notFound(ask_id);
-    return prompt;
-  }
-
-  /** A prompt whose time has run out is expired before anything else is done to it, in the same transaction. */
-  async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
-    const prompt = await find(tx, ask_id);
-    return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;
-  }
-
-  /** What was written for another store would meet another prompt here, or none. */
-  function refuseForeign({ store_id }: AnswerCommand): void {
-    if (store_id === undefined || store_id === null || store_id === store.store_id) return;
-    throw wrongStore(store_id, store.store_id);
-  }
-
   async function change(
     ask_id: string,
     type: EventType,
@@ -123,12 +106,12 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
   async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
     const { prompts, now } = await store.read(async (tx) => ({
       now: tx.now,
-      prompts: await Promise.all(ask_ids.map((ask_id) => find(tx, ask_id))),
+      prompts: await Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))),
     }));
     const due = (prompt: Prompt): boolean => isExpired(prompt, now) || isEscalationDue(prompt, now);
     if (!prompts.some(due)) return prompts;
     await settleDue();
-    return store.read((tx) => Promise.all(ask_ids.map((ask_id) => find(tx, ask_id))));
+    return store.read((tx) => Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))));
   }
 
   /** What is due is written down before anybody reads it. */
@@ -197,59 +180,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       return store.read((tx) => tx.prompts.openOf(session_id, OPEN_LIMIT));
     },
 
-    respond: (command) =>
-      store.write(async (tx) => {
-        const { ask_id, actor } = command;
-        refuseForeign(command);
-        const response_id = command.response_id ?? ids.make('response');
-        const known = await tx.prompts.response(response_id);
-        if (known !== undefined) {
-          if (known.ask_id !== ask_id) throw usedBefore(known);
-          const prompt = await find(tx, ask_id);
-          return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
-        }
-        const prompt = await findCurrent(tx, ask_id);
-        refuse(refusalToAnswer(actor, prompt));
-        const answer = resolveAnswer(prompt, command, {
-          by: actor.by,
-          via: actor.via,
-          response_id,
-          responded_at: tx.now,
-        });
-        return recordAnswer(tx, prompt, answer);
-      }),
-
-    amend: (command) =>
-      store.write(async (tx) => {
-        const { ask_id, actor } = command;
-        refuseForeign(command);
-        const response_id = command.response_id ?? ids.make('response');
-        const prompt = await findCurrent(tx, ask_id);
-        const known = await tx.prompts.response(response_id);
-        if (known !== undefined) {
-          if (known.ask_id !== ask_id || known.outcome !== 'amendment') throw usedBefore(known);
-          return prompt;
-        }
-        refuse(refusalToAnswer(actor, prompt));
-        const answer = resolveAnswer(prompt, command, {
-          by: actor.by,
-          via: actor.via,
-          response_id,
-          responded_at: tx.now,
-        });
-        const amended = amendPrompt(prompt, answer);
-        await tx.prompts.update(amended);
-        await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
-        const before = prompt.decision ?? prompt.late_response?.decision ?? null;
-        await appendPrompt(tx, 'prompt/amended', amended, {
-          decision: answer.decision,
-          before,
-          by: answer.by,
-          via: answer.via,
-          response_id,
-        });
-        return amended;
-      }),
+    ...createAnswering(store, ids),
 
     cancel: (ask_id, actor, reason) =>
       store.write(async (tx) => {
@@ -293,47 +224,4 @@ async function turnOfAsk(
 ): Promise<Turn | undefined> {
   if (turn_id === null) return undefined;
   return turn_id === undefined ? tx.turns.current(session_id) : tx.turns.get(turn_id);
-}
-
-function tooLate({ turn_id, abort_reason }: Turn): HiveError {
-  return new HiveError(
-    'turn_not_current',
-    `The turn ${turn_id} is over (${abort_reason}): what belongs to it is asked no more. Nothing was asked.`,
-    { turn_id },
-  );
-}
-
-function refuse(refusal: string | null): void {
-  if (refusal !== null) throw new HiveError('not_allowed', refusal);
-}
-
-function notFound(ask_id: string): HiveError {
-  return new HiveError(
-    'prompt_not_found',
-    `There is no prompt ${ask_id}: check the id; settled prompts are kept until retention removes them.`,
-    { ask_id },
-  );
-}
-
-function conflict(before: Prompt): HiveError {
-  return new HiveError(
-    'idempotency_conflict',
-    `The idempotency_key "${before.idempotency_key}" was used for another question (${before.ask_id}). Use a new key for a new question.`,
-    { ask_id: before.ask_id },
-  );
-}
-
-function usedBefore({ response_id, ask_id }: StoredResponse): HiveError {
-  return invalidInput(
-    `The response_id ${response_id} was used for another answer, to ${ask_id}. Give each answer an id of its own.`,
-    { response_id, ask_id },
-  );
-}
-
-function wrongStore(given: string, own: string): HiveError {
-  return new HiveError(
-    'wrong_store',
-    `The answer was written for the store ${given}; this is ${own}. It was not taken here.`,
-    { given, own },
-  );
 }

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import { createRefusingServer } from '../adapters/mcp/registration.ts';
 import { createMcpServer } from '../adapters/mcp/server.ts';
-import { serveStdio } from '../adapters/mcp/stdio.ts';
+import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
@@ -52,13 +52,8 @@ async function runRemote(given: string, token_file: string | undefined): Promise
 async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
   const stop = untilSignalled();
   const { env } = process;
-  const wire = { input: process.stdin, output: process.stdout, stop };
-  const hive = await openHive().catch(async (error: unknown) => {
-    if (!(error instanceof HiveError)) throw error;
-    process.stderr.write(`hive mcp: ${error.message}\n`);
-    await serveStdio(createRefusingServer(error, role), wire);
-    process.exit(exitCodeOfError(error));
-  });
+  const wire = openStdio(process.stdin, process.stdout, stop);
+  const hive = await openHive().catch((error: unknown) => openLater(error, role, wire));
   hive.startExpiry();
   const waker = hive.startCodexWaker(env);
   try {
@@ -82,7 +77,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       desk_id: null,
       open: null,
     });
-    await serveStdio(createMcpServer(hive, connection, role), wire);
+    await wire.serve(createMcpServer(hive, connection, role));
     endSoon();
     waker.close();
     await stopPopups();
@@ -91,6 +86,31 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
     await hive.close();
   }
   process.exit(0);
+}
+
+/**
+ * What could not be opened now may be open when the agent calls: a server that comes up, a disk with room again, a
+ * folder that the human has closed to others. Until then the agent has its tools, which say what is wrong.
+ */
+async function openLater(error: unknown, role: Role, wire: StdioConnection): Promise<Hive> {
+  if (!(error instanceof HiveError)) throw error;
+  process.stderr.write(`hive mcp: ${error.message}\n`);
+  let opening: Promise<Hive> | null = null;
+  const opened = new Promise<Hive>((resolve) => {
+    const open = async (): Promise<HiveError | null> => {
+      opening ??= openHive();
+      try {
+        resolve(await opening);
+        return null;
+      } catch (again) {
+        opening = null;
+        if (again instanceof HiveError) return again;
+        throw again;
+      }
+    };
+    void wire.serve(createRefusingServer(role, open));
+  });
+  return Promise.race([opened, wire.ended.then(() => process.exit(exitCodeOfError(error)))]);
 }
 
 /** Tells the hooks of this connection. A store that cannot be written just now must not cost the agent its tools. */

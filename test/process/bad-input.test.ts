@@ -1,5 +1,5 @@
 /** Bad input from an agent: each with a clear error, and nothing lost. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
@@ -128,15 +128,20 @@ test('10,000 pending prompts: asking, looking and answering stay quick', async (
   for (const { ms } of [asking, looking, status, all]) expect(ms).toBeLessThan(1_000);
 });
 
-test('an agent whose store cannot be opened keeps its tools, and each says why', async () => {
+test('an agent whose store cannot be opened keeps its tools, each says why, and all work once it can be', async () => {
   const store = tempStore();
   mkdirSync(dirname(store), { recursive: true, mode: 0o700 });
   writeFileSync(store, 'no store of ours, but somebody may need it', { mode: 0o600 });
   const agent = await connectMcp({ store });
   expect((await agent.client.listTools()).tools.map(({ name }) => name)).toContain('hivemind_ask_async');
   await expect(agent.call('hivemind_ask_async', { question: 'Anyone?' })).rejects.toThrow(
-    /store_foreign: .* is no store of Hive\. Nothing was changed.* tell your human/,
+    /store_foreign: .* is no store of Hive\. Nothing was changed.* each call tries again/,
   );
-  await agent.close();
   expect(readFileSync(store, 'utf8')).toBe('no store of ours, but somebody may need it');
+  rmSync(store);
+  await expect(agent.call('hivemind_ask_async', { question: 'Anyone?' })).rejects.toThrow(/open again/);
+  const { ask_id, agent: handle } = await agent.call('hivemind_ask_async', { question: 'Anyone now?' });
+  expect(handle, 'the client and its environment are known as ever').toBe('Agent-agent');
+  expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
+  await agent.close();
 });

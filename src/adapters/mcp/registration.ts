@@ -54,12 +54,19 @@ export function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>):
 
 /**
  * A server whose store could not be opened: a process that just ended would leave the model without a word, and
- * without tools. Each call says why; the human mends it and has the client connect anew.
+ * without tools. Each call tries again; as long as that fails it says why.
  */
-export function createRefusingServer(error: HiveError, role: Role): McpServer {
+export function createRefusingServer(role: Role, open: () => Promise<HiveError | null>): McpServer {
   const server = newMcpServer();
-  const sentence = `${error.message} Hive answers nothing until then: tell your human, who restarts this MCP server afterwards.`;
-  const refused = refusal({ code: error.code, message: sentence });
-  for (const tool of toolsFor(role)) server.registerTool(tool.name, configOf(tool), () => refused);
+  const refuse = async (): Promise<CallToolResult> => {
+    const error = await open();
+    if (error === null) {
+      const message = 'The store could not be opened until now; it is open again. Call once more.';
+      return refusal({ code: 'store_unavailable', message });
+    }
+    const message = `${error.message} Hive answers nothing until then; each call tries again. If it stays so, tell your human.`;
+    return refusal({ code: error.code, message });
+  };
+  for (const tool of toolsFor(role)) server.registerTool(tool.name, configOf(tool), refuse);
   return server;
 }

@@ -43,18 +43,20 @@ const types: pg.CustomTypesConfig = {
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
 function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
+  // Who asks for several things at once is answered one by one: a connection has one query at a time.
+  const queries = createQueue();
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     checkArity(statement.text, arityOf(statement.text), params);
     // A name makes it a prepared statement of this connection; one without parameters may be DDL.
-    return client.query(
+    const given =
       params.length === 0
         ? { text: statement.text }
         : {
             ...(prepares ? { name: nameOf(statement) } : {}),
             text: statement.text,
             values: [...params],
-          },
-    );
+          };
+    return queries.run(() => client.query(given));
   }
   return {
     all: async (statement, params) => (await query(statement, params)).rows as Row[],

@@ -61,10 +61,7 @@ export function mcpLine(yard: Yard, worker: string, args: readonly string[], env
         if (result.isError === true) throw failureOf(textOf(result.content));
         return resultOf(result.structuredContent ?? {});
       } catch (error) {
-        // One that began without a store says that it has to be started again: that is what its human does.
-        const isOver =
-          error instanceof Failure && (error.code === 'lost' || /restarts this MCP/.test(error.message));
-        if (error instanceof Failure && !isOver) throw error;
+        if (error instanceof Failure && error.code !== 'lost') throw error;
         await drop(running);
         throw error instanceof Failure ? error : lost(String(error));
       }
