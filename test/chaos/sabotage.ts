@@ -123,7 +123,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     found_by: 'no self-approval',
     edits: [
       [
-        'application/prompts.ts',
+        'application/prompt-answering.ts',
         '        refuse(refusalToAnswer(actor, prompt));\n        const answer = resolveAnswer(prompt, command, {\n          by: actor.by,\n          via: actor.via,\n          response_id,\n          responded_at: tx.now,\n        });\n        return recordAnswer',
         '        const answer = resolveAnswer(prompt, command, {\n          by: actor.by,\n          via: actor.via,\n          response_id,\n          responded_at: tx.now,\n        });\n        return recordAnswer',
       ],
