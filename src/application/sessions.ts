@@ -66,7 +66,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
-      if (known !== undefined && known.state !== 'ended' && isSame(known, introduction)) return known;
+      if (known !== undefined && stands(known, introduction)) return known;
       const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
       return store.write((tx) => register(tx, introduction, above));
     },
@@ -105,20 +105,22 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     async resolveCaller(evidence) {
       const { connection_id } = evidence;
-      const { known, named } = await store.read(async (tx) => {
+      const { introduction, advice } = identifyCaller(evidence);
+      const { known, named, introduced } = await store.read(async (tx) => {
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
         // A hook elsewhere may record any id: it speaks for calls of its own machine only.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
         const named = (await tx.sessions.connection(connection_id))?.session_id;
-        return { named, known: own ?? (await byProcess(tx, evidence)) };
+        const known = own ?? (await byProcess(tx, evidence));
+        const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
+        return { named, known, introduced };
       });
-      const { introduction, advice } = identifyCaller(evidence);
-      const session =
-        known === undefined
-          ? await service.introduce(introduction)
-          : await withDeclaredSource(known, declaredSource(evidence));
+      let session: Session;
+      if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
+      else if (introduced !== undefined && stands(introduced, introduction)) session = introduced;
+      else session = await service.introduce(introduction);
       if (named !== undefined && named !== session.session_id) {
         await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
       }
@@ -198,6 +200,11 @@ function sourceAfter(known: Session, told: Source): Source {
     standing: begins ? null : known.source,
     told,
   });
+}
+
+/** Whether this introduction says nothing new of a session that is alive. */
+function stands(known: Session, introduction: SessionIntroduction): boolean {
+  return known.state !== 'ended' && isSame(known, introduction);
 }
 
 /** What an introduction may correct on a session that is known already. */
