@@ -1,7 +1,7 @@
 /** The check that a test file leaves nothing behind: no process, no watcher, no file. */
 import { afterAll, expect } from 'vitest';
 import { remainingProcesses } from './children.ts';
-import { remainingFolders } from './temp.ts';
+import { remainingFolders, removeAgain } from './temp.ts';
 import { eventually } from './wait.ts';
 
 /** What keeps a process from ending, by the names of `process.getActiveResourcesInfo`. */
@@ -14,6 +14,7 @@ export function expectNothingLeft(): void {
     // A killed process stays in /proc until it has been reaped.
     const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
     await eventually(gone, 2_000).catch(() => undefined);
+    await removeAgain();
     expect(remainingProcesses(), 'processes left behind').toEqual([]);
     expect(held().slice(before), 'watchers and child handles left behind').toEqual([]);
     expect(remainingFolders(), 'folders left behind').toEqual([]);
