@@ -1,7 +1,30 @@
 /** A prompt as a row: its columns, which of them may change, and the seal over what it says. */
 import type { Prompt } from '../../domain/prompts.ts';
 import { checkSeal, sealOf } from './seals.ts';
-import { type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+import { type Codec, type Row, type Sql, type SqlValue, statement, table } from './sql.ts';
+
+/** What may change once a prompt is asked, beside its status. */
+const LIFE = {
+  decision: 'plain',
+  selected: 'json',
+  comment: 'plain',
+  by: 'plain',
+  via: 'plain',
+  response_id: 'plain',
+  cancel_reason: 'plain',
+  late_response: 'json',
+  amended: 'boolean',
+  orphaned: 'boolean',
+  snoozed_until: 'plain',
+  claimed_by: 'plain',
+  claimed_at: 'plain',
+  offered_at: 'plain',
+  seen_at: 'plain',
+  responded_at: 'plain',
+  handed_at: 'plain',
+  collected_at: 'plain',
+  carrier: 'plain',
+} as const satisfies Partial<Record<keyof Prompt, Codec>>;
 
 export const prompts = table<Prompt>('prompts', {
   ask_id: 'plain',
@@ -34,81 +57,14 @@ export const prompts = table<Prompt>('prompts', {
   escalated_at: 'plain',
   status: 'plain',
   settled_at: 'plain',
-  decision: 'plain',
-  selected: 'json',
-  comment: 'plain',
-  by: 'plain',
-  via: 'plain',
-  response_id: 'plain',
-  cancel_reason: 'plain',
-  late_response: 'json',
-  amended: 'boolean',
-  orphaned: 'boolean',
-  snoozed_until: 'plain',
-  claimed_by: 'plain',
-  claimed_at: 'plain',
-  offered_at: 'plain',
-  seen_at: 'plain',
-  responded_at: 'plain',
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
+  ...LIFE,
 });
 
-/**
- * What may change once a prompt is asked, beside its status. An UPDATE names only these: SQLite rewrites every
- * index that has a named column in it, whether or not its value changed.
- */
-export const life = table<Omit<Prompt, FixedField | 'status' | 'settled_at'>>('prompts', {
+/** An UPDATE names only these: SQLite rewrites every index that has a named column in it, changed or not. */
+export const life = table<Pick<Prompt, 'ask_id' | keyof typeof LIFE>>('prompts', {
   ask_id: 'plain',
-  decision: 'plain',
-  selected: 'json',
-  comment: 'plain',
-  by: 'plain',
-  via: 'plain',
-  response_id: 'plain',
-  cancel_reason: 'plain',
-  late_response: 'json',
-  amended: 'boolean',
-  orphaned: 'boolean',
-  snoozed_until: 'plain',
-  claimed_by: 'plain',
-  claimed_at: 'plain',
-  offered_at: 'plain',
-  seen_at: 'plain',
-  responded_at: 'plain',
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
+  ...LIFE,
 });
-type FixedField =
-  | 'session_id'
-  | 'agent'
-  | 'source'
-  | 'project'
-  | 'project_dir'
-  | 'turn_id'
-  | 'kind'
-  | 'header'
-  | 'question'
-  | 'context'
-  | 'options'
-  | 'multi_select'
-  | 'allow_free_text'
-  | 'urgency'
-  | 'label'
-  | 'group_id'
-  | 'bind'
-  | 'survives_turn'
-  | 'dialog'
-  | 'idempotency_key'
-  | 'fingerprint'
-  | 'created_at'
-  | 'expires_at'
-  | 'to'
-  | 'recipients'
-  | 'escalates_at'
-  | 'escalated_at';
 
 /** What is asked and what was decided. Not among them is what a statement changes in many rows at once. */
 const SEALED = [
