@@ -13,11 +13,11 @@
 
 ;;; Code:
 
-(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-waiting)
 
 (defgroup hive-attention nil
   "When Hive tells you of questions, and how."

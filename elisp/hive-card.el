@@ -16,6 +16,7 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-text)
 
 (defface hive-card-blue '((t :inherit (bold font-lock-function-name-face)))
@@ -45,7 +46,7 @@
   "Insert FIELDS, those that are inline beside their neighbours."
   (let ((beside nil))
     (dolist (field (append fields nil))
-      (let ((inline (hive-prompt-flag field :inline))
+      (let ((inline (hive-rpc-true-p field :inline))
             (value (plist-get field :value)))
         (insert (cond ((and beside inline) "   ") (beside "\n  ") (t "  "))
                 (propertize (concat (hive-text-line (plist-get field :name) 60) ": ")
@@ -58,7 +59,7 @@
 
 (defun hive-card--answer (ask-id label)
   "Answer the question ASK-ID of a card with LABEL, one of its buttons."
-  (let ((prompt (hive-model-get 'prompt ask-id)))
+  (let ((prompt (hive-model-prompt ask-id)))
     (unless (and prompt (hive-prompt-waiting-p prompt))
       (user-error "This card was answered already, or waits no more"))
     (hive-respond--seen prompt)
@@ -67,7 +68,7 @@
 (defun hive-card--insert-actions (card)
   "Insert the actions of CARD: buttons while its question waits."
   (let* ((ask-id (plist-get card :ask_id))
-         (prompt (and ask-id (hive-model-get 'prompt ask-id)))
+         (prompt (and ask-id (hive-model-prompt ask-id)))
          (waiting (and prompt (hive-prompt-waiting-p prompt)))
          (chosen (append (plist-get prompt :selected) nil)))
     (dolist (action (append (plist-get card :actions) nil))

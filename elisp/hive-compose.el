@@ -18,6 +18,7 @@
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'subr-x)
 
 (defcustom hive-drafts-directory (locate-user-emacs-file "hive/drafts/")
@@ -110,7 +111,7 @@ An answer that is left half-typed becomes the draft."
 (defun hive-compose--header ()
   "Return the line above the answer: to whom, or what became of the question."
   (let* ((prompt hive-compose--prompt)
-         (now (hive-model-get 'prompt (plist-get prompt :ask_id))))
+         (now (hive-model-prompt (plist-get prompt :ask_id))))
     ;; A percent sign in a header line is a directive.
     (replace-regexp-in-string
      "%" "%%"

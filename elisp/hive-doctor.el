@@ -12,7 +12,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-model)
 (require 'hive-outbox)
 (require 'hive-program)
 (require 'hive-rpc)
@@ -158,7 +157,7 @@
         buffer
         (mapcar (lambda (check)
                   (hive-doctor-check :name (plist-get check :name)
-                                     :ok (hive-prompt-flag check :ok)
+                                     :ok (hive-rpc-true-p check :ok)
                                      :text (plist-get check :text)
                                      :advice (plist-get check :advice)))
                 (plist-get result :checks))))

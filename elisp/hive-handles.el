@@ -12,7 +12,6 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
@@ -76,7 +75,7 @@
   "Return what can be mentioned, without the @: handles, roles, All, Human.
 Sessions of PROJECT-DIR come first; those that take no mentions do
 not come at all."
-  (let* ((sessions (cl-remove-if-not (lambda (session) (hive-prompt-flag session :shared))
+  (let* ((sessions (cl-remove-if-not (lambda (session) (hive-rpc-true-p session :shared))
                                      (hive-handles-sessions)))
          (near (cl-remove-if-not (lambda (session)
                                    (equal project-dir (plist-get session :project_dir)))

@@ -14,8 +14,8 @@
 (require 'hive-human)
 (require 'hive-list-table)
 (require 'hive-list-view)
-(require 'hive-model)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'tabulated-list)
 
 ;;;; Views

@@ -14,9 +14,9 @@
 
 (require 'cl-lib)
 (require 'hive-list-table)
-(require 'hive-model)
 (require 'hive-read)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-text)
 
 (defun hive-list--labels (prompt)
@@ -33,7 +33,7 @@ Signal a `user-error' when no answer could fit them all."
                                 (member (plist-get option :label) (hive-list--labels prompt)))
                               questions))
                   (append (plist-get first :options) nil)))
-         (free (cl-every (lambda (prompt) (hive-prompt-flag prompt :allow_free_text)) questions)))
+         (free (cl-every (lambda (prompt) (hive-rpc-true-p prompt :allow_free_text)) questions)))
     (unless (or common free)
       (user-error "These questions have no option in common: answer them one by one"))
     (list :ask_id (plist-get first :ask_id)

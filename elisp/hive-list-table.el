@@ -14,9 +14,9 @@
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-list-view)
-(require 'hive-model)
 (require 'hive-respond)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'tabulated-list)
 
 (defface hive-list-critical '((t :inherit error))

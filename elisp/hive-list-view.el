@@ -14,10 +14,10 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'subr-x)
 
 (defconst hive-list-rows 500

@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-feed)
 (require 'hive-interrupt)
 (require 'hive-list-browse)
 (require 'hive-list-mark)
@@ -198,7 +199,7 @@ turn pages.  The list follows what happens by itself."
   (hive-list--print)
   (when (hive-sidecar-connected-p)
     (if (eq hive-list--view 'waiting)
-        (hive-model-refresh)
+        (hive-feed-refresh)
       (hive-list--renew))))
 
 ;;;; Marks

@@ -12,7 +12,7 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-model)
+(require 'hive-rpc)
 (require 'hive-shared-text)
 (require 'hive-sidecar)
 (require 'hive-text)
@@ -65,7 +65,7 @@
   "Insert MENTION in full."
   (let ((beg (point))
         (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) "urgent")
-                               (when (hive-prompt-flag mention :expects_reply) "wants an answer")
+                               (when (hive-rpc-true-p mention :expects_reply) "wants an answer")
                                (when (plist-get mention :as_handle)
                                  (concat "as " (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-check-mentions--became mention)))

@@ -13,9 +13,9 @@
 ;;; Code:
 
 (require 'hive-mentions)
-(require 'hive-model)
 (require 'hive-outbox)
 (require 'hive-sidecar)
+(require 'hive-waiting)
 
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")

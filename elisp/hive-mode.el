@@ -43,6 +43,7 @@
 (require 'hive-attention)
 (require 'hive-check-mentions)
 (require 'hive-doctor)
+(require 'hive-feed)
 (require 'hive-history)
 (require 'hive-install)
 (require 'hive-interrupt)
@@ -103,7 +104,7 @@ The desk that has it shows desktop notifications first."
   (setq hive-mode--focused 'unknown)
   (hive-mode--focus)
   (hive-outbox-connected)
-  (hive-model-refresh))
+  (hive-feed-refresh))
 
 (defun hive-mode--enable ()
   "Start everything; wait for nothing."
@@ -125,6 +126,7 @@ The desk that has it shows desktop notifications first."
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)
+  (hive-feed-stop)
   (hive-model-forget)
   (remove-hook 'hive-sidecar-state-hook #'hive-changed)
   (remove-hook 'hive-connected-hook #'hive-mode--connected)

@@ -15,13 +15,14 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
-(require 'hive-model)
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-snooze)
 (require 'hive-template)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'subr-x)
 
 (defface hive-next-key '((t :inherit (bold highlight)))
@@ -60,10 +61,10 @@
   "Return what the other keys do for PROMPT."
   (string-join
    (delq nil
-         (list (when (and (plist-get prompt :options) (hive-prompt-flag prompt :multi_select))
+         (list (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
                  "RET send")
-               (when (hive-prompt-flag prompt :allow_free_text)
-                 (if (hive-prompt-flag prompt :multi_select) "e own words" "RET own words"))
+               (when (hive-rpc-true-p prompt :allow_free_text)
+                 (if (hive-rpc-true-p prompt :multi_select) "e own words" "RET own words"))
                "TAB skip" "s snooze" "? all of it" "q leave"))
    "  "))
 
@@ -99,8 +100,8 @@
 Return what they did: answered, skip, snooze, or nil to leave."
   (hive-respond--claim prompt)
   (let ((choices (hive-next--choices prompt))
-        (several (hive-prompt-flag prompt :multi_select))
-        (free (hive-prompt-flag prompt :allow_free_text))
+        (several (hive-rpc-true-p prompt :multi_select))
+        (free (hive-rpc-true-p prompt :allow_free_text))
         (chosen nil) (done nil))
     (while (not done)
       (let* ((key (hive-next--read-key (hive-next--text prompt chosen left)))

@@ -18,6 +18,7 @@
 (require 'hive-outbox)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-waiting)
 
 (defcustom hive-notify-echo t
   "Whether a line in the echo area tells of new questions.
@@ -109,7 +110,7 @@ Lines that nobody asked for go through here, all of them."
 Those that were settled or answered meanwhile are not worth a word."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
-                   (let ((now (hive-model-get 'prompt (plist-get prompt :ask_id))))
+                   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
                      (and now (hive-prompt-waiting-p now))))
                  (reverse hive-notify--arrived)))
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))

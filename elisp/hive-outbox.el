@@ -25,6 +25,7 @@
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'hive-work)
 
 (defvar hive-outbox-acked-functions nil
@@ -178,7 +179,7 @@ Its settlement calls this again."
   (setq hive-outbox--entries (delq entry hive-outbox--entries)
         hive-outbox--delay 1)
   ;; Where the news that it is settled comes later, it is not to wait again.
-  (let ((prompt (hive-model-get 'prompt (hive-entry-ask-id entry))))
+  (let ((prompt (hive-model-prompt (hive-entry-ask-id entry))))
     (unless (and prompt (hive-prompt-pending-p prompt))
       (hive-model-set-answered (hive-entry-ask-id entry) nil)))
   (hive-outbox--note entry (list :entry "acked" :response_id

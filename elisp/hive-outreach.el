@@ -107,7 +107,7 @@ older ones, \\[revert-buffer] fetches anew."
                               (hive-text-line (plist-get item :status) 20)
                               (when (plist-get item :reason)
                                 (hive-text-line (plist-get item :reason) 100))
-                              (when (hive-prompt-flag item :critical) "critical")))
+                              (when (hive-rpc-true-p item :critical) "critical")))
               " · ")
              'face 'shadow)
             "\n")

@@ -15,6 +15,7 @@
 (require 'button)
 (require 'hive-human)
 (require 'hive-model)
+(require 'hive-rpc)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -167,7 +168,7 @@
                           (when (plist-get prompt :expires_at)
                             (concat "expires in "
                                     (hive-text-until (plist-get prompt :expires_at))))
-                          (when (hive-prompt-flag prompt :orphaned) "its session is gone")))
+                          (when (hive-rpc-true-p prompt :orphaned) "its session is gone")))
               " · ")
              'face 'shadow)
             "\n\n" (hive-text-inert (plist-get prompt :question)) "\n")

@@ -57,7 +57,7 @@ the next question."
     (when (eq (buffer-local-value 'major-mode buffer) 'hive-prompt-mode)
       (with-current-buffer buffer
         (let* ((shown hive-prompt--prompt)
-               (now (hive-model-get 'prompt (plist-get shown :ask_id))))
+               (now (hive-model-prompt (plist-get shown :ask_id))))
           (when (and now (not (equal (plist-get now :status) (plist-get shown :status))))
             (hive-prompt--fetch buffer)))))))
 
@@ -149,7 +149,7 @@ the next question."
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)
   "Show the question of PARAMS, whose popup the human clicked."
-  (let ((prompt (hive-model-get 'prompt (plist-get params :ask_id))))
+  (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
     (when prompt
       ;; Shown, not selected: keys on their way belong to what they were typed for.
       (display-buffer (hive-prompt-buffer prompt)))))

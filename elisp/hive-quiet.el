@@ -14,9 +14,9 @@
 
 (require 'cl-lib)
 (require 'hive-attention)
-(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-text)
+(require 'hive-waiting)
 
 ;;;; What arrived meanwhile
 

@@ -14,10 +14,10 @@
 
 (require 'cl-lib)
 (require 'hive-human)
-(require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-template)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'subr-x)
 
 (defvar hive-read-history nil "Answers typed before.")
@@ -146,7 +146,7 @@ CHOSEN is a function that returns the labels chosen so far."
   "Read one option of PROMPT, or free text where that is allowed."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
-         (free (hive-prompt-flag prompt :allow_free_text))
+         (free (hive-rpc-true-p prompt :allow_free_text))
          (text (hive-read--one
                 (hive-read--prompt-line
                  prompt (concat (string-join (mapcar #'car alist) " / ")
@@ -165,7 +165,7 @@ Each RET adds one or takes it back; an empty RET ends.  Words of
 your own become the answer, or a comment to what you chose."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
-         (free (hive-prompt-flag prompt :allow_free_text))
+         (free (hive-rpc-true-p prompt :allow_free_text))
          (affix (lambda (chosen)
                   (hive-read--affix options alist (lambda () chosen))))
          (chosen nil) (own nil) (done nil))
@@ -210,7 +210,7 @@ your own become the answer, or a comment to what you chose."
             (display-buffer buffer '((display-buffer-below-selected
                                       display-buffer-pop-up-window)
                                      (window-height . fit-window-to-buffer)))
-            (when (hive-prompt-flag prompt :context_truncated)
+            (when (hive-rpc-true-p prompt :context_truncated)
               (hive-read--fetch prompt buffer)))
           (funcall read))
       (when (buffer-live-p buffer)
@@ -228,7 +228,7 @@ your own become the answer, or a comment to what you chose."
       (insert (hive-text-inert (plist-get prompt :question)) "\n")
       (let ((context (plist-get prompt :context)))
         (when context (insert "\n" (hive-text-inert context) "\n")))
-      (when (hive-prompt-flag prompt :context_truncated)
+      (when (hive-rpc-true-p prompt :context_truncated)
         (insert "… (the rest is being fetched)\n"))
       (goto-char (min place (point-max))))))
 
@@ -249,7 +249,7 @@ there are such."
   (hive-read-with-details prompt
     (lambda ()
       (cond ((seq-empty-p (plist-get prompt :options)) (hive-read--text prompt))
-            ((hive-prompt-flag prompt :multi_select) (hive-read--options prompt))
+            ((hive-rpc-true-p prompt :multi_select) (hive-read--options prompt))
             (t (hive-read--option prompt))))))
 
 (provide 'hive-read)

@@ -20,6 +20,7 @@
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'subr-x)
 
 ;;;; Answering
@@ -46,7 +47,7 @@
 
 (defun hive-respond--release (prompt)
   "Let others have PROMPT: the human has left it without an answer."
-  (let ((now (hive-model-get 'prompt (plist-get prompt :ask_id))))
+  (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-waiting-p now))
       (hive-rpc-request 'prompt/release (list :ask_id (plist-get prompt :ask_id))))))
 
@@ -82,7 +83,7 @@ ANSWER is a plist of :decision, :selected and :comment."
   "Say that an answer to ASK-ID is on its way.
 When the question was settled while the human typed, say that
 instead, and keep TEXT in the kill ring."
-  (let ((now (hive-model-get 'prompt ask-id)))
+  (let ((now (hive-model-prompt ask-id)))
     (if (and now (hive-prompt-pending-p now))
         (message "Hive: answer queued")
       (unless (string-empty-p text) (kill-new text))
@@ -103,9 +104,9 @@ instead, and keep TEXT in the kill ring."
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
      ((null (hive-entry-ask-id entry)))  ; no answer
-     ((hive-prompt-flag result :accepted)
+     ((hive-rpc-true-p result :accepted)
       (hive-notify-say "Answered %s: %s (stored)" agent decision))
-     ((hive-prompt-flag result :late)
+     ((hive-rpc-true-p result :late)
       (hive-notify-say "Your answer to %s came late: it is kept and %s will see it"
                        agent agent))
      (t
@@ -166,7 +167,7 @@ dies."
     (hive-rpc-request
      'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
      :success (lambda (result)
-                (if (hive-prompt-flag result :accepted)
+                (if (hive-rpc-true-p result :accepted)
                     (hive-notify-say "Cancelled the question of %s" agent)
                   (hive-notify-say "The question of %s was %s already" agent
                                    (hive-respond--fate (plist-get result :prompt)))))

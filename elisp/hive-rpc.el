@@ -39,6 +39,11 @@ Capabilities add methods with an `eql' specializer.  What no
 method understands, a newer sidecar said: it is ignored."
   nil)
 
+(defun hive-rpc-true-p (thing key)
+  "Return non-nil if KEY of THING, a plist from the wire, is true there.
+What is false on the wire is no nil."
+  (not (memq (plist-get thing key) '(nil :json-false))))
+
 ;;;; The connection
 
 (defclass hive-rpc-pipe (jsonrpc-process-connection)

@@ -15,7 +15,6 @@
 (require 'hive-check-mentions)
 (require 'hive-handles)
 (require 'hive-interrupt)
-(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-post)
 (require 'hive-read)
@@ -23,6 +22,7 @@
 (require 'hive-rpc)
 (require 'hive-shared)
 (require 'hive-text)
+(require 'hive-waiting)
 
 (defvar hive-session-at-point-function #'ignore
   "Returns the session of the row at point in `hive-sessions-mode'.")

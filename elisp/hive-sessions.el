@@ -20,6 +20,7 @@
 (require 'hive-session-commands)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-waiting)
 (require 'hive-work)
 (require 'tabulated-list)
 
@@ -118,7 +119,7 @@
                     (hive-sessions--count (gethash (plist-get session :session_id) asks))
                     (hive-sessions--count (plist-get session :unprocessed_mentions))
                     (hive-text-age (plist-get session :last_seen_at))
-                    (concat (if (hive-prompt-flag session :shared) "" "[not shared] ")
+                    (concat (if (hive-rpc-true-p session :shared) "" "[not shared] ")
                             (hive-sessions--doing session)))))))
 
 (defun hive-sessions--entries ()

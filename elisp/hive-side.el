@@ -15,6 +15,7 @@
 (require 'hive-list)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-waiting)
 (require 'hive-work)
 
 (defcustom hive-side-window nil

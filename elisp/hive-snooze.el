@@ -17,6 +17,7 @@
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-waiting)
 
 (defcustom hive-snooze-minutes 30
   "For how many minutes \\`s' puts a question away."
@@ -45,7 +46,7 @@ It comes back by itself; its agent goes on waiting."
     (maphash (lambda (_ prompt)
                (let ((until (plist-get prompt :snoozed_until)))
                  (when (or (null next) (string< until next)) (setq next until))))
-             hive-model--snoozed)
+             hive-waiting-snoozed)
     (unless (equal next hive-snooze--next)
       (when hive-snooze--timer (cancel-timer hive-snooze--timer))
       (setq hive-snooze--next next
@@ -60,9 +61,9 @@ It comes back by itself; its agent goes on waiting."
   (let (back)
     (maphash (lambda (id prompt)
                (unless (hive-prompt-snoozed-p prompt) (push (cons id prompt) back)))
-             hive-model--snoozed)
+             hive-waiting-snoozed)
     (pcase-dolist (`(,id . ,prompt) back)
-      (remhash id hive-model--snoozed)
+      (remhash id hive-waiting-snoozed)
       (run-hook-with-args 'hive-arrived-functions prompt)))
   (hive-changed))
 

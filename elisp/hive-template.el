@@ -12,7 +12,7 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-model)
+(require 'hive-rpc)
 
 (defcustom hive-reply-templates nil
   "Answers offered beside the options, where words of your own are allowed.
@@ -34,7 +34,7 @@ PROJECT; nil stands for any.  For example:
 
 (defun hive-template-texts (prompt)
   "Return the answers to offer for PROMPT, none twice."
-  (when (hive-prompt-flag prompt :allow_free_text)
+  (when (hive-rpc-true-p prompt :allow_free_text)
     (cl-remove-duplicates
      (cl-loop for (kind project . texts) in hive-reply-templates
               when (and (member kind (list nil (plist-get prompt :kind)))

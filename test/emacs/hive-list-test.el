@@ -101,7 +101,7 @@
                  (setq ids (delete id ids))
                  (hive-model-put-prompt (hive-test-prompt :ask_id id :status "responded")))))
           (3 (when ids
-               (let ((prompt (copy-sequence (hive-model-get 'prompt (nth (random (length ids)) ids)))))
+               (let ((prompt (copy-sequence (hive-model-prompt (nth (random (length ids)) ids)))))
                  (hive-model-put-prompt (append (list :question (format "Changed %d" (random 100))
                                                       :urgency (nth (random 3) '("low" "normal" "critical")))
                                                 prompt))))))

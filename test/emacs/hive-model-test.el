@@ -11,11 +11,10 @@
 (defmacro hive-model-test (&rest body)
   "Run BODY with an empty model."
   (declare (indent 0))
-  `(let ((hive-model--tables nil) (hive-model--settled nil)
-         (hive-model--waiting nil) (hive-model--fresh nil)
-         (hive-model--answered (make-hash-table :test #'equal)) (hive-model--told-meanwhile nil)
-         (hive-arrived-functions nil) (hive-changed-hook nil))
-     ,@body))
+  `(let ((hive-arrived-functions nil) (hive-changed-hook nil))
+     (hive-model-forget)
+     (unwind-protect (progn ,@body)
+       (hive-model-forget))))
 
 (defun hive-model-test-ids ()
   "Return the ids of what waits."
@@ -34,7 +33,7 @@
     (should (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
     (should-not (hive-model-put-prompt (hive-test-prompt :ask_id "a" :status "responded" :by "Bob")))
     (should-not (hive-prompts))
-    (should (equal (plist-get (hive-model-get 'prompt "a") :by) "Bob"))))
+    (should (equal (plist-get (hive-model-prompt "a") :by) "Bob"))))
 
 (ert-deftest hive-model-what-is-settled-stays-settled ()
   (hive-model-test
@@ -65,9 +64,9 @@
         (hive-model-put-prompt (hive-test-prompt :ask_id id))
         (hive-model-put-prompt (hive-test-prompt :ask_id id :status "responded"))
         (hive-model-put-prompt (hive-test-prompt :ask_id id :status "responded"))))
-    (should (= hive-model--settled-kept (hash-table-count (hive-model--table 'prompt))))
-    (should (hive-model-get 'prompt "499"))
-    (should-not (hive-model-get 'prompt "0"))))
+    (should (= hive-model--settled-kept (hash-table-count hive-model--prompts)))
+    (should (hive-model-prompt "499"))
+    (should-not (hive-model-prompt "0"))))
 
 (ert-deftest hive-model-many-changes-run-the-hook-once ()
   (hive-model-test
@@ -89,8 +88,8 @@
       (hive-model-replace (list (hive-test-prompt :ask_id "known") (hive-test-prompt :ask_id "new")))
       (should (equal (sort (hive-model-test-ids) #'string<) '("known" "new")))
       (should (equal arrived '("new")))
-      (should-not (hive-model-get 'prompt "gone"))
-      (should (hive-model-get 'prompt "answered")))))
+      (should-not (hive-model-prompt "gone"))
+      (should (hive-model-prompt "answered")))))
 
 (ert-deftest hive-model-what-is-told-during-a-snapshot-wins-over-it ()
   (hive-model-test
@@ -101,10 +100,10 @@
 
 (ert-deftest hive-model-false-is-nil ()
   (let ((prompt (list :a :json-false :b t :c nil)))
-    (should-not (hive-prompt-flag prompt :a))
-    (should (hive-prompt-flag prompt :b))
-    (should-not (hive-prompt-flag prompt :c))
-    (should-not (hive-prompt-flag prompt :d))))
+    (should-not (hive-rpc-true-p prompt :a))
+    (should (hive-rpc-true-p prompt :b))
+    (should-not (hive-rpc-true-p prompt :c))
+    (should-not (hive-rpc-true-p prompt :d))))
 
 (ert-deftest hive-model-what-a-snapshot-does-not-change-stays-the-same-object ()
   (hive-model-test
@@ -112,8 +111,8 @@
       (hive-model-put-prompt same)
       (hive-model-put-prompt (hive-test-prompt :ask_id "other"))
       (hive-model-replace (list (copy-tree same) (hive-test-prompt :ask_id "other" :seen_at "2026")))
-      (should (eq same (hive-model-get 'prompt "same")))
-      (should (equal "2026" (plist-get (hive-model-get 'prompt "other") :seen_at)))
+      (should (eq same (hive-model-prompt "same")))
+      (should (equal "2026" (plist-get (hive-model-prompt "other") :seen_at)))
       (should (= 2 (length (hive-prompts)))))))
 
 (ert-deftest hive-model-many-that-arrive-at-once-are-put-in-order ()
@@ -136,8 +135,8 @@
     (hive-model-put-prompt (hive-test-prompt :ask_id "not in the store"))
     (hive-rpc-request 'prompt/seen '(:ask_id "x"))
     (hive-test-wait 5 (not (hive-sidecar-connected-p)))
-    (hive-test-wait 10 (and (hive-sidecar-connected-p) (null hive-model--told-meanwhile)))
+    (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
     (should (= 1203 (length (hive-prompts))))
-    (should-not (hive-model-get 'prompt "not in the store"))))
+    (should-not (hive-model-prompt "not in the store"))))
 
 ;;; hive-model-test.el ends here

@@ -80,7 +80,7 @@
   "Turn Hive on and wait until it is connected and has its snapshot."
   (hive-mode 1)
   (hive-test-wait 10 (and (hive-sidecar-connected-p)
-                          (null hive-model--told-meanwhile))))
+                          (hive-feed-complete-p))))
 
 (defun hive-test-call (method &optional params)
   "Ask the sidecar METHOD with PARAMS and wait for the result."

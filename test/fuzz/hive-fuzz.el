@@ -18,7 +18,7 @@
 
 (defun hive-fuzz--heard-p (id)
   "Return non-nil when the question ID is counted, and listed."
-  (and (hive-model-get 'prompt id)
+  (and (hive-model-prompt id)
        (hive-mode-line--text)
        (with-current-buffer (hive-list-buffer)
          (string-match-p "Still awake" (buffer-string)))))

@@ -303,7 +303,7 @@ async function answerInEmacs(ask_id: string): Promise<void> {
     (hive-mode 1)
     (let ((until (+ (float-time) 30)) prompt)
       (while (and (< (float-time) until)
-                  (not (setq prompt (hive-model-get 'prompt ${lisp(ask_id)}))))
+                  (not (setq prompt (hive-model-prompt ${lisp(ask_id)}))))
         (accept-process-output nil 0.02))
       (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "yes")))
         (hive-answer-prompt prompt))
