@@ -13,11 +13,12 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
+(require 'hive-pipe)
 (require 'hive-program)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'hive-work)
-(require 'hive-human)
 (require 'subr-x)
 
 (defvar hive-connected-hook nil
@@ -65,7 +66,7 @@ meant for the same :store_id.")
   (when hive-sidecar--timer
     (cancel-timer hive-sidecar--timer)
     (setq hive-sidecar--timer nil))
-  (unless (hive-rpc-live-p hive-sidecar--process)
+  (unless (hive-pipe-live-p hive-sidecar--process)
     (condition-case oops
         (let ((command (hive-program-sidecar)))
           (hive-work-log "starting %S" command)
@@ -151,7 +152,7 @@ meant for the same :store_id.")
 (defun hive-sidecar--ended (conn)
   "Note that CONN's process has ended, and plan the next start."
   (when (eq conn hive-sidecar--process)
-    (let ((status (hive-rpc-exit-status conn))
+    (let ((status (hive-pipe-exit-status conn))
           (words (hive-sidecar--last-words conn))
           (greeted (eq conn hive-rpc-connection)))
       (setq hive-sidecar--process nil
@@ -174,7 +175,7 @@ meant for the same :store_id.")
 
 (defun hive-sidecar--last-words (conn)
   "Return the most telling line of CONN's standard error, or nil."
-  (let ((lines (hive-rpc-last-words conn)))
+  (let ((lines (hive-pipe-last-words conn)))
     (or (cl-find-if (lambda (line) (string-match-p "\\`hive\\|\\bNode\\b" line)) lines)
         (car (last lines)))))
 
