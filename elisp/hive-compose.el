@@ -80,7 +80,7 @@ An answer that is left half-typed becomes the draft."
                   (add-hook 'minibuffer-exit-hook
                             (lambda () (setq typed (minibuffer-contents-no-properties)))
                             nil t))
-              (read-string (hive-read--prompt-line prompt)
+              (read-string (hive-read-prompt-line prompt)
                            (hive-compose-draft id) 'hive-read-history))
           (setq done t))
       (if done

@@ -115,7 +115,7 @@ What came of it is said when it is known."
     (unless alist (user-error "No agent is at work, as far as Hive knows"))
     (cdr (assoc (completing-read
                  (format-prompt "Interrupt" (caar alist))
-                 (hive-read--table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
+                 (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
                  nil t nil nil (caar alist))
                 alist))))
 

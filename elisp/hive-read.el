@@ -7,13 +7,13 @@
 ;;; Commentary:
 
 ;; How the human says which question and which answer: an option, several,
-;; or words of their own; and what is shown meanwhile of a question that is
-;; too long for a minibuffer.
+;; or words of their own.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-read-details)
 (require 'hive-rpc)
 (require 'hive-template)
 (require 'hive-text)
@@ -59,11 +59,11 @@
                           lines)))
          (line (completing-read
                 (format "Answer which of %d: " (length waiting))
-                (hive-read--table (mapcar #'car alist) 'hive-prompt affix)
+                (hive-read-table (mapcar #'car alist) 'hive-prompt affix)
                 nil t nil nil (caar alist))))
     (cdr (assoc line alist))))
 
-(defun hive-read--table (candidates category affix)
+(defun hive-read-table (candidates category affix)
   "Return a completion table of CANDIDATES of CATEGORY, in their order.
 AFFIX is the affixation function."
   (lambda (string predicate action)
@@ -76,7 +76,7 @@ AFFIX is the affixation function."
 
 ;;;; Which answer
 
-(defun hive-read--prompt-line (prompt &optional what)
+(defun hive-read-prompt-line (prompt &optional what)
   "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses."
   (concat (hive-text-line (plist-get prompt :agent) 30) " asks: "
           (hive-text-line (plist-get prompt :question) 240)
@@ -93,7 +93,7 @@ AFFIX annotates; DEFAULT is what an empty answer means."
           (define-key map " " #'self-insert-command)
           (define-key map "?" #'self-insert-command)
           (use-local-map map)))
-    (completing-read prompt-line (hive-read--table labels 'hive-option affix)
+    (completing-read prompt-line (hive-read-table labels 'hive-option affix)
                      nil strict nil 'hive-read-history default)))
 
 (defun hive-read--labels (options)
@@ -137,7 +137,7 @@ CHOSEN is a function that returns the labels chosen so far."
 
 (defun hive-read--text (prompt)
   "Read an answer to PROMPT in the human's own words, or a template."
-  (let ((line (hive-read--prompt-line prompt)) (templates (hive-template-texts prompt)))
+  (let ((line (hive-read-prompt-line prompt)) (templates (hive-template-texts prompt)))
     (list :decision (if templates
                         (hive-read--one line templates (hive-read--affix nil nil) nil nil)
                       (read-string line nil 'hive-read-history)))))
@@ -148,7 +148,7 @@ CHOSEN is a function that returns the labels chosen so far."
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
          (text (hive-read--one
-                (hive-read--prompt-line
+                (hive-read-prompt-line
                  prompt (concat (string-join (mapcar #'car alist) " / ")
                                 (if free " / your own words" "")))
                 (append (mapcar #'car alist) (hive-template-texts prompt))
@@ -174,7 +174,7 @@ your own become the answer, or a comment to what you chose."
                              (if chosen (mapconcat #'hive-text-line (reverse chosen) ", ")
                                "nothing chosen")))
              (text (hive-read--one
-                    (hive-read--prompt-line
+                    (hive-read-prompt-line
                      prompt
                      (concat (string-join (mapcar #'car alist) " / ")
                              (if chosen
@@ -191,54 +191,6 @@ your own become the answer, or a comment to what you chose."
     (append (list :decision (or own ""))
             (when chosen (list :selected (vconcat (reverse chosen))))
             (when (and chosen own) (list :comment own)))))
-
-;;;; What a minibuffer is too small for
-
-(defconst hive-read--buffer "*hive question*"
-  "The name of the buffer that shows a question while it is answered.")
-
-(defun hive-read-with-details (prompt read)
-  "Call READ while what a minibuffer is too small for is shown of PROMPT."
-  (let ((question (plist-get prompt :question))
-        (buffer nil))
-    (unwind-protect
-        (progn
-          (when (or (plist-get prompt :context) (> (length question) 200)
-                    (string-search "\n" question))
-            (setq buffer (get-buffer-create hive-read--buffer))
-            (hive-read--show prompt buffer)
-            (display-buffer buffer '((display-buffer-below-selected
-                                      display-buffer-pop-up-window)
-                                     (window-height . fit-window-to-buffer)))
-            (when (hive-rpc-true-p prompt :context_truncated)
-              (hive-read--fetch prompt buffer)))
-          (funcall read))
-      (when (buffer-live-p buffer)
-        (let ((window (get-buffer-window buffer)))
-          (if window (quit-window t window) (kill-buffer buffer)))))))
-
-(defun hive-read--show (prompt buffer)
-  "Let BUFFER show the question and the context of PROMPT."
-  (with-current-buffer buffer
-    (let ((inhibit-read-only t) (place (point)))
-      (unless (derived-mode-p 'special-mode)
-        (special-mode)
-        (visual-line-mode))
-      (erase-buffer)
-      (insert (hive-text-inert (plist-get prompt :question)) "\n")
-      (let ((context (plist-get prompt :context)))
-        (when context (insert "\n" (hive-text-inert context) "\n")))
-      (when (hive-rpc-true-p prompt :context_truncated)
-        (insert "… (the rest is being fetched)\n"))
-      (goto-char (min place (point-max))))))
-
-(defun hive-read--fetch (prompt buffer)
-  "Fetch the whole context of PROMPT, to be shown in BUFFER."
-  (hive-rpc-request
-   'prompt/get (list :ask_id (plist-get prompt :ask_id))
-   :success (lambda (result)
-              (when (buffer-live-p buffer)
-                (hive-read--show (plist-get result :prompt) buffer)))))
 
 ;;;; All of it
 

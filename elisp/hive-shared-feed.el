@@ -18,6 +18,7 @@
 (require 'hive-notify)
 (require 'hive-place)
 (require 'hive-rpc)
+(require 'hive-shared-stretch)
 (require 'hive-shared-view)
 (require 'hive-sidecar)
 (require 'hive-work)

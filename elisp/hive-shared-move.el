@@ -17,6 +17,7 @@
 (require 'hive-shared-compose)
 (require 'hive-shared-feed)
 (require 'hive-shared-format)
+(require 'hive-shared-stretch)
 (require 'hive-shared-view)
 (require 'hive-text)
 

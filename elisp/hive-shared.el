@@ -20,6 +20,7 @@
 (require 'hive-shared-compose)
 (require 'hive-shared-feed)
 (require 'hive-shared-move)
+(require 'hive-shared-stretch)
 (require 'hive-shared-view)
 (require 'hive-sidecar)
 
