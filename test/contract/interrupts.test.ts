@@ -1,63 +1,39 @@
 /** Interrupts over one store: who is answered, when, and with what. */
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { InterruptRequest } from '../../src/application/interrupt-requests.ts';
 import type { Turn } from '../../src/domain/turns.ts';
-import { ROOT } from '../support/children.ts';
-import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
-import { tempFolder, tempStore } from '../support/temp.ts';
-import { claude, endsOf, SESSION } from '../support/turns.ts';
+import { tempStore } from '../support/temp.ts';
+import { claude, SESSION } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
 
 expectNothingLeft();
 
-async function begin(hive: Hive, session_id = SESSION): Promise<Turn> {
-  await introduce(hive, session_id);
-  return hive.turns.start({ session_id });
-}
-
-function interrupt(hive: Hive, changes: Partial<InterruptRequest> = {}) {
-  return hive.interrupts.interrupt({ session: SESSION, actor: HUMAN, ...changes });
-}
-
-/** Asks and returns when the request is on disk. */
-async function asked(hive: Hive, turn: Turn, changes: Partial<InterruptRequest> = {}) {
-  const before = (await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id))).length;
-  const reply = interrupt(hive, changes);
-  reply.catch(() => undefined);
-  await eventually(
-    async () => (await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id))).length > before,
-  );
-  return { reply };
-}
-
-const INTERRUPTED = { aborted: 'interrupted', by: 'ada' } as const;
-
 describe('every state of a turn and every request', () => {
   /** The state in which the request meets the session, made here; returns the turn that is named. */
   const states: Record<string, (hive: Hive) => Promise<Turn>> = {
-    'in progress': (hive) => begin(hive),
-    completed: async (hive) => hive.turns.end((await begin(hive)).turn_id),
-    interrupted: async (hive) => hive.turns.end((await begin(hive)).turn_id, INTERRUPTED),
+    'in progress': (hive) => beginTurn(hive),
+    completed: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id),
+    interrupted: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id, INTERRUPTED),
     replaced: async (hive) => {
-      const turn = await begin(hive);
+      const turn = await beginTurn(hive);
       const next = await hive.turns.start({ session_id: SESSION, by: 'library' });
       await hive.turns.end(next.turn_id);
       return turn;
     },
-    ended: async (hive) => hive.turns.end((await begin(hive)).turn_id, { aborted: 'ended' }),
-    unknown: async (hive) => hive.turns.end((await begin(hive)).turn_id, { aborted: 'unknown' }),
+    ended: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id, { aborted: 'ended' }),
+    unknown: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id, { aborted: 'unknown' }),
     'interrupted, and the next one runs': async (hive) => {
-      const turn = await hive.turns.end((await begin(hive)).turn_id, INTERRUPTED);
-      await begin(hive);
+      const turn = await hive.turns.end((await beginTurn(hive)).turn_id, INTERRUPTED);
+      await beginTurn(hive);
       return turn;
     },
     'completed, and the next one runs': async (hive) => {
-      const turn = await hive.turns.end((await begin(hive)).turn_id);
-      await begin(hive);
+      const turn = await hive.turns.end((await beginTurn(hive)).turn_id);
+      await beginTurn(hive);
       return turn;
     },
   };
@@ -83,7 +59,7 @@ describe('every state of a turn and every request', () => {
 
   test.each(pairs)('%s, asked %s: %s', async (state, request, outcome) => {
     const hive = await openTestHive();
-    const turn = await (states[state] ?? begin)(hive);
+    const turn = await (states[state] ?? beginTurn)(hive);
     const changes = requests[request]?.(turn) ?? {};
     const reply = interrupt(hive, { ...changes, timeout_ms: 0 });
     const said = await reply.then(
@@ -99,7 +75,7 @@ describe('every state of a turn and every request', () => {
 
   test('a refusal names the turn that runs', async () => {
     const hive = await openTestHive();
-    const { turn_id } = await begin(hive);
+    const { turn_id } = await beginTurn(hive);
     await expect(interrupt(hive, { turn_id: 'turn-other' })).rejects.toMatchObject({
       code: 'turn_not_current',
       message: expect.stringContaining(turn_id),
@@ -117,11 +93,11 @@ describe('the end answers everybody who waits', () => {
   ] as const)('%s', async (_name, end, outcome) => {
     const store = tempStore();
     const [one, two] = [await openTestHive(store), await openTestHive(store)];
-    const turn = await begin(one);
+    const turn = await beginTurn(one);
     const replies = [
-      await asked(one, turn),
-      await asked(two, turn, { turn_id: turn.turn_id }),
-      await asked(two, turn),
+      await interruptStored(one),
+      await interruptStored(two, { turn_id: turn.turn_id }),
+      await interruptStored(two),
     ];
     await two.turns.end(turn.turn_id, end);
     for (const { reply } of replies) expect(await reply).toMatchObject({ ...outcome, turn_id: turn.turn_id });
@@ -133,7 +109,7 @@ describe('the end answers everybody who waits', () => {
     const hives = [await openTestHive(store), await openTestHive(store)];
     const [hive] = hives;
     if (hive === undefined) throw new Error('no hive');
-    const turn = await begin(hive);
+    const turn = await beginTurn(hive);
     const replies = Array.from({ length: 200 }, (_, n) => interrupt(hives[n % 2] ?? hive));
     await eventually(
       async () =>
@@ -149,9 +125,9 @@ describe('the end answers everybody who waits', () => {
   test('nobody is told before the questions are cancelled: one transaction', async () => {
     const store = tempStore();
     const [one, two] = [await openTestHive(store), await openTestHive(store)];
-    const turn = await begin(one);
+    const turn = await beginTurn(one);
     const prompt = await ask(one);
-    const { reply } = await asked(two, turn);
+    const { reply } = await interruptStored(two);
     const seen = reply.then(async () => (await two.prompts.get(prompt.ask_id)).status);
     await one.turns.end(turn.turn_id, INTERRUPTED);
     expect(await seen).toBe('cancelled');
@@ -161,7 +137,7 @@ describe('the end answers everybody who waits', () => {
 describe('waiting and not waiting', () => {
   test('after its time an asker is told unconfirmed, and the request stays in force', async () => {
     const hive = await openTestHive();
-    const turn = await begin(hive);
+    const turn = await beginTurn(hive);
     expect(await interrupt(hive, { timeout_ms: 30 })).toMatchObject({ outcome: 'unconfirmed', by: null });
     expect(await hive.interrupts.orderFor(turn.turn_id)).toEqual({ by: 'ada', note: null });
     const [row] = await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id));
@@ -174,7 +150,7 @@ describe('waiting and not waiting', () => {
   test('who asks again under the same interrupt_id waits for the same request, or gets its outcome', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const turn = await begin(hive);
+    const turn = await beginTurn(hive);
     await interrupt(hive, { interrupt_id: 'interrupt-mine', timeout_ms: 0 });
     const again = await openTestHive(store);
     const reply = interrupt(again, { interrupt_id: 'interrupt-mine' });
@@ -188,9 +164,9 @@ describe('waiting and not waiting', () => {
 
   test('an asker that goes away withdraws its waiting, not the interrupt', async () => {
     const hive = await openTestHive();
-    const turn = await begin(hive);
+    const turn = await beginTurn(hive);
     const gone = new AbortController();
-    const { reply } = await asked(hive, turn, { signal: gone.signal });
+    const { reply } = await interruptStored(hive, { signal: gone.signal });
     gone.abort();
     await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
     expect(await hive.interrupts.orderFor(turn.turn_id)).not.toBeNull();
@@ -198,17 +174,17 @@ describe('waiting and not waiting', () => {
 
   test('a hive that closes leaves nobody waiting', async () => {
     const hive = await openTestHive();
-    const turn = await begin(hive);
-    const { reply } = await asked(hive, turn);
+    await beginTurn(hive);
+    const { reply } = await interruptStored(hive);
     await hive.close();
     await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
   });
 
   test('withdrawn, it stops nothing any more, and its asker is told so', async () => {
     const hive = await openTestHive();
-    const turn = await begin(hive);
-    const { reply } = await asked(hive, turn);
-    const other = await asked(hive, turn);
+    const turn = await beginTurn(hive);
+    const { reply } = await interruptStored(hive);
+    const other = await interruptStored(hive);
     expect(await hive.interrupts.cancel({ session: SESSION, actor: HUMAN })).toHaveLength(2);
     await expect(reply).rejects.toMatchObject({ code: 'cancelled', message: /withdrawn by ada/ });
     await expect(other.reply).rejects.toMatchObject({ code: 'cancelled' });
@@ -218,95 +194,12 @@ describe('waiting and not waiting', () => {
 
   test('nonsense is refused, and leaves nothing waiting', async () => {
     const hive = await openTestHive();
-    const turn = await begin(hive);
+    const turn = await beginTurn(hive);
     await expect(interrupt(hive, { timeout_ms: -1 })).rejects.toMatchObject({ code: 'invalid_input' });
     await expect(interrupt(hive, { note: 'x'.repeat(2_001) })).rejects.toMatchObject({
       code: 'invalid_input',
     });
     await expect(interrupt(hive, { session: 'Nobody' })).rejects.toMatchObject({ code: 'session_not_found' });
     expect(await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id))).toEqual([]);
-  });
-});
-
-describe('who may', () => {
-  const agent = (session_id: string, ancestors: string[] = []) =>
-    ({ kind: 'agent', by: 'Agent-x', via: 'mcp', session_id, ancestors }) as const;
-
-  test('a session does not interrupt itself, nor one it descends from; another it may', async () => {
-    const hive = await openTestHive();
-    await begin(hive);
-    await expect(interrupt(hive, { actor: agent(SESSION) })).rejects.toMatchObject({ code: 'not_allowed' });
-    await expect(interrupt(hive, { actor: agent('child', [SESSION]) })).rejects.toMatchObject({
-      code: 'not_allowed',
-    });
-    expect(await interrupt(hive, { actor: agent('other'), timeout_ms: 0 })).toMatchObject({
-      outcome: 'unconfirmed',
-    });
-  });
-});
-
-describe('interrupt_all', () => {
-  test('asks every session that runs a turn, and answers when all have', async () => {
-    const hive = await openTestHive();
-    const turns = [await begin(hive, 'a-1'), await begin(hive, 'b-2')];
-    await introduce(hive, 'idle-3');
-    const reply = hive.interrupts.interruptAll({ actor: HUMAN });
-    for (const { turn_id } of turns)
-      await eventually(async () => (await hive.interrupts.orderFor(turn_id)) !== null);
-    await hive.turns.end(turns[0]?.turn_id ?? '', INTERRUPTED);
-    await hive.turns.end(turns[1]?.turn_id ?? '');
-    const outcomes = (await reply).map((one) => [one.handle, 'error' in one ? one.error.code : one.outcome]);
-    expect(outcomes).toEqual([
-      ['Claude-a1', 'aborted'],
-      ['Claude-b2', 'completed'],
-    ]);
-  });
-
-  test('with nothing running there is nothing to answer', async () => {
-    const hive = await openTestHive();
-    expect(await hive.interrupts.interruptAll({ actor: HUMAN })).toEqual([]);
-  });
-});
-
-describe('the truth, where no hook tells it', () => {
-  const RECORDED = join(ROOT, 'test/wire/fixtures/claude-code/transcripts/esc-tool-stream-early-mcp.jsonl');
-  const PROMPT_ID = '9a0e9700-0000-4000-8000-000000000001';
-
-  async function onThisMachine(transcript: string, pid = process.pid) {
-    const hive = await openTestHive();
-    const { hostname } = await import('node:os');
-    await hive.sessions.introduce(introduction({ machine: hostname(), pid }));
-    const client = claude(hive, {
-      env: { CLAUDE_PID: String(pid) },
-      settings: { machine: hostname(), readTail: () => null },
-    });
-    await client.say('UserPromptSubmit', { prompt_id: PROMPT_ID, prompt: 'go', transcript_path: transcript });
-    return hive;
-  }
-
-  test('Esc while somebody waits is found in the transcript: interrupted at the terminal', async () => {
-    const transcript = join(tempFolder(), 'transcript.jsonl');
-    writeFileSync(transcript, '');
-    const hive = await onThisMachine(transcript);
-    const reply = interrupt(hive);
-    await eventually(
-      async () =>
-        (await hive.interrupts.orderFor((await hive.turns.current(SESSION))?.turn_id ?? '')) !== null,
-    );
-    appendFileSync(transcript, readFileSync(RECORDED));
-    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'terminal' });
-  });
-
-  test('Esc before anybody asked: nothing runs any more', async () => {
-    const hive = await onThisMachine(RECORDED);
-    await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
-    expect(await endsOf(hive)).toEqual(['interrupted by terminal']);
-  });
-
-  test('a client that was killed answers nobody: its turn ended with it', async () => {
-    const hive = await onThisMachine('/nowhere', 2 ** 22 - 7);
-    await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
-    expect(await endsOf(hive)).toEqual(['ended']);
-    expect((await hive.sessions.get(SESSION))?.state).toBe('ended');
   });
 });

@@ -1,48 +1,28 @@
-/** How an interrupt reaches each client through its hooks: exactly what is printed, and what is on disk by then. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** How an interrupt reaches Claude Code through its hooks: exactly what is printed, and what is on disk by then. */
 import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
-import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
+import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
-import { eventually, sleep } from '../support/wait.ts';
+import { sleep } from '../support/wait.ts';
 
 const CONVERSATION = '5e551000-0000-4000-8000-000000000001';
-
-/** Asks, and waits until the request is on disk: from then on a hook finds it. */
-async function interrupt(hive: Hive, note: string | null = null, session = SESSION) {
-  const reply: Promise<InterruptOutcome> = hive.interrupts.interrupt({ session, note, actor: HUMAN });
-  const pending = async (): Promise<boolean> => {
-    const turn = await hive.turns.current(session);
-    if (turn === undefined) return false;
-    return (await hive.store.read((tx) => tx.turns.pendingInterrupts(turn.turn_id))).length > 0;
-  };
-  await eventually(pending);
-  // A test that does not look at the reply leaves it waiting until its hive closes.
-  reply.catch(() => undefined);
-  return { reply };
-}
-
-const STOP = 'Interrupted by ada. Note: wrong branch';
-const PLEASE = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
 
 describe('Claude Code', () => {
   test('the next tool does not run, and the turn ends there', async () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
-    const { reply } = await interrupt(hive, 'wrong branch');
+    const { reply } = await interruptStored(hive, { note: 'wrong branch' });
     expect(JSON.parse(await client.pre('p1', 't1'))).toEqual({
       continue: false,
       stopReason: STOP,
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',
         permissionDecision: 'deny',
-        permissionDecisionReason: PLEASE,
+        permissionDecisionReason: PLEASE_STOP,
       },
     });
     const [turn] = await turnsOf(hive);
@@ -63,7 +43,7 @@ describe('Claude Code', () => {
     const client = claude(hive);
     await client.prompt('p1');
     await client.pre('p1', 't1');
-    const { reply } = await interrupt(hive);
+    const { reply } = await interruptStored(hive);
     expect(JSON.parse(await client.post('p1', 't1'))).toEqual({
       continue: false,
       stopReason: 'Interrupted by ada.',
@@ -80,7 +60,7 @@ describe('Claude Code', () => {
     const client = claude(hive);
     await client.prompt('p1');
     await client.pre('p1', 't1');
-    const { reply } = await interrupt(hive);
+    const { reply } = await interruptStored(hive);
     const failure = { prompt_id: 'p1', tool_use_id: 't1', tool_name: 'Bash', tool_input: {} };
     expect(await client.say('PostToolUseFailure', failure)).toBe('');
     expect(JSON.parse(await client.batch('p1', 't1'))).toEqual({
@@ -97,7 +77,7 @@ describe('Claude Code', () => {
     let reply: Promise<InterruptOutcome> | null = null;
     for (const event of events) {
       if (event['hook_event_name'] === 'PostToolUse' && reply === null)
-        ({ reply } = await interrupt(hive, null, CONVERSATION));
+        ({ reply } = await interruptStored(hive, { session: CONVERSATION }));
       printed.push(await fire(hive, event));
     }
     expect((await reply)?.outcome).toBe('aborted');
@@ -116,7 +96,7 @@ describe('Claude Code', () => {
     await client.prompt('p1');
     const falls = await ask(hive, { question: 'falls?' });
     const stays = await ask(hive, { question: 'stays?', survives_turn: true });
-    const { reply } = await interrupt(hive);
+    const { reply } = await interruptStored(hive);
     await client.pre('p1', 't1');
     expect((await reply).cancelled_prompts).toEqual([falls.ask_id]);
     expect(await hive.prompts.get(falls.ask_id)).toMatchObject({
@@ -134,7 +114,7 @@ describe('Claude Code', () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
-    const { reply } = await interrupt(hive);
+    const { reply } = await interruptStored(hive);
     expect(await client.stop('p1')).toBe('');
     expect(await reply).toMatchObject({ outcome: 'completed', abort_reason: null, by: null });
   });
@@ -143,7 +123,7 @@ describe('Claude Code', () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
-    const { reply } = await interrupt(hive, 'wrong branch');
+    const { reply } = await interruptStored(hive, { note: 'wrong branch' });
     await client.pre('p1', 't1');
     await reply;
     const { hookSpecificOutput } = JSON.parse(await client.prompt('p2'));
@@ -159,7 +139,7 @@ describe('Claude Code', () => {
     const hive = await openTestHive();
     const client = claude(hive);
     await client.prompt('p1');
-    await interrupt(hive);
+    await interruptStored(hive);
     await client.pre('p1', 't1');
     expect(await client.start('resume')).toContain('was interrupted by ada');
     expect(await client.start('resume')).toContain('You may have been told this before');
@@ -171,57 +151,9 @@ describe('Claude Code', () => {
     const tail = recordedTail('esc-tool-stream-early-mcp');
     const id = '9a0e9700-0000-4000-8000-000000000001';
     await claude(hive, { settings: { readTail: tail } }).prompt(id);
-    await interrupt(hive);
+    await interruptStored(hive);
     await claude(hive, { settings: { readTail: tail } }).prompt('p2');
     expect(await endsOf(hive)).toEqual(['interrupted by terminal', 'in_progress']);
-  });
-});
-
-describe('a stop whose output was lost', () => {
-  test('a tool that starts after its batch has closed is stopped again, and the human is told', async () => {
-    const hive = await openTestHive();
-    const client = claude(hive);
-    await client.prompt('p1');
-    await client.pre('p1', 't1');
-    const { reply } = await interrupt(hive);
-    await client.post('p1', 't1');
-    await reply;
-    await client.batch('p1', 't1');
-    const said = JSON.parse(await client.pre('p1', 't2'));
-    expect(said).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
-    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-    const notices = events.filter(({ type }) => type === 'desk/notice');
-    expect(notices.map(({ data }) => data['text'])).toEqual([
-      expect.stringMatching(/^Claude-sessi began another tool after it was told to stop/),
-    ]);
-    const [turn] = await turnsOf(hive);
-    expect(turn).toMatchObject({ state: 'aborted', stops: 2 });
-  });
-
-  test('a late call of the batch in flight is denied, and nobody is alarmed', async () => {
-    const hive = await openTestHive();
-    const client = claude(hive);
-    await client.prompt('p1');
-    await client.pre('p1', 't1');
-    await client.pre('p1', 't2');
-    await interrupt(hive);
-    await client.post('p1', 't1');
-    expect(await client.pre('p1', 't3')).toContain('"deny"');
-    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-    expect(events.filter(({ type }) => type === 'desk/notice')).toEqual([]);
-  });
-
-  test('the turn that follows runs untouched', async () => {
-    const hive = await openTestHive();
-    const client = claude(hive);
-    await client.prompt('p1');
-    await interrupt(hive);
-    await client.pre('p1', 't1');
-    await client.prompt('p2');
-    // A hook of the stopped turn comes late: it is denied, and the new turn goes on.
-    expect(await client.pre('p1', 't9')).toContain('"deny"');
-    expect(await client.pre('p2', 't2')).toBe('');
-    expect(await endsOf(hive)).toEqual(['interrupted by ada', 'in_progress']);
   });
 });
 
@@ -233,7 +165,7 @@ describe('subagents of Claude Code', () => {
       (event) => event['agent_id'] !== undefined && event['tool_name'] === 'Bash',
     );
     for (const event of events.slice(0, inside)) await fire(hive, event);
-    const { reply } = await interrupt(hive, null, CONVERSATION);
+    const { reply } = await interruptStored(hive, { session: CONVERSATION });
     expect(await fire(hive, events[inside] ?? {})).toContain('"permissionDecision":"deny"');
     const [child] = (await hive.sessions.list()).filter(
       ({ parent_session_id }) => parent_session_id !== null,
@@ -245,70 +177,6 @@ describe('subagents of Claude Code', () => {
     expect(JSON.parse(await fire(hive, back ?? {}))).toMatchObject({ continue: false });
     expect((await reply).outcome).toBe('aborted');
   });
-});
-
-describe('Codex', () => {
-  const recorded = (name: string): Record<string, unknown> =>
-    JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures/codex', `${name}.json`), 'utf8'));
-  const say = (hive: Hive, name: string, changes: Record<string, unknown> = {}): Promise<string> =>
-    fire(hive, { ...recorded(name), ...changes }, { client: 'codex' });
-  const session = String(recorded('UserPromptSubmit-prompt')['session_id']);
-
-  test('a bare denial that asks it to stop, and the same for every further tool of that turn', async () => {
-    const hive = await openTestHive();
-    await say(hive, 'UserPromptSubmit-prompt');
-    const { reply } = await interrupt(hive, 'wrong branch', session);
-    const denial = {
-      hookSpecificOutput: {
-        hookEventName: 'PreToolUse',
-        permissionDecision: 'deny',
-        permissionDecisionReason: PLEASE,
-      },
-    };
-    expect(JSON.parse(await say(hive, 'PreToolUse-Bash'))).toEqual(denial);
-    expect((await reply).outcome).toBe('aborted');
-    expect(JSON.parse(await say(hive, 'PreToolUse-Bash', { tool_use_id: 'call_2' }))).toEqual(denial);
-    expect(await say(hive, 'Stop-first')).toBe('');
-    expect(await endsOf(hive, session)).toEqual(['interrupted by ada']);
-  });
-
-  test('the result of a tool stops nothing there: nothing is printed, and the interrupt waits', async () => {
-    const hive = await openTestHive();
-    await say(hive, 'UserPromptSubmit-prompt');
-    await say(hive, 'PreToolUse-Bash');
-    await interrupt(hive, null, session);
-    expect(await say(hive, 'PostToolUse-Bash')).toBe('');
-    expect(await endsOf(hive, session)).toEqual(['in_progress']);
-  });
-
-  test.each(['Interrupt-appserver', 'Interrupt-tui-esc', 'Interrupt-exec-sigint'])(
-    '%s ends the turn as interrupted at the terminal, and says nothing',
-    async (name) => {
-      const hive = await openTestHive();
-      await say(hive, 'UserPromptSubmit-prompt');
-      const { reply } = await interrupt(hive, null, session);
-      expect(await say(hive, name)).toBe('');
-      expect(await reply).toMatchObject({ outcome: 'aborted', by: 'terminal' });
-    },
-  );
-
-  test('a late Interrupt hook leaves the next turn alone', async () => {
-    const hive = await openTestHive();
-    await say(hive, 'UserPromptSubmit-prompt');
-    await say(hive, 'UserPromptSubmit-prompt', { turn_id: 'next' });
-    await say(hive, 'Interrupt-tui-esc');
-    expect(await endsOf(hive, session)).toEqual(['unknown', 'in_progress']);
-  });
-
-  test.each(['UserPromptSubmit-steer', 'UserPromptSubmit-typed-while-running'])(
-    '%s is steering: no transition',
-    async (name) => {
-      const hive = await openTestHive();
-      await say(hive, 'UserPromptSubmit-prompt');
-      await say(hive, name, { turn_id: recorded('UserPromptSubmit-prompt')['turn_id'] });
-      expect(await endsOf(hive, session)).toEqual(['in_progress']);
-    },
-  );
 });
 
 test('a Stop that waits for the human is let go at once when somebody wants the agent to stop', async () => {
@@ -334,7 +202,7 @@ test('what a hook was to tell and never printed is told with the next prompt', a
   const hive = await openTestHive();
   const client = claude(hive);
   await client.prompt('p1');
-  const { reply } = await interrupt(hive);
+  const { reply } = await interruptStored(hive);
   await client.pre('p1', 't1');
   await reply;
   const unprinted = {

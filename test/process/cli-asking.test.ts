@@ -1,0 +1,98 @@
+/** `hive ask` as scripts use it: what it prints, and its exit codes. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+describe('asking', () => {
+  it('prints the ask_id and nothing else', async () => {
+    const person = shell(tempStore());
+    const { code, out } = await person.hive('ask', 'Deploy?', '--option', 'yes', '--option', 'no');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ask-[0-9a-z]{16}\n$/);
+  });
+
+  it('takes everything that a question can have', async () => {
+    const person = shell(tempStore());
+    const context = join(tempFolder(), 'context.md');
+    writeFileSync(context, '# Why\n');
+    const flags = ['--multi', '--no-free-text', '--header', 'Release', '--context-file', context];
+    const more = [
+      '--kind',
+      'permission',
+      '--urgency',
+      'critical',
+      '--timeout',
+      '10m',
+      '--key',
+      'k1',
+      '--json',
+    ];
+    const asked = await person.hive('ask', 'Deploy?', '--option', 'a', '--option', 'b', ...flags, ...more);
+    const found = (await person.hive('poll', asked.json().ask_id, '--json')).json();
+    expect(found).toMatchObject({
+      question: 'Deploy?',
+      options: [{ label: 'a' }, { label: 'b' }],
+      multi_select: true,
+      allow_free_text: false,
+      header: 'Release',
+      context: '# Why\n',
+      kind: 'permission',
+      urgency: 'critical',
+      idempotency_key: 'k1',
+    });
+    expect(Date.parse(found.expires_at) - Date.parse(found.created_at)).toBe(600_000);
+  });
+
+  it('is the same question under the same key', async () => {
+    const person = shell(tempStore());
+    const first = await person.hive('ask', 'Deploy?', '--key', 'k', '--json');
+    const again = await person.hive('ask', 'Deploy?', '--key', 'k', '--json');
+    expect(again.json()).toMatchObject({ ask_id: first.json().ask_id, existing: true });
+    expect((await person.hive('ask', 'Other?', '--key', 'k')).code).toBe(1);
+  });
+
+  it('--wait prints the decision only, when it comes', async () => {
+    const person = shell(tempStore());
+    const waiting = person.start('ask', 'Deploy?', '--option', 'yes', '--wait');
+    let ask_id = '';
+    await eventually(async () => {
+      ask_id = (await person.hive('list', '--json')).json().prompts[0]?.ask_id ?? '';
+      return ask_id !== '';
+    });
+    expect((await person.hive('respond', ask_id, 'yes')).code).toBe(0);
+    expect(await waiting.done).toMatchObject({ code: 0, out: 'yes\n', err: '' });
+  });
+
+  it('--wait DURATION gives up waiting, not the question', async () => {
+    const person = shell(tempStore());
+    const waited = await person.hive('ask', 'Deploy?', '--wait', '50ms');
+    expect(waited).toMatchObject({ code: 3, out: '' });
+    expect((await person.hive('list', '--json')).json().prompts).toHaveLength(1);
+  });
+
+  it('--wait ends with 4 when the question expires, and prints no decision', async () => {
+    const waited = await shell(tempStore()).hive('ask', 'Deploy?', '--timeout', '1s', '--wait');
+    expect(waited).toMatchObject({ code: 4, out: '' });
+    expect(waited.err).toContain('expired without an answer');
+  });
+
+  it('refuses what makes no sense with 2, and stores nothing', async () => {
+    const person = shell(tempStore());
+    for (const args of [
+      [],
+      [''],
+      ['Q', '--timeout', 'soon'],
+      ['Q', '--urgency', 'huge'],
+      ['Q', '--nonsense'],
+    ])
+      expect((await person.hive('ask', ...args)).code).toBe(2);
+    expect((await person.hive('ask', 'Q', '--context-file', '/nowhere')).code).toBe(2);
+    expect((await person.hive('list', '--status', 'all', '--json')).json().prompts).toEqual([]);
+  });
+});

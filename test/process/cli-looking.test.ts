@@ -1,0 +1,105 @@
+/** `hive poll`, `wait`, `list` and `status` as scripts use them: what they print, and their exit codes. */
+import { describe, expect, it } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { introduce, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+describe('looking', () => {
+  it('polls one question: 3 while pending, 0 when answered, 5 when cancelled', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    expect((await person.hive('poll', ask_id)).code).toBe(3);
+    await person.hive('respond', ask_id, 'go');
+    const answered = await person.hive('poll', ask_id, '--json');
+    expect(answered.code).toBe(0);
+    expect(answered.json()).toMatchObject({ ask_id, status: 'responded', decision: 'go', via: 'cli' });
+    expect(answered.json().handed_at).not.toBeNull();
+
+    const other = (await person.hive('ask', 'Really?')).out.trim();
+    await person.hive('cancel', other);
+    expect((await person.hive('poll', other)).code).toBe(5);
+    expect((await person.hive('poll', ask_id, other)).code).toBe(5);
+    expect((await person.hive('poll', 'ask-unknown')).code).toBe(1);
+  });
+
+  it('without an id shows what is open, until it was seen to be read', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    await person.hive('respond', ask_id, 'go');
+    expect((await person.hive('poll', '--json')).json().prompts).toHaveLength(1);
+    expect((await person.hive('poll', '--json')).json().prompts).toEqual([]);
+    expect((await person.hive('poll', ask_id, '--json')).json().decision).toBe('go');
+  });
+
+  it("a person who looks at an agent's answer takes nothing from the agent", async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const person = shell(store);
+    const { prompt } = await hive.prompts.ask({ question: 'Deploy?' }, await introduce(hive));
+    await person.hive('respond', prompt.ask_id, 'go');
+    expect((await person.hive('poll', prompt.ask_id, '--json')).json().handed_at).toBeNull();
+    expect((await person.hive('amend', prompt.ask_id, 'stop')).code).toBe(0);
+    expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'stop', amended: true });
+  });
+
+  it('waits for one of several, or for all of them', async () => {
+    const person = shell(tempStore());
+    const [a, b] = [await person.hive('ask', 'A?'), await person.hive('ask', 'B?')].map((r) => r.out.trim());
+    const any = person.start('wait', a ?? '', b ?? '', '--json');
+    const all = person.start('wait', '--all', a ?? '', b ?? '', '--json');
+    await person.hive('respond', a ?? '', '1');
+    expect((await any.done).json().prompts).toMatchObject([{ ask_id: a, decision: '1' }]);
+    await person.hive('respond', b ?? '', '2');
+    expect((await all.done).json().prompts).toMatchObject([{ decision: '1' }, { decision: '2' }]);
+  });
+
+  it('waits without an id for whatever settles next, and ends with 3 when the time is up', async () => {
+    const person = shell(tempStore());
+    expect((await person.hive('wait')).code).toBe(3);
+    const ask_id = (await person.hive('ask', 'A?')).out.trim();
+    expect((await person.hive('wait', '--timeout', '50ms')).code).toBe(3);
+    const waiting = person.start('wait', '--json');
+    await person.hive('respond', ask_id, '1');
+    expect(await waiting.done).toMatchObject({ code: 0 });
+  });
+
+  it('lists by status, agent and project, and goes on from a cursor', async () => {
+    const person = shell(tempStore());
+    const agent = person.as({ HIVE_AGENT: 'builder' });
+    await person.hive('ask', 'Mine?');
+    await agent.hive('ask', 'Low?', '--urgency', 'low');
+    await agent.hive('ask', 'Now?', '--urgency', 'critical');
+    const all = (await person.hive('list', '--limit', '2', '--json')).json();
+    expect(all.prompts.map((p: { question: string }) => p.question)).toEqual(['Now?', 'Mine?']);
+    const rest = (await person.hive('list', '--cursor', all.next_cursor, '--json')).json();
+    expect(rest).toMatchObject({ prompts: [{ question: 'Low?' }], next_cursor: null });
+    const handle = all.prompts[0].agent as string;
+    expect((await person.hive('list', '--agent', handle, '--json')).json().prompts).toHaveLength(2);
+    expect((await person.hive('list', '--project', 'none', '--json')).json().prompts).toEqual([]);
+    expect((await person.hive('list', '--status', 'expired', '--json')).json().prompts).toEqual([]);
+  });
+
+  it('shows text from agents harmlessly, one row a prompt', async () => {
+    const person = shell(tempStore());
+    await person.as({ HIVE_AGENT: 'x' }).hive('ask', 'Red \u001b[31m\nand \u202eback', '--header', 'h');
+    const { out } = await person.hive('list');
+    expect(out).toContain('Red ^[[31m and <U+202E>back');
+    expect(out.trimEnd().split('\n')).toHaveLength(2);
+    expect((await person.hive('list', '--json')).out).not.toContain('\u202e');
+  });
+
+  it('says what the state is', async () => {
+    const person = shell(tempStore());
+    await person.hive('ask', 'Deploy?', '--urgency', 'critical');
+    const status = (await person.hive('status', '--json')).json();
+    expect(status.pending).toEqual({ total: 1, critical: 1, normal: 0, low: 0 });
+    expect(status.sessions).toHaveLength(1);
+    expect(status.desks).toEqual([]);
+    expect((await person.hive('status')).out).toMatch(
+      /^1 pending \(1 critical\)\n1 session, 0 desks online\n/,
+    );
+  });
+});

@@ -1,0 +1,94 @@
+/** What an agent may not do through its shell: real processes, in the environment of each client. */
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { introduction, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+describe('no self-approval (invariant 9)', () => {
+  const AGENTS = [
+    { CLAUDECODE: '1' },
+    { CLAUDE_CODE_SESSION_ID: 'c1' },
+    { CODEX_THREAD_ID: 't1' },
+    { HIVE_AGENT: 'builder' },
+  ];
+
+  it.each(AGENTS)('under %o an answer is refused, and nothing is stored', async (env) => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    const agent = person.as(env);
+    for (const command of ['respond', 'amend'])
+      expect(await agent.hive(command, ask_id, 'yes')).toMatchObject({ code: 7, out: '' });
+    expect((await agent.hive('cancel', ask_id, '--json')).json().error.code).toBe('not_allowed');
+    expect((await person.hive('poll', ask_id)).code).toBe(3);
+  });
+
+  it('--as-agent answers in its own name, and the trail says so', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    const agent = person.as({ HIVE_AGENT: 'builder' });
+    expect((await agent.hive('respond', ask_id, 'yes', '--as-agent')).out).toContain(
+      'as the agent Agent-build',
+    );
+    expect((await person.hive('poll', ask_id, '--json')).json().by).toBe('Agent-build');
+  });
+
+  it('never its own prompt, nor one of a session it descends from, nor a permission', async () => {
+    const person = shell(tempStore());
+    const parent = person.as({ HIVE_AGENT: 'parent' });
+    const child = person.as({ HIVE_AGENT: 'child', HIVE_PARENT: 'parent' });
+    const asked = (await parent.hive('ask', 'Mine?')).out.trim();
+    const permission = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
+    expect((await parent.hive('respond', asked, 'yes', '--as-agent')).err).toContain('its own prompt');
+    expect((await child.hive('respond', asked, 'yes', '--as-agent')).err).toContain('descends from');
+    expect((await child.hive('respond', permission, 'yes', '--as-agent')).err).toContain('by the human');
+    // What an inner agent inherits of the outer one's environment counts too.
+    const inner = parent.as({ CLAUDE_CODE_SESSION_ID: 'inner' });
+    expect((await inner.hive('respond', asked, 'yes', '--as-agent')).code).toBe(7);
+  });
+
+  it('refuses below a process that is a registered session, whatever the environment', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const person = shell(store);
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.pid }));
+    const refused = await person.hive('respond', ask_id, 'yes');
+    expect(refused.code).toBe(7);
+    expect(refused.err).toContain('it runs under Claude-sessi');
+  });
+
+  it('an agent takes back its own prompt, and another only when it says so', async () => {
+    const person = shell(tempStore());
+    const agent = person.as({ HIVE_AGENT: 'builder' });
+    const own = (await agent.hive('ask', 'Mine?')).out.trim();
+    const other = (await person.hive('ask', 'Not mine?')).out.trim();
+    const permission = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
+    expect((await agent.hive('cancel', own)).code).toBe(0);
+    expect((await agent.hive('cancel', other)).code).toBe(7);
+    expect((await agent.hive('cancel', permission, '--as-agent')).code).toBe(7);
+    expect((await agent.hive('cancel', other, '--as-agent', '--json')).json()).toMatchObject({
+      accepted: true,
+      by: 'Agent-build',
+    });
+  });
+
+  it('a permission wants a terminal, and a yes that was typed there', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
+    expect(await person.hive('respond', ask_id, 'yes')).toMatchObject({ code: 7 });
+    const declined = await person.terminal(['respond', ask_id, 'yes'], 'Type yes', 'y');
+    expect(declined.code).toBe(7);
+    expect(declined.out).toContain('Not confirmed');
+    const confirmed = await person.terminal(['respond', ask_id, 'granted'], 'Type yes', 'yes');
+    expect(confirmed).toMatchObject({ code: 0 });
+    expect(confirmed.out).toContain('May I?');
+    expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({
+      decision: 'granted',
+      via: 'cli',
+    });
+  });
+});

@@ -1,0 +1,66 @@
+/** Interrupts, as tests ask for them: whoever asks here goes on once the request is on disk. */
+import type { Hive } from '../../src/application/hive.ts';
+import type { InterruptRequest } from '../../src/application/interrupt-requests.ts';
+import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
+import type { Turn } from '../../src/domain/turns.ts';
+import { childEnvironment, outputOf, spawnHive } from './children.ts';
+import { HUMAN, introduction } from './hive.ts';
+import { SESSION } from './turns.ts';
+import { eventually } from './wait.ts';
+
+/** How a turn ends that HUMAN has interrupted. */
+export const INTERRUPTED = { aborted: 'interrupted', by: 'ada' } as const;
+
+/** What the human reads of an interrupt of HUMAN with the note "wrong branch". */
+export const STOP = 'Interrupted by ada. Note: wrong branch';
+
+/** What the agent reads of it. */
+export const PLEASE_STOP: string = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
+
+/** A session, introduced, whose turn has begun. */
+export async function beginTurn(
+  hive: Hive,
+  session_id: string = SESSION,
+  client = 'claude-code',
+): Promise<Turn> {
+  await hive.sessions.introduce(introduction({ session_id, client }));
+  return hive.turns.start({ session_id });
+}
+
+/** As the human, of session-1, unless something else is said; answers as the hive answers. */
+export function interrupt(hive: Hive, changes: Partial<InterruptRequest> = {}): Promise<InterruptOutcome> {
+  return hive.interrupts.interrupt({ session: SESSION, actor: HUMAN, ...changes });
+}
+
+/** Asks the current turn of a session to stop, and returns once that is on disk: from then on a hook finds it. */
+export async function interruptStored(
+  hive: Hive,
+  changes: Partial<InterruptRequest> = {},
+): Promise<{ reply: Promise<InterruptOutcome> }> {
+  const { session = SESSION } = changes;
+  const requests = async (): Promise<number> => {
+    const turn = await hive.turns.current(session);
+    if (turn === undefined) return 0;
+    return (await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id))).length;
+  };
+  const before = await requests();
+  const reply = interrupt(hive, changes);
+  // A test that does not look at the reply leaves it waiting until its hive closes.
+  reply.catch(() => undefined);
+  await eventually(async () => (await requests()) > before);
+  return { reply };
+}
+
+/** Waits until another process has asked this turn to stop. */
+export async function requestStored(hive: Hive, { turn_id }: Turn): Promise<void> {
+  const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn_id));
+  await eventually(async () => (await pending()).length === 1, 10_000, 'the request');
+}
+
+/** One hook event of Claude Code, fired by a process of its own; resolves to what was printed. */
+export function fireHookProcess(store: string, event: Record<string, unknown>): Promise<string> {
+  const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store));
+  const said = outputOf(child);
+  child.process.stdin.end(JSON.stringify({ cwd: '/', ...event }));
+  return said;
+}
