@@ -2,6 +2,7 @@
 import { onTestFinished } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import { HUMAN } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
 
@@ -38,6 +39,21 @@ export async function fireDialog(
     return prompts.length > 0;
   });
   return { prompts, printed };
+}
+
+/** Answers a prompt of it at the desk. */
+export function answerDialog(
+  hive: Hive,
+  ask_id: string,
+  decision: string,
+  comment?: string,
+): ReturnType<Hive['prompts']['respond']> {
+  return hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN });
+}
+
+/** What a client is told of its permission prompt, with the fields of the decision. */
+export function permissionDecision(decision: object): object {
+  return { hookEventName: 'PermissionRequest', decision };
 }
 
 async function pending(hive: Hive): Promise<Prompt[]> {

@@ -161,3 +161,11 @@ function readFrames(output: Readable, onFrame: (text: string) => void): void {
     }
   });
 }
+
+/** Whether a frame is such a notification; to be waited for with `seen`. */
+export function isTold(
+  method: string,
+  test: (params: Frame['params']) => boolean = () => true,
+): (frame: Frame) => boolean {
+  return (frame) => frame.method === method && test(frame.params);
+}

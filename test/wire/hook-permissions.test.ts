@@ -1,35 +1,27 @@
 /** The permission prompts of the recorded clients, answered at a desk: exactly what each client is told. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { fireDialog, openDesk } from '../support/dialogs.ts';
+import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { turnsOf } from '../support/turns.ts';
-import { timed } from '../support/wait.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
 const IN_BACKGROUND = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
-const CODEX = recordedEvent('codex/PermissionRequest-Bash.json');
 const SESSION = String(BASH['session_id']);
-const RULES = (...rules: object[]) => ({ settings: { readRules: () => JSON.stringify({ rules }) } });
 
 let hive: Hive;
 beforeEach(async () => {
   hive = await openTestHive();
 });
 
-const answer = (ask_id: string, decision: string, comment?: string) =>
-  hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN });
-
 /** Answers the one prompt of a dialog and gives the decision that is printed. */
 async function decided(raw: Record<string, unknown>, decision: string, comment?: string): Promise<unknown> {
   const { prompts, printed } = await fireDialog(hive, raw);
-  await answer(prompts[0]?.ask_id ?? '', decision, comment);
+  await answerDialog(hive, prompts[0]?.ask_id ?? '', decision, comment);
   return said(await printed)?.hookSpecificOutput;
 }
-
-const decision = (fields: object) => ({ hookEventName: 'PermissionRequest', decision: fields });
 
 describe('a permission prompt of Claude Code', () => {
   beforeEach(() => openDesk(hive));
@@ -53,23 +45,28 @@ describe('a permission prompt of Claude Code', () => {
       },
     ]);
     expect(prompts[0]?.context).toMatch(/npm test[\s\S]*Tool: Bash[\s\S]*Directory: \/home\/user\/project/);
-    await answer(prompts[0]?.ask_id ?? '', 'Allow');
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Allow');
     await printed;
   });
 
   test('allow, always, deny, deny with a note and abort are each said as the client takes them', async () => {
     const suggestions = BASH['permission_suggestions'];
-    expect(await decided(BASH, 'Allow')).toEqual(decision({ behavior: 'allow' }));
+    expect(await decided(BASH, 'Allow')).toEqual(permissionDecision({ behavior: 'allow' }));
     expect(await decided(BASH, 'Allow always')).toEqual(
-      decision({ behavior: 'allow', updatedPermissions: suggestions }),
+      permissionDecision({ behavior: 'allow', updatedPermissions: suggestions }),
     );
-    expect(await decided(BASH, 'Deny')).toEqual(decision({ behavior: 'deny', message: 'ada denied this.' }));
-    const noted = decision({ behavior: 'deny', message: 'ada denied this. ada says: use /tmp instead' });
+    expect(await decided(BASH, 'Deny')).toEqual(
+      permissionDecision({ behavior: 'deny', message: 'ada denied this.' }),
+    );
+    const noted = permissionDecision({
+      behavior: 'deny',
+      message: 'ada denied this. ada says: use /tmp instead',
+    });
     expect(await decided(BASH, 'Deny', 'use /tmp instead')).toEqual(noted);
     // Words of one's own are a no, whatever they say.
     expect(await decided(BASH, 'use /tmp instead')).toEqual(noted);
     expect(await decided(BASH, 'Abort', 'wrong branch')).toEqual(
-      decision({
+      permissionDecision({
         behavior: 'deny',
         message: 'ada denied this. ada says: wrong branch',
         interrupt: true,
@@ -85,9 +82,14 @@ describe('a permission prompt of Claude Code', () => {
   });
 
   test('a plan is approved with its own input, or kept with a word', async () => {
-    expect(await decided(PLAN, 'Approve')).toEqual(decision({ behavior: 'allow', updatedInput: {} }));
+    expect(await decided(PLAN, 'Approve')).toEqual(
+      permissionDecision({ behavior: 'allow', updatedInput: {} }),
+    );
     expect(await decided(PLAN, 'Keep planning', 'think of Windows')).toEqual(
-      decision({ behavior: 'deny', message: 'ada did not approve the plan. ada says: think of Windows' }),
+      permissionDecision({
+        behavior: 'deny',
+        message: 'ada did not approve the plan. ada says: think of Windows',
+      }),
     );
   });
 
@@ -102,7 +104,7 @@ describe('a permission prompt of Claude Code', () => {
     for (const raw of [plain, { ...plain, permission_suggestions: [deny] }]) {
       const { prompts, printed } = await fireDialog(hive, raw);
       expect(prompts[0]?.options.map(({ label }) => label)).toEqual(['Allow', 'Deny', 'Abort']);
-      await answer(prompts[0]?.ask_id ?? '', 'Deny');
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
       await printed;
     }
   });
@@ -120,7 +122,7 @@ describe('a permission prompt of Claude Code', () => {
     await expect(hive.prompts.respond({ ask_id, decision: 'Allow', actor })).rejects.toMatchObject({
       code: 'not_allowed',
     });
-    await answer(ask_id, 'Deny');
+    await answerDialog(hive, ask_id, 'Deny');
     await printed;
   });
 
@@ -200,7 +202,7 @@ describe('a permission prompt of Claude Code', () => {
     expect(prompts[0]).toMatchObject({ source: 'bg', session_id: `${SESSION}:a0000000000000001` });
     const { created_at, expires_at, ask_id } = prompts[0] ?? { created_at: '', expires_at: '', ask_id: '' };
     expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(60_000);
-    await answer(ask_id, 'Allow');
+    await answerDialog(hive, ask_id, 'Allow');
     await printed;
   });
 });
@@ -226,110 +228,6 @@ test.each([
   });
   const offered = prompts[0]?.options.find(({ label }) => label === 'Allow always');
   expect([prompts[0]?.question, offered?.description ?? null]).toEqual([question, always]);
-  await answer(prompts[0]?.ask_id ?? '', 'Deny');
+  await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
   await printed;
-});
-
-describe('where nobody could answer', () => {
-  test('without a desk the terminal is asked alone, at once', async () => {
-    const { result, ms } = await timed(() => fire(hive, BASH));
-    expect(result).toBe('');
-    expect(ms).toBeLessThan(300);
-    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
-  });
-
-  test('HIVE_PERMISSIONS=off asks nobody', async () => {
-    await openDesk(hive);
-    expect(await fire(hive, BASH, { env: { HIVE_PERMISSIONS: 'off' } })).toBe('');
-    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
-  });
-
-  test('the last desk that closes ends a wait that hides the prompt from everybody', async () => {
-    const desk = await openDesk(hive);
-    const { printed } = await fireDialog(hive, BASH, { env: { CLAUDE_CODE_SESSION_ATTENDED: '0' } });
-    await desk.close();
-    expect(await printed).toBe('');
-  });
-});
-
-describe('Codex', () => {
-  beforeEach(() => openDesk(hive));
-
-  test('is not kept waiting unless that is wanted: it hides its own prompt meanwhile', async () => {
-    expect(await fire(hive, CODEX, { client: 'codex' })).toBe('');
-  });
-
-  test('waits 20 s at most, and is told a bare yes or no', async () => {
-    const wanted = { client: 'codex' as const, env: { HIVE_PERMISSIONS: '500' } };
-    for (const [choice, told] of [
-      ['Allow', { behavior: 'allow' }],
-      ['Deny', { behavior: 'deny', message: 'ada denied this.' }],
-    ] as const) {
-      const { prompts, printed } = await fireDialog(hive, CODEX, wanted);
-      const { created_at, expires_at, options, ask_id } = prompts[0] ?? (await hive.prompts.get('none'));
-      expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(20_000);
-      expect(options.map(({ label }) => label)).toEqual(['Allow', 'Deny']);
-      await answer(ask_id, choice);
-      expect(said(await printed)).toEqual({ hookSpecificOutput: decision(told) });
-    }
-  });
-
-  test('a patch is shown with its files and its text', async () => {
-    const raw = recordedEvent('codex/PermissionRequest-apply_patch.json');
-    const { prompts, printed } = await fireDialog(hive, raw, {
-      client: 'codex',
-      env: { HIVE_PERMISSIONS: 'on' },
-    });
-    expect(prompts[0]).toMatchObject({ question: 'Apply a patch to /home/user/outside.txt?' });
-    expect(prompts[0]?.context).toContain('+hello');
-    await answer(prompts[0]?.ask_id ?? '', 'Deny');
-    await printed;
-  });
-});
-
-describe("the human's own rules", () => {
-  test('answer without a desk, and each use stands in the log', async () => {
-    const allow = { decision: 'allow', tool: 'Bash', input: 'npm test*', name: 'tests' };
-    const printed = await fire(hive, BASH, RULES(allow));
-    expect(said(printed)?.hookSpecificOutput).toEqual(decision({ behavior: 'allow' }));
-    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
-    expect(prompt).toMatchObject({ status: 'responded', decision: 'Allow', by: 'tests', via: 'rule' });
-    const events = await hive.store.read((tx) => tx.events.of(prompt?.ask_id ?? '', 10));
-    expect(events.map(({ type, data }) => `${type} ${String(data['via'] ?? '')}`)).toContain(
-      'prompt/responded rule',
-    );
-  });
-
-  test('a rule that denies wins, with its note', async () => {
-    const rules = RULES(
-      { decision: 'allow', tool: '*' },
-      { decision: 'deny', tool: 'Bash', input: '*npm*', name: 'no npm', note: 'use pnpm' },
-    );
-    expect(said(await fire(hive, BASH, rules))?.hookSpecificOutput).toEqual(
-      decision({ behavior: 'deny', message: 'no npm denied this. no npm says: use pnpm' }),
-    );
-  });
-
-  test('stand in the wishes of a seat as well', async () => {
-    await hive.store.write((tx) =>
-      tx.desks.setPreferences(
-        'ada@test',
-        { permission_rules: [{ decision: 'allow', tool: 'Bash' }] },
-        tx.now,
-      ),
-    );
-    const printed = await fire(hive, BASH, { settings: { seat: 'ada@test' } });
-    expect(said(printed)?.hookSpecificOutput).toEqual(decision({ behavior: 'allow' }));
-  });
-
-  test('never answer a question, nor a plan', async () => {
-    const rules = RULES({ decision: 'allow', tool: '*' });
-    const questions = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
-    expect(await fire(hive, questions, rules)).toBe('');
-    expect(await fire(hive, PLAN, rules)).toBe('');
-  });
-
-  test('a file that is no JSON answers nothing', async () => {
-    expect(await fire(hive, BASH, { settings: { readRules: () => '{ nonsense' } })).toBe('');
-  });
 });

@@ -1,22 +1,15 @@
-/** The shared buffer on both wires: what Emacs sends and is told, and what agents get. */
+/** The shared buffer as Emacs meets it: what it sends, and what it is told. */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
-import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { DEMO, join, post } from '../support/messages.ts';
-import { type Frame, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
-import { eventually } from '../support/wait.ts';
 
 expectNothingLeft();
 
 const BY = { by: 'ada' };
 const HERE = { project_dir: DEMO.project_dir };
-
-const told =
-  (method: string, test: (params: Frame['params']) => boolean = () => true) =>
-  (frame: Frame): boolean =>
-    frame.method === method && test(frame.params);
 
 /** A desk and two agents on one store, in this process. */
 async function world(): Promise<{
@@ -67,8 +60,8 @@ describe('Emacs', () => {
       unresolved: [{ handle: 'nobody', reason: 'unknown', near: [] }],
       not_held: [],
     });
-    expect((await desk.seen(told('message/posted'))).params).toEqual(posted.message);
-    expect((await desk.seen(told('mention/changed'))).params).toMatchObject({
+    expect((await desk.seen(isTold('message/posted'))).params).toEqual(posted.message);
+    expect((await desk.seen(isTold('mention/changed'))).params).toMatchObject({
       message_id: posted.message.message_id,
       session_id: ada.session_id,
       handle: 'Claude-abc12',
@@ -82,9 +75,9 @@ describe('Emacs', () => {
   test('is told of what agents post, and of each change of a mention', async () => {
     const { desk, hive, ada, bob } = await world();
     const { mentions } = await post(hive, ada, '@Claude-def34');
-    await desk.seen(told('message/posted', (message) => message.from_handle === 'Claude-abc12'));
+    await desk.seen(isTold('message/posted', (message) => message.from_handle === 'Claude-abc12'));
     await hive.mentions.get(bob.session_id, 'mcp:1');
-    await desk.seen(told('mention/changed', (mention) => mention.delivered_at !== null));
+    await desk.seen(isTold('mention/changed', (mention) => mention.delivered_at !== null));
     const ids = mentions.map((mention) => mention.mention_id);
     expect(
       await desk.request('mention/process', {
@@ -94,7 +87,7 @@ describe('Emacs', () => {
         note: 'told them myself',
       }),
     ).toEqual({ processed: ids, already: [], remaining: 0 });
-    const done = await desk.seen(told('mention/changed', (mention) => mention.status === 'processed'));
+    const done = await desk.seen(isTold('mention/changed', (mention) => mention.status === 'processed'));
     expect(done.params).toMatchObject({
       processed_by: 'ada',
       processed_via: 'emacs',
@@ -119,7 +112,7 @@ describe('Emacs', () => {
     await post(hive, ada, 'new');
     const next = await desk.request('message/list', { ...HERE, after: last.next_cursor });
     expect(next.messages).toMatchObject([{ body: 'new' }]);
-    await desk.seen(told('message/posted', (message) => message.body === 'new'));
+    await desk.seen(isTold('message/posted', (message) => message.body === 'new'));
     expect(desk.largest()).toBeLessThan(256 * 1024);
   });
 
@@ -127,9 +120,9 @@ describe('Emacs', () => {
     const { desk, hive, ada } = await world();
     const body = `@Human and @Claude-def34 ${'x'.repeat(10_000)}`;
     await post(hive, ada, body);
-    const human = await desk.seen(told('mention/changed', (mention) => mention.handle === 'Human'));
+    const human = await desk.seen(isTold('mention/changed', (mention) => mention.handle === 'Human'));
     expect(human.params.body).toBe(body);
-    const other = await desk.seen(told('mention/changed', (mention) => mention.handle === 'Claude-def34'));
+    const other = await desk.seen(isTold('mention/changed', (mention) => mention.handle === 'Claude-def34'));
     expect(other.params).toMatchObject({ body: body.slice(0, 500), body_truncated: true });
     const listed = await desk.request('mention/list', { session: 'Claude-def34', status: 'unprocessed' });
     expect(listed).toMatchObject({ handle: 'Claude-def34', mentions: [{ body }], next_cursor: null });
@@ -188,7 +181,7 @@ describe('Emacs', () => {
       const [from, to] = n % 2 === 0 ? [ada, bob] : [bob, ada];
       await post(hive, from, `@${to.handle}`);
     }
-    const notice = await desk.seen(told('desk/notice'));
+    const notice = await desk.seen(isTold('desk/notice'));
     expect(notice.params).toMatchObject({ notice: 'loop_tripped', severity: 'warning' });
     const [pair] = notice.params.pairs;
     expect((await desk.request('mention/loops')).loops).toMatchObject([{ state: 'tripped' }]);
@@ -213,124 +206,5 @@ describe('Emacs', () => {
   ])('%s %j is refused with %s', async (method, params, code) => {
     const { desk } = await world();
     await expect(desk.request(method, params)).rejects.toMatchObject({ data: { code } });
-  });
-});
-
-describe('an agent', () => {
-  async function agent(store = tempStore()): Promise<{ store: string; caller: McpCaller }> {
-    const env = { CLAUDE_CODE_SESSION_ID: 'abc12-session', CLAUDE_PROJECT_DIR: '/demo' };
-    return { store, caller: await connectMcp({ store, env, client: 'claude-code' }) };
-  }
-
-  test('sees the tools with their limits', async () => {
-    const { caller } = await agent();
-    const { tools } = await caller.client.listTools();
-    const named = tools.filter(({ name }) => /post|read|mention|sessions/.test(name));
-    expect(named.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
-      ['hivemind_post', false],
-      ['hivemind_read', true],
-      ['hivemind_has_unprocessed_mentions', true],
-      ['hivemind_get_unprocessed_mentions', true],
-      ['hivemind_process_mentions', false],
-      ['hivemind_sessions', true],
-    ]);
-    expect(named[0]?.inputSchema.required).toEqual(['body']);
-  });
-
-  test('is told in every result what to do next', async () => {
-    const { caller } = await agent();
-    for (const name of ['has_unprocessed_mentions', 'get_unprocessed_mentions', 'read', 'sessions']) {
-      expect((await caller.call(`hivemind_${name}`))['next'], name).toMatch(/\.$/);
-    }
-    expect(await caller.call('hivemind_post', { body: 'to nobody' })).toMatchObject({
-      mentioned: [],
-      next: expect.stringContaining('mentions nobody'),
-    });
-    expect(await caller.call('hivemind_process_mentions', { all: true })).toMatchObject({
-      processed: 0,
-      mention_ids: [],
-      remaining: 0,
-      next: expect.stringContaining('Nothing is left'),
-    });
-  });
-
-  test('reads as many mentions as fit a result, and the rest after those', async () => {
-    const { store, caller } = await agent();
-    const hive = await openTestHive(store);
-    await caller.call('hivemind_status');
-    for (let n = 0; n < 3; n += 1)
-      await post(hive, 'human', `@Claude-abc12 ${n} ${'x'.repeat(20_000)}`, { scope: 'all' });
-    const first = await caller.call('hivemind_get_unprocessed_mentions');
-    expect(first).toMatchObject({ count: 3, next: expect.stringContaining('1 more come') });
-    const shown = first['mentions'] as { mention_id: string }[];
-    expect(shown).toHaveLength(2);
-    const open = await hive.mentions.get('abc12-session', null);
-    expect(open.map((mention) => mention.delivered_at !== null)).toEqual([true, true, false]);
-    const mention_ids = shown.map((mention) => mention.mention_id);
-    await caller.call('hivemind_process_mentions', { mention_ids });
-    const all = await caller.call('hivemind_process_mentions', { all: true });
-    expect(all).toMatchObject({ processed: 1, remaining: 0, unread: [{ author: 'human', from: 'Human' }] });
-    expect(all['next']).toContain('had not read in full');
-  });
-
-  test('reads a long buffer page by page', async () => {
-    const { caller } = await agent();
-    for (let n = 0; n < 5; n += 1) await caller.call('hivemind_post', { body: `${n} ${'x'.repeat(15_000)}` });
-    const last = await caller.call('hivemind_read');
-    const bodies = (result: Record<string, unknown>): string[] =>
-      (result['messages'] as { body: string }[]).map((message) => message.body.split(' ')[0] ?? '');
-    expect(bodies(last)).toEqual(['2', '3', '4']);
-    const seen: string[] = [];
-    let after = Buffer.from('[0]').toString('base64url');
-    for (let more = true; more; ) {
-      const page = await caller.call('hivemind_read', { after });
-      seen.push(...bodies(page));
-      after = String(page['next_cursor']);
-      more = page['more'] === true;
-    }
-    expect(seen).toEqual(['0', '1', '2', '3', '4']);
-  });
-
-  test('that talks in circles is told so', async () => {
-    const { store, caller } = await agent();
-    const hive = await openTestHive(store);
-    await caller.call('hivemind_status');
-    await join(hive, 'def34-session');
-    for (let n = 0; n < 6; n += 1) await caller.call('hivemind_post', { body: '@Claude-def34' });
-    const seventh = await caller.call('hivemind_post', { body: '@Claude-def34' });
-    expect(seventh).toMatchObject({ mentioned: ['Claude-def34'], not_held: ['Claude-def34'] });
-    expect(seventh['next']).toContain('keep answering each other');
-  });
-
-  test('without an identity is told how to have one', async () => {
-    const caller = await connectMcp({ store: tempStore(), env: {} });
-    expect((await caller.call('hivemind_has_unprocessed_mentions'))['next']).toContain('HIVE_AGENT');
-  });
-
-  test('is refused what makes no sense, in a sentence', async () => {
-    const { caller } = await agent();
-    await expect(caller.call('hivemind_post', { body: '' })).rejects.toThrow(
-      'invalid_input: The message is empty',
-    );
-    await expect(caller.call('hivemind_post', { body: 'x'.repeat(40_000) })).rejects.toThrow('at most 32 KB');
-    await expect(caller.call('hivemind_post', { body: 'x', reply_to: 'msg-0' })).rejects.toThrow(
-      'message_not_found: There is no message msg-0',
-    );
-    await expect(caller.call('hivemind_process_mentions', {})).rejects.toThrow(
-      'give mention_ids, or all: true',
-    );
-    await expect(caller.call('hivemind_process_mentions', { mention_ids: ['x'] })).rejects.toThrow(
-      'mention_not_found',
-    );
-  });
-
-  test('sees what a desk posts within a moment', async () => {
-    const { store, caller } = await agent();
-    await caller.call('hivemind_status');
-    const desk = await startSidecar(store);
-    await desk.request('message/post', { ...BY, body: '@Claude-abc12 stop and look' });
-    await eventually(
-      async () => (await caller.call('hivemind_has_unprocessed_mentions'))['has_mentions'] === true,
-    );
   });
 });

@@ -1,0 +1,83 @@
+/** The bridge to another machine: what it carries, when that restarts or is gone, and what a refusal says. */
+import { describe, expect, test } from 'vitest';
+import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
+import { serve } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+import { sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+describe('the bridge', () => {
+  test('carries a question there and its answer back', async () => {
+    const served = await serve(tempStore());
+    const hive = await openTestHive(served.store);
+    const agent = await connectBridge(served);
+    const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
+    const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
+    await sleep(100);
+    await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
+    expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
+  });
+
+  test('begins anew when the other side has restarted', { timeout: 40_000 }, async () => {
+    const store = tempStore();
+    const first = await serve(store);
+    const agent = await connectBridge(first);
+    const asked = await agent.call('hivemind_ask_async', { question: 'Still there?' });
+    await first.child.kill('SIGTERM');
+    const away = agent.call('hivemind_status');
+    await sleep(300);
+    await serve(store, '--port', new URL(first.url).port);
+    expect(await away).toBeDefined();
+    expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'] })).toMatchObject({
+      status: 'pending',
+    });
+  });
+
+  test('answers a call whose server died under it, instead of leaving it open', {
+    timeout: 40_000,
+  }, async () => {
+    const store = tempStore();
+    const first = await serve(store);
+    const agent = await connectBridge(first);
+    const asked = await agent.call('hivemind_ask_async', { question: 'Still there?' });
+    const waiting = agent
+      .call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 25_000 })
+      .catch((error: unknown) => String(error));
+    await sleep(300);
+    await first.child.kill('SIGKILL');
+    await serve(store, '--port', new URL(first.url).port);
+    expect(await waiting).toMatch(/lost/);
+    expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'] })).toMatchObject({
+      status: 'pending',
+    });
+  });
+
+  test('says at once when its token is refused', async () => {
+    const served = await serve(tempStore());
+    await expect(connectBridge(served, 'hive_wrong')).rejects.toThrow(/refuses the token/);
+  });
+
+  test('goes on with a token that was rotated', async () => {
+    const served = await serve(tempStore());
+    const agent = await connectBridge(served);
+    const fresh = (await shell(served.store).hive('token', 'rotate', 'default')).out.trim();
+    await expect(agent.call('hivemind_status')).rejects.toThrow(/refuses the token/);
+    tokenFileOf(served, fresh);
+    await agent.call('hivemind_status');
+  });
+});
+
+test('a bridge ends with its client', async () => {
+  const served = await serve(tempStore());
+  const child = spawnHive(
+    ['mcp', '--url', served.url, '--token-file', tokenFileOf(served)],
+    childEnvironment(NO_STORE),
+  );
+  child.process.stdin.end();
+  await outputOf(child);
+});

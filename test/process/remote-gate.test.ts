@@ -1,0 +1,74 @@
+/** The mention gate where the agent is on another machine. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
+import { introduce, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import { connectHttp, type Served, serve } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+describe('the mention gate of another machine', () => {
+  const bash = (session_id: string): object => ({
+    hook_event_name: 'PreToolUse',
+    session_id,
+    cwd: '/',
+    tool_name: 'Bash',
+    tool_use_id: `use-${session_id}`,
+    tool_input: { command: 'ls' },
+  });
+
+  /** A hive with a session of another machine, and somebody here who mentions it. */
+  async function mentioned(): Promise<{ served: Served; file: string; hive: Hive }> {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    await runRemoteHook(served, FAR_START, file);
+    const { handle } = await hive.sessions.find('far-1');
+    const other = await introduce(hive, 'session-9');
+    await hive.messages.post({ body: `@${handle} look`, scope: 'all', author: agentAuthor(other, 'mcp') });
+    return { served, file, hive };
+  }
+
+  test('holds a session whose MCP is over HTTP until it has processed them', async () => {
+    const { served, file, hive } = await mentioned();
+    expect((await runRemoteHook(served, bash('far-1'), file)).out).not.toContain('"deny"');
+    const agent = await connectHttp(served);
+    const held = await runRemoteHook(served, bash('far-1'), file);
+    expect(JSON.parse(held.out).hookSpecificOutput).toMatchObject({ permissionDecision: 'deny' });
+    await agent.call('hivemind_status');
+    // It has called as another session, so it is not this one's to clear with.
+    expect((await runRemoteHook(served, bash('far-1'), file)).out).not.toContain('"deny"');
+    await runRemoteHook(served, farCall('use-9'), file);
+    await agent.call('hivemind_process_mentions', { all: true }, { 'claudecode/toolUseId': 'use-9' });
+    expect(await hive.mentions.has('far-1')).toMatchObject({ gating: 0 });
+  });
+
+  test('holds one behind the bridge from its first call on, known by its process', async () => {
+    const { served, file } = await mentioned();
+    const agent = await connectBridge(served);
+    await agent.call('hivemind_status');
+    const held = await runRemoteHook(served, bash('far-1'), file, { CLAUDE_PID: String(process.pid) });
+    expect(held.out).toContain('"deny"');
+    // Another client of that machine has no connection.
+    await runRemoteHook(served, { ...FAR_START, session_id: 'far-2' }, file, { CLAUDE_PID: '77' });
+    expect((await runRemoteHook(served, bash('far-1'), file, { CLAUDE_PID: '77' })).out).not.toContain(
+      '"deny"',
+    );
+  });
+
+  test('reminds once the connection has ended, whoever ended it', async () => {
+    const { served, file, hive } = await mentioned();
+    const agent = await connectBridge(served);
+    await agent.call('hivemind_status');
+    const open = (): Promise<number> =>
+      hive.store.read(async (tx) => (await tx.sessions.connections('token:default')).length);
+    expect(await open()).toBe(1);
+    await served.child.kill('SIGTERM');
+    expect(await open()).toBe(0);
+    const again = await serve(served.store);
+    expect((await runRemoteHook(again, bash('far-1'), file)).out).not.toContain('"deny"');
+  });
+});

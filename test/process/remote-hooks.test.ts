@@ -1,0 +1,151 @@
+/** Hooks of another machine: whose they are, what they are told, and how they fail. */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { HEADLESS } from '../support/outreach.ts';
+import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+import { sleep } from '../support/wait.ts';
+
+expectNothingLeft();
+
+describe('a hook of another machine', () => {
+  test('registers its session with the machine of its token, and its calls are that session', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    expect((await runRemoteHook(served, FAR_START, file)).code).toBe(0);
+    expect((await runRemoteHook(served, farCall('use-1'), file)).code).toBe(0);
+    expect(await hive.sessions.get('far-1')).toMatchObject({ machine: 'token:default', pid: 4242 });
+    const agent = await connectBridge(served);
+    const asked = await agent.call(
+      'hivemind_ask_async',
+      { question: 'Mine?' },
+      { meta: { 'claudecode/toolUseId': 'use-1' } },
+    );
+    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe('far-1');
+  });
+
+  test('is told what waits for its session, once it was printed', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    await runRemoteHook(served, FAR_START, file);
+    const session = await hive.sessions.find('far-1');
+    const { prompt } = await hive.prompts.ask({ question: 'Go?' }, session);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'go ahead', actor: HUMAN });
+    const said = await runRemoteHook(
+      served,
+      { hook_event_name: 'UserPromptSubmit', session_id: 'far-1', cwd: '/', prompt: 'hi' },
+      file,
+    );
+    expect(said.out).toContain('go ahead');
+    expect((await hive.prompts.get(prompt.ask_id)).handed_at).not.toBeNull();
+  });
+
+  test('waits for the human where it was told to, past its two seconds', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    const turn = { session_id: 'far-1', cwd: '/', prompt_id: 'p1' };
+    await runRemoteHook(
+      served,
+      { ...turn, hook_event_name: 'UserPromptSubmit', prompt: 'go' },
+      file,
+      HEADLESS,
+    );
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find('far-1'));
+    const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
+    const stopping = runRemoteHook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '20' });
+    await sleep(2_600);
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
+    const said = await stopping;
+    expect(said.ms).toBeGreaterThan(2_500);
+    expect(JSON.parse(said.out)).toMatchObject({
+      decision: 'block',
+      reason: expect.stringContaining('8080'),
+    });
+  });
+
+  test('cannot speak for a session that is not of its machine', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    const local = await hive.sessions.introduce(introduction({ session_id: 'local-1', machine: 'here' }));
+    const ran = await runRemoteHook(served, { ...FAR_START, session_id: 'local-1' }, file);
+    expect(ran).toMatchObject({ code: 0, out: '', err: expect.stringContaining('not of token:default') });
+    expect(await hive.sessions.get('local-1')).toEqual(local);
+  });
+
+  test('cannot lend its name to a call of this machine', async () => {
+    const served = await serve(tempStore());
+    const file = tokenFileOf(served);
+    const hive = await openTestHive(served.store);
+    await runRemoteHook(served, FAR_START, file);
+    await runRemoteHook(served, farCall('use-2'), file);
+    const here = await connectMcp({ store: served.store });
+    const asked = await here.call(
+      'hivemind_ask_async',
+      { question: 'Mine?' },
+      { meta: { 'claudecode/toolUseId': 'use-2' } },
+    );
+    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe('agent-1');
+  });
+
+  test('needs a token, and is as bounded as the rest', async () => {
+    const served = await serve(tempStore());
+    const url = new URL('/hook', served.url).href;
+    expect((await rawRequest(url, { body: '{}' })).status).toBe(401);
+    const authorized = { Authorization: `Bearer ${served.token}` };
+    expect((await rawRequest(url, { body: '{}', headers: authorized })).status).toBe(400);
+    expect((await rawRequest(url, { method: 'GET', body: '', headers: authorized })).status).toBe(404);
+  });
+
+  test('fails open within 2 s when nobody answers, and closed when told so', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void silent.close());
+    const address = silent.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const file = tokenFileOf({ store: tempStore(), token: 'hive_x' } as Served);
+    const open = await runRemoteHook({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file);
+    expect(open).toMatchObject({ code: 0, out: '' });
+    expect(open.ms).toBeLessThan(3_000);
+    const closed = await runRemoteHook({ url: `http://127.0.0.1:${port}` }, farCall('use-3'), file, {
+      HIVE_GATE_FAIL: 'closed',
+    });
+    expect(closed.code).toBe(2);
+  });
+});
+
+describe('the permission rules of who serves', () => {
+  const asks = {
+    hook_event_name: 'PermissionRequest',
+    session_id: 'far-1',
+    cwd: '/',
+    tool_name: 'Bash',
+    tool_input: { command: 'make' },
+  };
+
+  test('answer an agent of another machine where they name it', async () => {
+    const store = tempStore();
+    const rules = join(dirname(store), 'rules.json');
+    const served = await serveWith(store, { HIVE_PERMISSION_RULES: rules });
+    const file = tokenFileOf(served);
+    await runRemoteHook(served, FAR_START, file);
+    const allow = { decision: 'allow', tool: 'Bash', input: 'make' };
+    writeFileSync(rules, JSON.stringify([allow]));
+    expect((await runRemoteHook(served, asks, file)).out).not.toContain('allow');
+    writeFileSync(rules, JSON.stringify([{ ...allow, machine: 'token:default', name: 'builds' }]));
+    expect((await runRemoteHook(served, asks, file)).out).toContain('"allow"');
+    const hive = await openTestHive(store);
+    expect((await hive.prompts.list({ status: 'responded', limit: 9 })).items).toMatchObject([
+      { by: 'builds', via: 'rule' },
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+/** One recorded session that the mention gate may hold, its events, and others who mention it. */
+import type { Hive } from '../../src/application/hive.ts';
+import type { Author } from '../../src/domain/messages.ts';
+import { introduce, openTestHive } from './hive.ts';
+import { fire } from './hooks.ts';
+
+export const GATED_SESSION: string = '5e551000-0000-4000-8000-000000000001';
+
+export const gatedEvent = (name: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  session_id: GATED_SESSION,
+  transcript_path: `/home/user/.claude/projects/p/${GATED_SESSION}.jsonl`,
+  cwd: '/home/user/project',
+  prompt_id: 'prompt-1',
+  hook_event_name: name,
+  ...more,
+});
+
+export const gatedBash = (command = 'ls', more = {}): Record<string, unknown> =>
+  gatedEvent('PreToolUse', { tool_name: 'Bash', tool_input: { command }, tool_use_id: 'toolu_1', ...more });
+
+export async function otherAgent(hive: Hive, session_id = 'def34-other'): Promise<Author> {
+  const { handle, project, project_dir } = await introduce(hive, session_id);
+  return { kind: 'agent', session_id, handle, project, project_dir, via: 'mcp' };
+}
+
+/** A hive with one recorded session that has a live connection, and its handle. */
+export async function gatedWorld(): Promise<{
+  hive: Hive;
+  handle: string;
+  mention(body: string, more?: object): Promise<void>;
+}> {
+  const hive = await openTestHive();
+  await fire(hive, gatedEvent('SessionStart', { source: 'startup' }));
+  await hive.sessions.openConnection({
+    connection_id: 'connection-1',
+    machine: 'test',
+    pid: process.pid,
+    parent_pid: 4242,
+  });
+  const handle = (await hive.sessions.get(GATED_SESSION))?.handle ?? '';
+  const author = await otherAgent(hive);
+  return {
+    hive,
+    handle,
+    async mention(body, more = {}) {
+      await hive.messages.post({ body: body.replace('@me', `@${handle}`), scope: 'all', author, ...more });
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** Agents and hooks of another machine, which has no store: their bridge, their hooks, their token. */
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { childEnvironment, spawnHive } from './children.ts';
+import { connectMcp, type McpCaller } from './mcp-client.ts';
+import type { Served } from './serve.ts';
+import { timed } from './wait.ts';
+
+/** Nothing must come of it: the other machine has no store. */
+export const NO_STORE = '/nowhere/hive.db';
+
+export function tokenFileOf({ store, token }: Served, secret = token): string {
+  const path = join(dirname(store), 'remote-token');
+  writeFileSync(path, `${secret}\n`, { mode: 0o600 });
+  return path;
+}
+
+export function connectBridge(served: Served, secret?: string): Promise<McpCaller> {
+  const args = ['--url', served.url, '--token-file', tokenFileOf(served, secret)];
+  return connectMcp({ store: NO_STORE, args, env: {} });
+}
+
+export async function runRemoteHook(
+  served: Pick<Served, 'url'>,
+  event: object,
+  token_file: string,
+  env: Record<string, string> = {},
+): Promise<{ out: string; code: number | null; err: string; ms: number }> {
+  const child = spawnHive(
+    ['hook', '--url', served.url, '--token-file', token_file],
+    childEnvironment(NO_STORE, { CLAUDE_PID: '4242', ...env }),
+  );
+  let out = '';
+  child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.process.stdin.end(JSON.stringify(event));
+  const { result, ms } = await timed(() => child.exited);
+  return { out, code: result.code, err: child.stderr(), ms };
+}
+
+export const FAR_START = {
+  hook_event_name: 'SessionStart',
+  session_id: 'far-1',
+  cwd: '/',
+  source: 'startup',
+};
+export const farCall = (tool_use_id: string, session_id = 'far-1'): object => ({
+  hook_event_name: 'PreToolUse',
+  session_id,
+  cwd: '/',
+  tool_name: 'mcp__hive__hivemind_ask_async',
+  tool_use_id,
+  tool_input: {},
+});

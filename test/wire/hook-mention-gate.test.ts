@@ -1,0 +1,107 @@
+/** The mention gate as the recorded clients meet it: which calls it holds, in which mode, and for how long. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
+import { type Client, fire, said } from '../support/hooks.ts';
+
+describe('which calls are gated', () => {
+  test.each([
+    [
+      'an allowed, read-only tool',
+      gatedEvent('PreToolUse', { tool_name: 'Read', tool_input: {}, tool_use_id: 't' }),
+      true,
+    ],
+    [
+      'a tool of ours',
+      gatedEvent('PreToolUse', {
+        tool_name: 'mcp__hive__hivemind_process_mentions',
+        tool_input: {},
+        tool_use_id: 't',
+      }),
+      false,
+    ],
+    [
+      'a tool of ours, through the plugin',
+      gatedEvent('PreToolUse', {
+        tool_name: 'mcp__plugin_hive_hive__hivemind_poll',
+        tool_input: {},
+        tool_use_id: 't',
+      }),
+      false,
+    ],
+    [
+      'a tool that only looks like ours',
+      gatedEvent('PreToolUse', {
+        tool_name: 'mcp__evil_hive__hivemind_poll',
+        tool_input: {},
+        tool_use_id: 't',
+      }),
+      true,
+    ],
+    ['the clearing command', gatedBash('hive mentions process --all'), false],
+    ['a subagent, by a mention of its parent', gatedBash('ls', { agent_id: 'a1', agent_type: 'x' }), false],
+  ])('%s', async (_what, raw, held) => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    expect((await fire(hive, raw)).includes('"deny"')).toBe(held);
+  });
+
+  test('a session without a live connection is reminded, not held', async () => {
+    const { hive, mention } = await gatedWorld();
+    await hive.sessions.closeConnections(['connection-1']);
+    await mention('hello @me');
+    const printed = said(await fire(hive, gatedBash()));
+    expect(printed?.hookSpecificOutput?.['permissionDecision']).toBeUndefined();
+    expect(printed?.hookSpecificOutput?.['additionalContext']).toContain('hello');
+  });
+});
+
+describe('modes', () => {
+  const held = async (hive: Hive, client: Client = {}): Promise<boolean> =>
+    (await fire(hive, gatedBash(), client)).includes('"deny"');
+
+  test('HIVE_GATE=remind says it once and holds nothing, but for an urgent mention', async () => {
+    const { hive, mention } = await gatedWorld();
+    const remind = { env: { HIVE_GATE: 'remind' } };
+    await mention('hello @me');
+    expect(await fire(hive, gatedBash(), remind)).toContain('hello');
+    expect(await fire(hive, gatedBash(), remind)).toBe('');
+    await mention('now @me', { priority: 'urgent' });
+    expect(await held(hive, remind)).toBe(true);
+  });
+
+  test('the setting of the session wins over the global one', async () => {
+    const { hive, handle, mention } = await gatedWorld();
+    await mention('hello @me');
+    await hive.sessions.configure(handle, { gate: 'off' });
+    expect(await fire(hive, gatedBash())).toBe('');
+    await hive.sessions.configure(handle, { gate: 'block' });
+    expect(await held(hive, { env: { HIVE_GATE: 'off' } })).toBe(true);
+  });
+});
+
+test('a batch of parallel calls is denied call by call and counted as one step', async () => {
+  const { hive, mention } = await gatedWorld();
+  await mention('hello @me');
+  const printed = await Promise.all(
+    [1, 2, 3, 4, 5, 6].map((n) => fire(hive, gatedBash(`echo ${n}`, { tool_use_id: `t${n}` }))),
+  );
+  expect(printed.every((one) => one.includes('"deny"'))).toBe(true);
+  expect(await hive.store.read((tx) => tx.gates.get(GATED_SESSION))).toMatchObject({ steps: 1, denials: 6 });
+});
+
+test('after five steps without progress the gate only reminds, and the human is told once', async () => {
+  const { hive, mention } = await gatedWorld();
+  await mention('hello @me');
+  const denied: boolean[] = [];
+  for (let step = 0; step < 8; step += 1) {
+    denied.push((await fire(hive, gatedBash())).includes('"deny"'));
+    await fire(hive, gatedEvent('PostToolBatch', { tool_calls: [] }));
+  }
+  expect(denied).toEqual([true, true, true, true, true, false, false, false]);
+  const notices = (await hive.store.read((tx) => tx.events.after(0, 500))).filter(
+    (one) => one.type === 'desk/notice',
+  );
+  expect(notices).toHaveLength(1);
+  expect(notices[0]?.data['text']).toContain('went on without processing 1 mention(s)');
+});

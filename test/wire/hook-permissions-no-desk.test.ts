@@ -1,0 +1,85 @@
+/** The permission prompts of the recorded clients where no human answers at a desk: nobody is there, or a rule has answered before. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
+import { openTestHive } from '../support/hive.ts';
+import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { timed } from '../support/wait.ts';
+
+const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
+const RULES = (...rules: object[]) => ({ settings: { readRules: () => JSON.stringify({ rules }) } });
+
+let hive: Hive;
+beforeEach(async () => {
+  hive = await openTestHive();
+});
+
+describe('where nobody could answer', () => {
+  test('without a desk the terminal is asked alone, at once', async () => {
+    const { result, ms } = await timed(() => fire(hive, BASH));
+    expect(result).toBe('');
+    expect(ms).toBeLessThan(300);
+    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+  });
+
+  test('HIVE_PERMISSIONS=off asks nobody', async () => {
+    await openDesk(hive);
+    expect(await fire(hive, BASH, { env: { HIVE_PERMISSIONS: 'off' } })).toBe('');
+    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+  });
+
+  test('the last desk that closes ends a wait that hides the prompt from everybody', async () => {
+    const desk = await openDesk(hive);
+    const { printed } = await fireDialog(hive, BASH, { env: { CLAUDE_CODE_SESSION_ATTENDED: '0' } });
+    await desk.close();
+    expect(await printed).toBe('');
+  });
+});
+
+describe("the human's own rules", () => {
+  test('answer without a desk, and each use stands in the log', async () => {
+    const allow = { decision: 'allow', tool: 'Bash', input: 'npm test*', name: 'tests' };
+    const printed = await fire(hive, BASH, RULES(allow));
+    expect(said(printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+    const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
+    expect(prompt).toMatchObject({ status: 'responded', decision: 'Allow', by: 'tests', via: 'rule' });
+    const events = await hive.store.read((tx) => tx.events.of(prompt?.ask_id ?? '', 10));
+    expect(events.map(({ type, data }) => `${type} ${String(data['via'] ?? '')}`)).toContain(
+      'prompt/responded rule',
+    );
+  });
+
+  test('a rule that denies wins, with its note', async () => {
+    const rules = RULES(
+      { decision: 'allow', tool: '*' },
+      { decision: 'deny', tool: 'Bash', input: '*npm*', name: 'no npm', note: 'use pnpm' },
+    );
+    expect(said(await fire(hive, BASH, rules))?.hookSpecificOutput).toEqual(
+      permissionDecision({ behavior: 'deny', message: 'no npm denied this. no npm says: use pnpm' }),
+    );
+  });
+
+  test('stand in the wishes of a seat as well', async () => {
+    await hive.store.write((tx) =>
+      tx.desks.setPreferences(
+        'ada@test',
+        { permission_rules: [{ decision: 'allow', tool: 'Bash' }] },
+        tx.now,
+      ),
+    );
+    const printed = await fire(hive, BASH, { settings: { seat: 'ada@test' } });
+    expect(said(printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+  });
+
+  test('never answer a question, nor a plan', async () => {
+    const rules = RULES({ decision: 'allow', tool: '*' });
+    const questions = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
+    expect(await fire(hive, questions, rules)).toBe('');
+    expect(await fire(hive, PLAN, rules)).toBe('');
+  });
+
+  test('a file that is no JSON answers nothing', async () => {
+    expect(await fire(hive, BASH, { settings: { readRules: () => '{ nonsense' } })).toBe('');
+  });
+});

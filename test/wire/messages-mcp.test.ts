@@ -1,0 +1,132 @@
+/** The shared buffer as agents meet it over MCP: what they post, read and are told. */
+import { describe, expect, test } from 'vitest';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { join, post } from '../support/messages.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+const BY = { by: 'ada' };
+
+describe('an agent', () => {
+  async function agent(store = tempStore()): Promise<{ store: string; caller: McpCaller }> {
+    const env = { CLAUDE_CODE_SESSION_ID: 'abc12-session', CLAUDE_PROJECT_DIR: '/demo' };
+    return { store, caller: await connectMcp({ store, env, client: 'claude-code' }) };
+  }
+
+  test('sees the tools with their limits', async () => {
+    const { caller } = await agent();
+    const { tools } = await caller.client.listTools();
+    const named = tools.filter(({ name }) => /post|read|mention|sessions/.test(name));
+    expect(named.map(({ name, annotations }) => [name, annotations?.readOnlyHint])).toEqual([
+      ['hivemind_post', false],
+      ['hivemind_read', true],
+      ['hivemind_has_unprocessed_mentions', true],
+      ['hivemind_get_unprocessed_mentions', true],
+      ['hivemind_process_mentions', false],
+      ['hivemind_sessions', true],
+    ]);
+    expect(named[0]?.inputSchema.required).toEqual(['body']);
+  });
+
+  test('is told in every result what to do next', async () => {
+    const { caller } = await agent();
+    for (const name of ['has_unprocessed_mentions', 'get_unprocessed_mentions', 'read', 'sessions']) {
+      expect((await caller.call(`hivemind_${name}`))['next'], name).toMatch(/\.$/);
+    }
+    expect(await caller.call('hivemind_post', { body: 'to nobody' })).toMatchObject({
+      mentioned: [],
+      next: expect.stringContaining('mentions nobody'),
+    });
+    expect(await caller.call('hivemind_process_mentions', { all: true })).toMatchObject({
+      processed: 0,
+      mention_ids: [],
+      remaining: 0,
+      next: expect.stringContaining('Nothing is left'),
+    });
+  });
+
+  test('reads as many mentions as fit a result, and the rest after those', async () => {
+    const { store, caller } = await agent();
+    const hive = await openTestHive(store);
+    await caller.call('hivemind_status');
+    for (let n = 0; n < 3; n += 1)
+      await post(hive, 'human', `@Claude-abc12 ${n} ${'x'.repeat(20_000)}`, { scope: 'all' });
+    const first = await caller.call('hivemind_get_unprocessed_mentions');
+    expect(first).toMatchObject({ count: 3, next: expect.stringContaining('1 more come') });
+    const shown = first['mentions'] as { mention_id: string }[];
+    expect(shown).toHaveLength(2);
+    const open = await hive.mentions.get('abc12-session', null);
+    expect(open.map((mention) => mention.delivered_at !== null)).toEqual([true, true, false]);
+    const mention_ids = shown.map((mention) => mention.mention_id);
+    await caller.call('hivemind_process_mentions', { mention_ids });
+    const all = await caller.call('hivemind_process_mentions', { all: true });
+    expect(all).toMatchObject({ processed: 1, remaining: 0, unread: [{ author: 'human', from: 'Human' }] });
+    expect(all['next']).toContain('had not read in full');
+  });
+
+  test('reads a long buffer page by page', async () => {
+    const { caller } = await agent();
+    for (let n = 0; n < 5; n += 1) await caller.call('hivemind_post', { body: `${n} ${'x'.repeat(15_000)}` });
+    const last = await caller.call('hivemind_read');
+    const bodies = (result: Record<string, unknown>): string[] =>
+      (result['messages'] as { body: string }[]).map((message) => message.body.split(' ')[0] ?? '');
+    expect(bodies(last)).toEqual(['2', '3', '4']);
+    const seen: string[] = [];
+    let after = Buffer.from('[0]').toString('base64url');
+    for (let more = true; more; ) {
+      const page = await caller.call('hivemind_read', { after });
+      seen.push(...bodies(page));
+      after = String(page['next_cursor']);
+      more = page['more'] === true;
+    }
+    expect(seen).toEqual(['0', '1', '2', '3', '4']);
+  });
+
+  test('that talks in circles is told so', async () => {
+    const { store, caller } = await agent();
+    const hive = await openTestHive(store);
+    await caller.call('hivemind_status');
+    await join(hive, 'def34-session');
+    for (let n = 0; n < 6; n += 1) await caller.call('hivemind_post', { body: '@Claude-def34' });
+    const seventh = await caller.call('hivemind_post', { body: '@Claude-def34' });
+    expect(seventh).toMatchObject({ mentioned: ['Claude-def34'], not_held: ['Claude-def34'] });
+    expect(seventh['next']).toContain('keep answering each other');
+  });
+
+  test('without an identity is told how to have one', async () => {
+    const caller = await connectMcp({ store: tempStore(), env: {} });
+    expect((await caller.call('hivemind_has_unprocessed_mentions'))['next']).toContain('HIVE_AGENT');
+  });
+
+  test('is refused what makes no sense, in a sentence', async () => {
+    const { caller } = await agent();
+    await expect(caller.call('hivemind_post', { body: '' })).rejects.toThrow(
+      'invalid_input: The message is empty',
+    );
+    await expect(caller.call('hivemind_post', { body: 'x'.repeat(40_000) })).rejects.toThrow('at most 32 KB');
+    await expect(caller.call('hivemind_post', { body: 'x', reply_to: 'msg-0' })).rejects.toThrow(
+      'message_not_found: There is no message msg-0',
+    );
+    await expect(caller.call('hivemind_process_mentions', {})).rejects.toThrow(
+      'give mention_ids, or all: true',
+    );
+    await expect(caller.call('hivemind_process_mentions', { mention_ids: ['x'] })).rejects.toThrow(
+      'mention_not_found',
+    );
+  });
+
+  test('sees what a desk posts within a moment', async () => {
+    const { store, caller } = await agent();
+    await caller.call('hivemind_status');
+    const desk = await startSidecar(store);
+    await desk.request('message/post', { ...BY, body: '@Claude-abc12 stop and look' });
+    await eventually(
+      async () => (await caller.call('hivemind_has_unprocessed_mentions'))['has_mentions'] === true,
+    );
+  });
+});
