@@ -124,3 +124,16 @@ export function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'so
 export function toolUseOf({ meta }: CallerEvidence): string | null {
   return text(meta['claudecode/toolUseId']);
 }
+
+/** What a call over MCP tells of the turn it is made in. */
+export interface CallTrace {
+  client_turn_id: string | null;
+  tool_use_id: string | null;
+}
+
+/** Codex tells its turn with each call; Claude Code the call's own id, which its hook has told us. */
+export function traceOf(evidence: CallerEvidence): CallTrace {
+  const codex = evidence.meta['x-codex-turn-metadata'];
+  const told = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
+  return { client_turn_id: text(told), tool_use_id: toolUseOf(evidence) };
+}

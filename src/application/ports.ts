@@ -63,7 +63,7 @@ export interface Store {
     work: (tx: WriteTx) => Promise<T>,
     tells?: (result: T, announced: boolean) => boolean,
   ): Promise<T>;
-  /** Runs `work` on one consistent snapshot, never waiting for a writer. */
+  /** Runs `work` on one consistent snapshot, never waiting for a writer; `work` awaits nothing but its own statements. */
   read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T>;
   /** Calls `listener` when something may have changed, here or in another process: a hint without data. */
   watch(listener: () => void): () => void;

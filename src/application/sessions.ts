@@ -3,10 +3,12 @@ import { HiveError } from '../domain/errors.ts';
 import { applyOutreachChanges, type OutreachChanges } from '../domain/outreach-rules.ts';
 import type { GateMode, Session, SessionIntroduction } from '../domain/sessions.ts';
 import { decideSource, type Source } from '../domain/sources.ts';
+import type { Turn } from '../domain/turns.ts';
 import { sessionsAmong, withParent } from './ancestry.ts';
-import { type CallerEvidence, declaredSource, identifyCaller, toolUseOf } from './identity.ts';
+import { type CallerEvidence, declaredSource, identifyCaller, toolUseOf, traceOf } from './identity.ts';
 import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
+import { turnOfCall } from './turn-records.ts';
 
 export interface SessionService {
   /**
@@ -45,6 +47,8 @@ export interface Caller {
   session: Session;
   /** How the caller can have an identity; null when it has one. */
   advice: string | null;
+  /** The turn in which it calls; undefined where none is known. */
+  turn: Turn | undefined;
 }
 
 /** A session of another machine, or without a process, that was silent so long is taken to be gone. */
@@ -62,6 +66,9 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       return recordSession(tx, 'session/changed', { ...session, source: sourceAfter(session, declared) });
     });
   }
+
+  /** The session that each connection was last found to speak for, as this process, which holds it, wrote it down. */
+  const names = new Map<string, string>();
 
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
@@ -106,16 +113,18 @@ export function createSessions(store: Store, processes: Processes): SessionServi
     async resolveCaller(evidence) {
       const { connection_id } = evidence;
       const { introduction, advice } = identifyCaller(evidence);
-      const { known, named, introduced } = await store.read(async (tx) => {
+      const { known, introduced, turn, named } = await store.read(async (tx) => {
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
         // A hook elsewhere may record any id: it speaks for calls of its own machine only.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
-        const named = (await tx.sessions.connection(connection_id))?.session_id;
         const known = own ?? (await byProcess(tx, evidence));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
-        return { named, known, introduced };
+        const { session_id: caller } = known ?? introduced ?? introduction;
+        const turn = await turnOfCall(tx, caller, traceOf(evidence));
+        const named = names.get(connection_id) ?? (await tx.sessions.connection(connection_id))?.session_id;
+        return { known, introduced, turn, named };
       });
       let session: Session;
       if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
@@ -123,8 +132,9 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       else session = await service.introduce(introduction);
       if (named !== undefined && named !== session.session_id) {
         await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
+        names.set(connection_id, session.session_id);
       }
-      return { session, advice: known === undefined ? advice : null };
+      return { session, advice: known === undefined ? advice : null, turn };
     },
 
     async configure(handle_or_id, { shared, roles, gate, source, ...outreach }) {
@@ -173,10 +183,12 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
       }),
 
-    closeConnections: (connection_ids) =>
-      store.write(async (tx) => {
+    async closeConnections(connection_ids) {
+      for (const connection_id of connection_ids) names.delete(connection_id);
+      await store.write(async (tx) => {
         for (const connection_id of connection_ids) await tx.sessions.closeConnection(connection_id);
-      }),
+      });
+    },
   };
   return service;
 }

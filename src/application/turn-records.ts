@@ -14,6 +14,7 @@ import {
   type TurnEnd,
   type TurnStart,
 } from '../domain/turns.ts';
+import type { CallTrace } from './identity.ts';
 import type { Files, ReadTx, WriteTx } from './ports.ts';
 
 export type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
@@ -94,6 +95,20 @@ export async function turnOf(
   if (current !== undefined)
     return client_turn_id === null || current.client_turn_id === null ? current : undefined;
   return client_turn_id === null ? tx.turns.last(session_id) : undefined;
+}
+
+/** The turn in which a tool of ours is called; undefined where none is known. */
+export async function turnOfCall(
+  tx: ReadTx,
+  session_id: string,
+  { client_turn_id, tool_use_id }: CallTrace,
+): Promise<Turn | undefined> {
+  if (client_turn_id !== null) return turnOf(tx, session_id, client_turn_id);
+  const current = await tx.turns.current(session_id);
+  if (current !== undefined || tool_use_id === null) return current;
+  // Its turn was stopped while this very call was on its way.
+  const last = await tx.turns.last(session_id);
+  return last?.open_tools.some(({ use_id }) => use_id === tool_use_id) === true ? last : undefined;
 }
 
 /** Somebody stopped the client itself: whoever asked for that through Hive, else the person at its terminal. */

@@ -4,7 +4,7 @@ import { type Interrupt, interruptedBy } from '../domain/interrupts.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { AbortReason, Turn, TurnEnd } from '../domain/turns.ts';
 import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
-import { beginTurn, closeTurn, turnOf } from './turn-records.ts';
+import { beginTurn, closeTurn } from './turn-records.ts';
 
 export interface TurnService {
   /** Begins a turn of a program that tells its turns itself; one that runs is replaced, unless it has the same id. */
@@ -16,8 +16,6 @@ export interface TurnService {
   current(session_id: string): Promise<Turn | undefined>;
   /** Everything that runs, with whose it is. */
   running(): Promise<RunningTurn[]>;
-  /** The turn in which a tool of ours is called; undefined where none is known. */
-  ofCall(session_id: string, call: CallTrace): Promise<Turn | undefined>;
   /** The newest turns of these sessions, with every request for them: what a list of sessions shows. */
   newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
 }
@@ -43,12 +41,6 @@ export interface RunningTurn {
 export interface TurnWithInterrupts {
   turn: Turn;
   interrupts: Interrupt[];
-}
-
-/** What a call over MCP tells of the turn it is made in. */
-export interface CallTrace {
-  client_turn_id: string | null;
-  tool_use_id: string | null;
 }
 
 const RUNNING_LIMIT = 1_000;
@@ -81,16 +73,6 @@ export function createTurns(store: Store, ids: Ids): TurnService {
           if (session !== undefined) running.push({ turn, session });
         }
         return running;
-      }),
-
-    ofCall: (session_id, { client_turn_id, tool_use_id }) =>
-      store.read(async (tx) => {
-        if (client_turn_id !== null) return turnOf(tx, session_id, client_turn_id);
-        const current = await tx.turns.current(session_id);
-        if (current !== undefined || tool_use_id === null) return current;
-        // Its turn was stopped while this very call was on its way.
-        const last = await tx.turns.last(session_id);
-        return last?.open_tools.some(({ use_id }) => use_id === tool_use_id) === true ? last : undefined;
       }),
 
     newestOf: (session_ids) =>

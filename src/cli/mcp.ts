@@ -51,7 +51,8 @@ async function runRemote(given: string, token_file: string | undefined): Promise
 
 async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
   const stop = untilSignalled();
-  const { env } = process;
+  // A copy: `process.env` asks the system at each look, and each call looks ten times.
+  const env = { ...process.env };
   const wire = openStdio(process.stdin, process.stdout, stop);
   const hive = await openHive().catch((error: unknown) => openLater(error, role, wire));
   hive.startExpiry();

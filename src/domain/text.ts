@@ -15,11 +15,11 @@ export function cleanOptional(text: string | null | undefined): string | null {
   return text === undefined || text === null || text === '' ? null : cleanText(text);
 }
 
-const INVISIBLE = /[\s\p{Cf}\p{Cc}]/gu;
+const VISIBLE = /[^\s\p{Cf}\p{Cc}]/u;
 
 /** Whether nobody would see anything: white space, zero-width and control characters only. */
 export function isBlank(text: string): boolean {
-  return text.replace(INVISIBLE, '') === '';
+  return !VISIBLE.test(text);
 }
 
 /** Cleans every string inside a JSON-like value, keys included. Depth is bounded by JSON parsing before us. */

@@ -41,6 +41,9 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
       10,
     ),
   'the reports that a hook carried': (tx) => tx.outreach.carriedBy('hook:s', '2026'),
+  'what was answered, newest first': (tx) => tx.prompts.list({ status: 'responded', limit: 100 }),
+  'every prompt, newest first': (tx) => tx.prompts.list({ limit: 100 }),
+  'what retention may remove': (tx) => tx.prompts.prunable('2026'),
   'the history of a session': (tx) => tx.mentions.list({ session_id: 'session-1', limit: 100 }),
 };
 

@@ -5,8 +5,8 @@
 import type { Hive } from '../../application/hive.ts';
 import type { StopOrder } from '../../application/turn-records.ts';
 import { HiveError } from '../../domain/errors.ts';
-import type { Session } from '../../domain/sessions.ts';
 import { pleaseStop } from '../../domain/turn-sentences.ts';
+import type { Turn } from '../../domain/turns.ts';
 
 type Result = Record<string, unknown>;
 
@@ -15,17 +15,16 @@ const WATCH_AFTER_MS = 20;
 
 export interface TurnOfCall {
   hive: Hive;
-  session: Session;
-  meta: Readonly<Record<string, unknown>>;
+  /** Undefined where none is known. */
+  turn: Turn | undefined;
   signal: AbortSignal;
 }
 
 /** Runs a tool inside its turn: `work` gets the turn, and a signal that also fires when the turn is to stop. */
 export async function inTurn(
-  { hive, session, meta, signal }: TurnOfCall,
+  { hive, turn, signal }: TurnOfCall,
   work: (turn_id: string | undefined, signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const turn = await hive.turns.ofCall(session.session_id, traceOf(meta));
   if (turn === undefined) return work(undefined, signal);
   const { turn_id } = turn;
   const before = await hive.interrupts.orderFor(turn_id);
@@ -67,15 +66,4 @@ function interrupted(order: StopOrder, result: Result = {}): Result {
     note: order.note,
     next: pleaseStop(order),
   };
-}
-
-/** Codex tells its turn with each call; Claude Code the call's own id, which its hook has told us. */
-function traceOf(meta: TurnOfCall['meta']): { client_turn_id: string | null; tool_use_id: string | null } {
-  const codex = meta['x-codex-turn-metadata'];
-  const turn_id = codex !== null && typeof codex === 'object' ? (codex as Result)['turn_id'] : null;
-  return { client_turn_id: text(turn_id), tool_use_id: text(meta['claudecode/toolUseId']) };
-}
-
-function text(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -32,10 +32,10 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
 export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
   const server = newMcpServer();
-  async function resolve(meta: Record<string, unknown>): Promise<Caller & { told: Record<string, unknown> }> {
+  async function resolve(given: Record<string, unknown>): Promise<Caller> {
     const client = server.server.getClientVersion()?.name ?? '';
-    const told = connection.trusts_meta ? meta : toldByHooks(meta);
-    return { ...(await hive.sessions.resolveCaller({ ...connection, meta: told, client })), told };
+    const meta = connection.trusts_meta ? given : toldByHooks(given);
+    return hive.sessions.resolveCaller({ ...connection, meta, client });
   }
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
@@ -45,7 +45,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       const errand = courier.begin();
       try {
         const meta = extra._meta ?? {};
-        const { session, advice, told } = await resolve(meta);
+        const { session, advice, turn } = await resolve(meta);
         connection.onCaller?.(session);
         // That the client calls again over this connection proves that it read what was returned before.
         // A proof that cannot be written now is written later; it must not keep the agent from reading on.
@@ -55,7 +55,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
         const progress = progressReporter(meta['progressToken'], extra.sendNotification);
         const alive = AbortSignal.any([extra.signal, connection.stopping]);
-        const result = await inTurn({ hive, session, meta: told, signal: alive }, (turn_id, signal) =>
+        const result = await inTurn({ hive, turn, signal: alive }, (turn_id, signal) =>
           tool.handle(args as never, { hive, session, advice, carrier, hand, turn_id, signal, progress }),
         );
         // A call that its client has cancelled is not answered.

@@ -13,6 +13,7 @@ import history from '../../../sql/0008_history.sql';
 import humans from '../../../sql/0009_humans.sql';
 import notices from '../../../sql/0010_notices.sql';
 import seals from '../../../sql/0011_seals.sql';
+import leanIndexes from '../../../sql/0012_lean_indexes.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { sealPrompts } from './prompt-rows.ts';
 import { type Sql, statement } from './sql.ts';
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 9, name: 'humans', text: humans },
   { number: 10, name: 'notices', text: notices },
   { number: 11, name: 'seals', text: seals, after: sealPrompts },
+  { number: 12, name: 'lean_indexes', text: leanIndexes },
 ];
 
 /** The schema that this code reads and writes. */

@@ -25,12 +25,14 @@ interface View {
 }
 const BY_URGENCY = { order: ['urgency_rank', 'created_at', 'ask_id'], direction: 'ASC' } as const;
 const NEWEST_FIRST = { order: ['settled_at', 'ask_id'], direction: 'DESC' } as const;
+/** What prompts_settled holds: without it in the query neither engine takes that index. */
+const SETTLED = 'settled_at IS NOT NULL';
 const VIEWS: Readonly<Record<NonNullable<PromptFilter['status']> | 'all', View>> = {
   waiting: { where: `status = 'pending'`, ...BY_URGENCY },
   pending: { where: `status = 'pending'`, ...BY_URGENCY },
-  responded: { where: `status = 'responded'`, ...NEWEST_FIRST },
-  expired: { where: `status = 'expired'`, ...NEWEST_FIRST },
-  cancelled: { where: `status = 'cancelled'`, ...NEWEST_FIRST },
+  responded: { where: `status = 'responded' AND ${SETTLED}`, ...NEWEST_FIRST },
+  expired: { where: `status = 'expired' AND ${SETTLED}`, ...NEWEST_FIRST },
+  cancelled: { where: `status = 'cancelled' AND ${SETTLED}`, ...NEWEST_FIRST },
   late: { where: 'late_response IS NOT NULL', ...NEWEST_FIRST },
   all: { where: '1 = 1', order: ['created_at', 'ask_id'], direction: 'DESC' },
 };

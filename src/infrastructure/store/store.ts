@@ -2,7 +2,7 @@
  * The one door to the store, over either driver: gives each transaction its statements, rings the bell
  * after a commit that appended an event, and knows the store's identity.
  */
-import type { ReadTx, Store, WriteTx } from '../../application/ports.ts';
+import type { Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
 import { claimStatements } from './claims.ts';
@@ -49,7 +49,7 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     const onAppend = (): void => {
       appended = true;
     };
-    return driver.write((sql, now) => work(writeTx(sql, now, onAppend)), {
+    return driver.write((sql, now) => work(new Transaction(sql, now, onAppend)), {
       rings: () => appended,
       waits: tells === null ? undefined : (result) => tells(result, appended),
     });
@@ -61,7 +61,7 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
     writeReceipt: (work, tells = () => false) => write(work, tells),
     async read(work) {
       if (closed) throw closedError(where);
-      return driver.read((sql, now) => work(writeTx(sql, now, refuseAppend)));
+      return driver.read((sql, now) => work(new Transaction(sql, now, refuseAppend)));
     },
     watch: (listener) => driver.watch(listener),
     async close() {
@@ -84,76 +84,97 @@ function closedError(where: string): HiveError {
  * The statements of every capability over one transaction; a `ReadTx` is the same seen through a narrower type.
  * Each capability's come with its first use: a transaction needs two or three, and `hive hook` runs only one.
  */
-function writeTx(sql: Sql, now: string, onAppend: () => void): WriteTx & ReadTx {
-  const made: { -readonly [Name in keyof WriteTx]?: WriteTx[Name] } = {};
-  // Getters of one literal: defining them one by one took 90 µs a call.
-  return {
-    now,
-    get prompts() {
-      made.prompts ??= promptStatements(sql, now);
-      return made.prompts;
-    },
-    get sessions() {
-      made.sessions ??= sessionStatements(sql, now);
-      return made.sessions;
-    },
-    get turns() {
-      made.turns ??= turnStatements(sql);
-      return made.turns;
-    },
-    get wakers() {
-      made.wakers ??= wakerStatements(sql);
-      return made.wakers;
-    },
-    get messages() {
-      made.messages ??= messageStatements(sql);
-      return made.messages;
-    },
-    get mentions() {
-      made.mentions ??= mentionStatements(sql, now);
-      return made.mentions;
-    },
-    get loops() {
-      made.loops ??= loopStatements(sql);
-      return made.loops;
-    },
-    get desks() {
-      made.desks ??= deskStatements(sql, now);
-      return made.desks;
-    },
-    get humans() {
-      made.humans ??= humanStatements(sql);
-      return made.humans;
-    },
-    get claims() {
-      made.claims ??= claimStatements(sql);
-      return made.claims;
-    },
-    get gates() {
-      made.gates ??= gateStatements(sql);
-      return made.gates;
-    },
-    get history() {
-      made.history ??= historyStatements(sql);
-      return made.history;
-    },
-    get tokens() {
-      made.tokens ??= tokenStatements(sql);
-      return made.tokens;
-    },
-    get outreach() {
-      made.outreach ??= outreachStatements(sql);
-      return made.outreach;
-    },
-    get prints() {
-      made.prints ??= printStatements(sql);
-      return made.prints;
-    },
-    get events() {
-      made.events ??= eventStatements(sql, now, onAppend);
-      return made.events;
-    },
-  };
+class Transaction implements WriteTx {
+  readonly now: string;
+  readonly #sql: Sql;
+  readonly #onAppend: () => void;
+  readonly #made: { -readonly [Name in keyof WriteTx]?: WriteTx[Name] } = {};
+
+  constructor(sql: Sql, now: string, onAppend: () => void) {
+    this.now = now;
+    this.#sql = sql;
+    this.#onAppend = onAppend;
+  }
+
+  get prompts(): WriteTx['prompts'] {
+    this.#made.prompts ??= promptStatements(this.#sql, this.now);
+    return this.#made.prompts;
+  }
+
+  get sessions(): WriteTx['sessions'] {
+    this.#made.sessions ??= sessionStatements(this.#sql, this.now);
+    return this.#made.sessions;
+  }
+
+  get turns(): WriteTx['turns'] {
+    this.#made.turns ??= turnStatements(this.#sql);
+    return this.#made.turns;
+  }
+
+  get wakers(): WriteTx['wakers'] {
+    this.#made.wakers ??= wakerStatements(this.#sql);
+    return this.#made.wakers;
+  }
+
+  get messages(): WriteTx['messages'] {
+    this.#made.messages ??= messageStatements(this.#sql);
+    return this.#made.messages;
+  }
+
+  get mentions(): WriteTx['mentions'] {
+    this.#made.mentions ??= mentionStatements(this.#sql, this.now);
+    return this.#made.mentions;
+  }
+
+  get loops(): WriteTx['loops'] {
+    this.#made.loops ??= loopStatements(this.#sql);
+    return this.#made.loops;
+  }
+
+  get desks(): WriteTx['desks'] {
+    this.#made.desks ??= deskStatements(this.#sql, this.now);
+    return this.#made.desks;
+  }
+
+  get humans(): WriteTx['humans'] {
+    this.#made.humans ??= humanStatements(this.#sql);
+    return this.#made.humans;
+  }
+
+  get claims(): WriteTx['claims'] {
+    this.#made.claims ??= claimStatements(this.#sql);
+    return this.#made.claims;
+  }
+
+  get gates(): WriteTx['gates'] {
+    this.#made.gates ??= gateStatements(this.#sql);
+    return this.#made.gates;
+  }
+
+  get history(): WriteTx['history'] {
+    this.#made.history ??= historyStatements(this.#sql);
+    return this.#made.history;
+  }
+
+  get tokens(): WriteTx['tokens'] {
+    this.#made.tokens ??= tokenStatements(this.#sql);
+    return this.#made.tokens;
+  }
+
+  get outreach(): WriteTx['outreach'] {
+    this.#made.outreach ??= outreachStatements(this.#sql);
+    return this.#made.outreach;
+  }
+
+  get prints(): WriteTx['prints'] {
+    this.#made.prints ??= printStatements(this.#sql);
+    return this.#made.prints;
+  }
+
+  get events(): WriteTx['events'] {
+    this.#made.events ??= eventStatements(this.#sql, this.now, this.#onAppend);
+    return this.#made.events;
+  }
 }
 
 function refuseAppend(): never {
