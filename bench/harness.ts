@@ -4,7 +4,9 @@
 export type Effort = 'full' | 'smoke';
 
 /** What a row is held to: its ratio to the floor, or one of its own figures. */
-export type Target = { of: 'ratio' | 'p50' | 'p99'; at_most: number } | { of: 'p50'; at_least: number };
+export type Target =
+  | { of: 'ratio' | 'p50' | 'p99'; at_most: number }
+  | { of: 'ratio' | 'p50'; at_least: number };
 
 export interface Measurement {
   name: string;
@@ -41,6 +43,8 @@ export interface Row {
   ratio: number | null;
   target: number | null;
   of: 'ratio' | 'p50' | 'p99' | null;
+  /** Whether more is better: the figure is not to fall below `target`. */
+  at_least: boolean;
   ok: boolean;
   /** How far from the target, 1 being just met and more being worse. */
   strain: number;
@@ -72,6 +76,7 @@ export function toRow({ name, unit, samples, floor, target, point }: Measurement
     ratio: ratio === null ? null : rounded(ratio),
     target: target === null ? null : 'at_most' in target ? target.at_most : target.at_least,
     of: target?.of ?? null,
+    at_least: target !== null && 'at_least' in target,
     ok: strain <= 1,
     strain: rounded(strain),
     point: point ?? null,
@@ -136,7 +141,7 @@ export function table(rows: readonly Row[]): string {
     row.floor === null ? '' : shown(row.floor),
     row.ratio === null ? '' : `${row.ratio.toFixed(2)} ×`,
     targetOf(row),
-    row.target === null ? '' : row.ok ? 'ok' : 'ABOVE',
+    row.target === null ? '' : row.ok ? 'ok' : row.at_least ? 'BELOW' : 'ABOVE',
   ]);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
@@ -153,11 +158,10 @@ export function table(rows: readonly Row[]): string {
     .join('\n');
 }
 
-function targetOf({ of, target, unit, strain, p50 }: Row): string {
+function targetOf({ of, target, unit, at_least }: Row): string {
   if (target === null) return '';
-  if (of === 'ratio') return `≤ ${target} ×`;
-  const least = Math.abs(target / p50 - strain) < 0.01 * strain;
-  return `${of} ${least ? '≥' : '≤'} ${target} ${unit}`;
+  const sign = at_least ? '≥' : '≤';
+  return of === 'ratio' ? `${sign} ${target} ×` : `${of} ${sign} ${target} ${unit}`;
 }
 
 function shown(value: number): string {

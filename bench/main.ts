@@ -20,6 +20,7 @@ import { idle } from './rows/idle.ts';
 import { interrupt } from './rows/interrupt.ts';
 import { messages } from './rows/messages.ts';
 import { peers } from './rows/peers.ts';
+import { processes } from './rows/processes.ts';
 import { serve } from './rows/serve.ts';
 import { server } from './rows/server.ts';
 import { wake } from './rows/wake.ts';
@@ -36,6 +37,7 @@ const FAMILIES: readonly Family[] = [
   interrupt,
   wake,
   engines,
+  processes,
   serve,
 ];
 

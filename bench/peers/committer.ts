@@ -1,5 +1,9 @@
-/** Asks on the store in HIVE_STORE for so many milliseconds, and prints how long each took. Started by rows/engines.ts. */
+/**
+ * Asks on the store in HIVE_STORE for as many milliseconds as each line on stdin says, and prints how long each
+ * question took, in milliseconds. Started by rows/processes.ts.
+ */
 import { openHive } from '../../src/open-hive.ts';
+import { commitAtEachLine } from './commit-at-each-line.ts';
 
 const hive = await openHive();
 const session = await hive.sessions.introduce({
@@ -13,15 +17,7 @@ const session = await hive.sessions.introduce({
   machine: 'bench',
   pid: null,
 });
-process.stdout.write('ready\n');
-await new Promise((resolve) => process.stdin.once('data', resolve));
-const until = performance.now() + Number(process.argv[2]);
-const took: number[] = [];
-while (performance.now() < until) {
-  const started = performance.now();
-  await hive.prompts.ask({ question: 'Drop the old sessions table after the migration?' }, session);
-  took.push(performance.now() - started);
-}
-process.stdout.write(`${JSON.stringify(took)}\n`);
+await commitAtEachLine(() =>
+  hive.prompts.ask({ question: 'Drop the old sessions table after the migration?' }, session),
+);
 await hive.close();
-process.exit(0);

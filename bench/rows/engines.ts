@@ -1,23 +1,14 @@
-/**
- * Both engines side by side in one run: asking, the way back to a wait, and how many questions a second many
- * processes get onto the disk, over one hive and over several in one database.
- */
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+/** Both engines side by side in one run: asking, the way back to a wait, and what a standby costs. */
 import pg from 'pg';
 import type { Hive } from '../../src/application/hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
-import { environment, ROOT, start, storeIn, tempFolder } from '../children.ts';
+import { storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement, timed } from '../harness.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const question = 'Drop the old sessions table after the migration?';
 const ASLEEP_MS = 20;
-const PROCESSES = [1, 4, 16] as const;
-const LOADER = join(ROOT, 'test/support/sql-loader.mjs');
-const COMMITTER = join(ROOT, 'bench/peers/committer.ts');
 
 export const engines: Family = {
   name: 'engines',
@@ -25,33 +16,13 @@ export const engines: Family = {
     'ask, PostgreSQL : SQLite',
     'answer → wait, PostgreSQL : SQLite',
     'ask, PostgreSQL with a synchronous standby',
-    ...PROCESSES.map((n) => `questions/s, ${n} processes, SQLite`),
-    ...PROCESSES.map((n) => `questions/s, ${n} processes, PostgreSQL`),
-    ...PROCESSES.slice(1).map((n) => `questions/s, ${n} hives in one database`),
   ],
   async measure(effort) {
     const full = effort === 'full';
     const server = await startPostgres();
     try {
-      const folder = tempFolder();
-      const pairs = await compare(folder, server.address('latency'), full);
-      const replicated = await withStandby(full);
-      const load_ms = full ? 3_000 : 500;
-      const rates: Measurement[] = [];
-      const waits: Measurement[] = [];
-      for (const engine of ['SQLite', 'PostgreSQL']) {
-        for (const n of PROCESSES) {
-          const store = engine === 'SQLite' ? storeIn(tempFolder()) : server.address(`processes_${n}`);
-          const times = await askAll(Array<string>(n).fill(store), load_ms);
-          rates.push(rate(`questions/s, ${n} processes, ${engine}`, times, load_ms));
-          waits.push(latency(times, n, engine));
-        }
-      }
-      for (const n of PROCESSES.slice(1)) {
-        const each = Array.from({ length: n }, (_, hive) => server.address(`hives_${n}_${hive}`));
-        rates.push(rate(`questions/s, ${n} hives in one database`, await askAll(each, load_ms), load_ms));
-      }
-      return [...pairs, replicated, ...rates, ...waits];
+      const pairs = await compare(tempFolder(), server.address('latency'), full);
+      return [...pairs, await withStandby(full)];
     } finally {
       await server.stop();
     }
@@ -164,52 +135,4 @@ async function wake({ agent, desk, session }: Pair): Promise<number> {
   await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
   await woken;
   return performance.now() - started;
-}
-
-/** One process for each store named, all of them asking for `load_ms`: how long each question took. */
-async function askAll(stores: readonly string[], load_ms: number): Promise<number[]> {
-  const committers = [];
-  for (const store of stores) {
-    const child = start(process.execPath, ['--import', LOADER, COMMITTER, String(load_ms)], {
-      env: environment(tempFolder(), { HIVE_STORE: store }),
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    if (child.stdout === null) throw new Error('The committer has no stdout.');
-    const lines = createInterface({ input: child.stdout });
-    await once(lines, 'line');
-    committers.push({ child, lines });
-  }
-  const times = committers.map(
-    async ({ lines }) => JSON.parse(((await once(lines, 'line')) as [string])[0]) as number[],
-  );
-  for (const { child } of committers) child.stdin?.write('go');
-  return (await Promise.all(times)).flat();
-}
-
-function rate(name: string, times: readonly number[], load_ms: number): Measurement {
-  return {
-    name,
-    unit: '/s',
-    samples: [(times.length / load_ms) * 1_000],
-    floor: null,
-    target: { of: 'p50', at_least: 50 },
-  };
-}
-
-/** The same as what one of them waits: a point of the curve of processes. */
-function latency(times: readonly number[], processes: number, engine: string): Measurement {
-  return {
-    name: `ask, ${processes} processes, ${engine}`,
-    unit: 'ms',
-    samples: times,
-    floor: null,
-    target: null,
-    point: {
-      curve: 'ask-processes',
-      title: 'Asking, with so many processes that ask all the time',
-      axis: 'processes',
-      series: engine,
-      x: processes,
-    },
-  };
 }
