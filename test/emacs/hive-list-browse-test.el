@@ -1,0 +1,141 @@
+;;; hive-list-browse-test.el --- Views, filters, marks and pages of the list  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-list)
+(require 'hive-list-test-help)
+(require 'hive-test-help)
+
+(defmacro hive-list-test-desk (questions &rest body)
+  "Ask QUESTIONS, lists of fields, show the list and run BODY in it."
+  (declare (indent 1))
+  `(hive-test-with-desk nil
+     (save-window-excursion
+       (hive-test-connect)
+       (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
+       (hive-test-wait 5 (= (length ,questions) (length (hive-prompts))))
+       (hive-list)
+       ,@body)))
+
+(defun hive-list-test-key (keys)
+  "Press KEYS in the list."
+  (let* ((sequence (kbd keys)) (last-command-event (aref sequence (1- (length sequence)))))
+    (call-interactively (key-binding sequence))))
+
+(ert-deftest hive-list-has-a-key-for-each-view ()
+  (hive-list-test-desk '((:ask_id "p1" :created_at "2026-01-01" :question "Done?")
+                         (:ask_id "p2" :created_at "2026-01-02" :question "Late?")
+                         (:ask_id "p3" :created_at "2026-01-03" :question "Open?"))
+    (hive-test-call 'fake/change '(:ask_id "p1" :status "responded" :decision "yes" :by "Ada"))
+    (hive-test-call 'fake/change '(:ask_id "p2" :status "expired"
+                                           :late_response (:decision "too late" :by "Ada")))
+    (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
+    (pcase-dolist (`(,key . ,line) '(("2" . "Done\\? → yes  (Ada)") ("3" . "Late\\? → too late")
+                                     ("4" . "Late\\?") ("1" . "Open\\?")))
+      (hive-list-test-key key)
+      (hive-test-wait 5 (and (= 1 (length (hive-list-test-lines)))
+                             (string-match-p line (car (hive-list-test-lines))))))
+    (hive-list-test-key "5")
+    (hive-test-wait 5 (null (hive-list-test-lines)))
+    (should (string-match-p "cancelled" mode-line-process))))
+
+(ert-deftest hive-list-filters-by-agent-project-kind-and-text ()
+  (hive-list-test-desk '((:ask_id "p1" :agent "Codex-1" :question "One?" :project "rocket")
+                         (:ask_id "p2" :agent "Claude-2" :question "Two%s?" :kind "permission"))
+    (pcase-dolist (`(,keys ,input ,line) '(("/ a" "Codex-1" "One") ("/ p" "rocket" "One")
+                                           ("/ k" "permission" "perm .*Two") ("/ t" "WO%s" "Two")))
+      (hive-list-test-key "/ /")
+      (should (= 2 (length (hive-list-test-lines))))
+      (hive-test-with-inputs (list input) (hive-list-test-key keys))
+      (should (= 1 (length (hive-list-test-lines))))
+      (should (string-match-p line (car (hive-list-test-lines)))))
+    (should (string-match-p "query:WO%%s" mode-line-process))
+    ;; It goes on following what happens.
+    (hive-test-call 'fake/ask '(:question "two%S more"))
+    (hive-test-wait 5 (= 2 (length (hive-list-test-lines))))))
+
+(ert-deftest hive-list-answers-what-is-marked-with-one-decision ()
+  (hive-list-test-desk '((:ask_id "p1" :created_at "2026-01-01" :options [(:label "yes") (:label "no")])
+                         (:ask_id "p2" :created_at "2026-01-02" :options [(:label "no") (:label "yes")])
+                         (:ask_id "p3" :created_at "2026-01-03"))
+    (goto-char (point-min))
+    (hive-list-test-key "m")
+    (hive-list-test-key "m")
+    (should (equal "p3" (tabulated-list-get-id)))
+    (should (string-match-p " 2 marked" mode-line-process))
+    ;; A refresh keeps point and marks.
+    (hive-list-test-key "g")
+    (hive-list--print)
+    (should (equal "p3" (tabulated-list-get-id)))
+    (should (equal '(">" ">" " ") (mapcar (lambda (line) (substring line 0 1)) (hive-list-test-lines))))
+    (hive-test-with-inputs (list "yes") (hive-list-test-key "a"))
+    (hive-test-wait 5 (= 2 (length (hive-test-answers))))
+    (should (equal '(["yes"] ["yes"]) (mapcar (lambda (answer) (plist-get answer :selected)) (hive-test-answers))))
+    (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
+    (should-not (string-match-p "marked" mode-line-process))))
+
+(ert-deftest hive-list-marks-without-a-common-answer-are-refused ()
+  (should-error (hive-list-mark-common
+                 (list (hive-test-prompt :options [(:label "a")] :allow_free_text :json-false)
+                       (hive-test-prompt :options [(:label "b")])))
+                :type 'user-error)
+  (let ((common (hive-list-mark-common
+                 (list (hive-test-prompt :options [(:label "a") (:label "b")])
+                       (hive-test-prompt :options [(:label "b")])))))
+    (should (equal [(:label "b")] (plist-get common :options)))))
+
+(ert-deftest hive-list-unmarks-one-and-all ()
+  (hive-list-test
+    (dolist (id '("a" "b" "c")) (hive-model-put-prompt (hive-test-prompt :ask_id id :created_at id)))
+    (hive-list)
+    (goto-char (point-min))
+    (dotimes (_ 3) (hive-list-mark))
+    (goto-char (point-min))
+    (hive-list-unmark)
+    (should (equal '(" " ">" ">") (mapcar (lambda (line) (substring line 0 1)) (hive-list-test-lines))))
+    (hive-list-unmark-all)
+    (should-not (cl-find ?> (buffer-string)))))
+
+(ert-deftest hive-list-turns-pages ()
+  (hive-list-test
+    (hive-model-replace (cl-loop for i below 1200 collect
+                                 (hive-test-prompt :ask_id (format "%04d" i) :created_at (format "%04d" i))))
+    (hive-list)
+    (hive-list-next-page)
+    (should (equal "0500" (tabulated-list-get-id)))
+    (should (equal " 501-1000 of 1200" mode-line-process))
+    (hive-list-next-page)
+    (should (= 200 (length (hive-list-test-lines))))
+    (should-error (hive-list-next-page) :type 'user-error)
+    (hive-list-previous-page)
+    (hive-list-previous-page)
+    (should (equal "0000" (tabulated-list-get-id)))
+    (should-error (hive-list-previous-page) :type 'user-error)))
+
+(ert-deftest hive-list-turns-pages-of-what-is-settled-by-cursor ()
+  (hive-list-test-desk nil
+    (let ((hive-list-rows 2))
+      (dotimes (i 5) (hive-test-call 'fake/ask (list :ask_id (format "p%d" i) :status "responded" :decision "ok")))
+      (hive-list-test-key "2")
+      (hive-test-wait 5 (= 2 (length (hive-list-test-lines))))
+      (hive-list-test-key ">")
+      (hive-test-wait 5 (equal "p2" (tabulated-list-get-id)))
+      (should (equal " answered 3-4 of 5" mode-line-process))
+      (hive-list-test-key ">")
+      (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
+      (should-error (hive-list-test-key ">") :type 'user-error)
+      (hive-list-test-key "<")
+      (hive-test-wait 5 (= 2 (length (hive-list-test-lines))))
+      (should (equal "p2" (tabulated-list-get-id))))))
+
+(ert-deftest hive-list-ret-shows-all-of-it ()
+  (hive-list-test-desk '((:ask_id "p1" :question "Which way?"))
+    (hive-list-test-key "RET")
+    (should (derived-mode-p 'hive-prompt-mode))
+    (kill-buffer)))
+
+;;; hive-list-browse-test.el ends here

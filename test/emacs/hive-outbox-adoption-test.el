@@ -1,0 +1,111 @@
+;;; hive-outbox-adoption-test.el --- Answers that an Emacs left are not lost either  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-outbox)
+(require 'hive-outbox-test-help)
+(require 'hive-test-help)
+
+(ert-deftest hive-outbox-adopts-the-file-of-a-dead-emacs-and-sends-it ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((ids (mapcar (lambda (_) (plist-get (hive-test-call 'fake/ask nil) :ask_id)) '(1 2 3))))
+      (hive-mode -1)
+      (apply #'hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000
+             (list :entry "acked" :response_id (concat "r-" (car ids)))
+             (append (mapcar #'hive-outbox-test-record ids)
+                     (list (list :entry "acked" :response_id (concat "r-" (car ids))))))
+      (hive-test-connect)
+      (hive-test-wait 5 (= 2 (length (hive-test-answers))))
+      (hive-test-wait 5 (null (hive-outbox-entries 'pending)))
+      (should (equal (cdr ids) (mapcar (lambda (answer) (plist-get answer :ask_id)) (hive-test-answers))))
+      (should-not (hive-outbox-test-files)))))
+
+(ert-deftest hive-outbox-leaves-the-file-of-a-living-emacs-alone ()
+  (hive-outbox-test-offline
+    (let ((process (start-process "alive" nil "sleep" "60")))
+      (unwind-protect
+          (let* ((pid (process-id process))
+                 (file (hive-outbox-test-left pid (hive-journal--started pid)
+                                              (hive-outbox-test-record "a"))))
+            (hive-outbox-open)
+            (should (file-exists-p file))
+            (should-not (hive-outbox-entries 'pending))
+            ;; The same number, another process: its Emacs is dead.
+            (hive-outbox-test-left pid 1700000000 (hive-outbox-test-record "b"))
+            (hive-outbox-open)
+            (should (equal (hive-outbox-test-ids 'pending) '("b"))))
+        (set-process-query-on-exit-flag process nil)
+        (delete-process process)))))
+
+(ert-deftest hive-outbox-a-zombie-is-dead ()
+  (hive-outbox-test-offline
+    (let* ((shell (make-process :name "zombie" :connection-type 'pipe :noquery t
+                                :command '("sh" "-c" "sleep 0 & echo $!; exec sleep 30")))
+           (said ""))
+      (unwind-protect
+          (progn
+            (set-process-filter shell (lambda (_ text) (setq said (concat said text))))
+            (hive-test-wait 5 (string-suffix-p "\n" said))
+            (let ((pid (string-to-number said)))
+              (hive-test-wait 5 (equal "Z" (alist-get 'state (process-attributes pid))))
+              (should-not (hive-journal--started pid))))
+        (delete-process shell)))))
+
+(ert-deftest hive-outbox-of-two-that-adopt-one-wins ()
+  (hive-outbox-test-offline
+    (dotimes (i 30)
+      (hive-outbox-test-left (hive-outbox-test-dead-pid) (+ 1700000000 i)
+                             (hive-outbox-test-record (format "a%d" i))))
+    (let* ((file (lambda (name) (expand-file-name name hive-test-temp)))
+           (program
+            (lambda (name)
+              `(progn
+                 (require 'hive-outbox)
+                 (setq hive-outbox-directory ,hive-outbox-directory)
+                 (write-region "" nil ,(funcall file (concat name ".ready")))
+                 (while (not (file-exists-p ,(funcall file "go"))))
+                 (let ((ids (mapcar (lambda (file) (plist-get (car (hive-journal-read file)) :ask_id))
+                                    (hive-journal-adopt))))
+                   (write-region (format "%S" ids) nil ,(funcall file (concat name ".new")))
+                   (rename-file ,(funcall file (concat name ".new")) ,(funcall file name)))
+                 ;; What a dead adopter has would be there for the other.
+                 (while (not (file-exists-p ,(funcall file "stop"))) (sleep-for 0.01)))))
+           (adopters
+            (mapcar (lambda (name)
+                      (make-process :name "adopter" :noquery t :connection-type 'pipe
+                                    :command (list (expand-file-name invocation-name invocation-directory)
+                                                   "-Q" "--batch"
+                                                   "-L" (file-name-directory (locate-library "hive-mode"))
+                                                   "--eval" (prin1-to-string (funcall program name)))))
+                    '("one" "two")))
+           (there (lambda (&rest names)
+                    (cl-every (lambda (name) (file-exists-p (funcall file name))) names))))
+      (hive-test-wait 20 (funcall there "one.ready" "two.ready"))
+      (write-region "" nil (funcall file "go") nil 'quiet)
+      (hive-test-wait 20 (funcall there "one" "two"))
+      (write-region "" nil (funcall file "stop") nil 'quiet)
+      (dolist (process adopters)
+        (while (process-live-p process) (accept-process-output process 0.05)))
+      (let ((ids (mapcan (lambda (name)
+                           (with-temp-buffer
+                             (insert-file-contents (funcall file name))
+                             (read (current-buffer))))
+                         (list "one" "two"))))
+        (should (= 30 (length ids)))
+        (should (= 30 (length (delete-dups ids))))))))
+
+(ert-deftest hive-outbox-what-an-adopter-adopted-outlives-it-too ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000 (hive-outbox-test-record "a"))
+    (let* ((dead (hive-outbox-test-dead-pid))
+           (hive-journal--owner (format "%s.%d.1700000001" (hive-journal--host) dead)))
+      (should (= 1 (length (hive-journal-adopt)))))
+    (hive-outbox-open)
+    (should (equal (hive-outbox-test-ids 'pending) '("a")))))
+
+;;; hive-outbox-adoption-test.el ends here
