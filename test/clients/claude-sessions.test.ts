@@ -1,6 +1,6 @@
 /** Client suite 6: steering, Esc, /clear and --resume with a question open: who it is, which turn, where the answer goes. */
 import { describe, expect, test } from 'vitest';
-import { HUMAN } from '../support/hive.ts';
+import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
@@ -47,8 +47,7 @@ describe.skipIf(clients === null)('the interactive Claude Code', () => {
     await run.claude.until(/all done/);
     expect(run.model.everything()).toContain('second words');
     await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
-    const events = await run.hive.store.read((tx) => tx.events.after(0, 1_000));
-    expect(events.filter(({ type }) => type === 'turn/steered')).toHaveLength(1);
+    expect(await eventsOf(run.hive, 'turn/steered')).toHaveLength(1);
   });
 
   test('Esc while a tool runs: the turn is interrupted, its question falls, the next turn is told once', async () => {

@@ -1,6 +1,6 @@
 /** An idle Claude Code in its terminal is woken by an answer, once, and only where that is wanted. */
 import { describe, expect, test } from 'vitest';
-import { HUMAN } from '../support/hive.ts';
+import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { hive as call, type Reply, startModel } from './support/anthropic.ts';
@@ -64,8 +64,7 @@ describe.skipIf(clients === null)('an answer for an idle Claude Code', () => {
     await eventually(() => model.requests.length >= 4, 20_000);
     await sleep(700);
     expect(model.requests).toHaveLength(4);
-    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-    expect(events.filter(({ type }) => type === 'session/woken')).toHaveLength(1);
+    expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 
   test('HIVE_WAKE=off leaves it alone: the answer comes with the next message', async () => {

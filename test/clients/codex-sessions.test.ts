@@ -1,6 +1,6 @@
 /** Client suite 6 for Codex: steering, Esc and resume with a question open: which turn, and where the answer goes. */
 import { describe, expect, test } from 'vitest';
-import { HUMAN } from '../support/hive.ts';
+import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { runCodex } from './support/codex.ts';
@@ -41,8 +41,7 @@ describe.skipIf(clients === null)('the interactive Codex', () => {
     await run.codex.until(/all done/);
     expect(run.model.everything()).toContain('second words');
     await eventually(async () => (await turnsOf(run.hive)).join() === 'completed');
-    const events = await run.hive.store.read((tx) => tx.events.after(0, 1_000));
-    expect(events.filter(({ type }) => type === 'turn/steered')).toHaveLength(1);
+    expect(await eventsOf(run.hive, 'turn/steered')).toHaveLength(1);
   });
 
   test('Esc while a tool runs: the turn is interrupted, its question falls, the next turn is told once', async () => {

@@ -1,6 +1,6 @@
 /** An idle Codex in its terminal, hosted by Codex' own daemon, is woken by an answer through `codex queue`. */
 import { describe, expect, test } from 'vitest';
-import { HUMAN } from '../support/hive.ts';
+import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, startResponses } from './support/responses.ts';
@@ -25,7 +25,6 @@ describe.skipIf(clients === null)('an answer for an idle Codex', () => {
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
     await codex.until(/is answered: call hivemind_poll[\s\S]*reply \d[\s\S]*Worked for/, 20_000);
     expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
-    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-    expect(events.filter(({ type }) => type === 'session/woken')).toHaveLength(1);
+    expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 });

@@ -1,9 +1,8 @@
 /** The Stop guard against the real programs: it holds, a report clears it, it ends, and a Stop that waits brings the answer. */
 import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, noticesOf } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
-import { noticesOf } from '../support/outreach.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';

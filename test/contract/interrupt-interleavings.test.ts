@@ -8,7 +8,7 @@ import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { FALLS } from '../../src/domain/turns.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude } from '../support/turns.ts';
@@ -203,8 +203,8 @@ async function checkStore(hive: Hive): Promise<void> {
     expect([prompt.status, prompt.cancel_reason]).toEqual(falls ? ['cancelled', kind] : ['pending', null]);
     expect(turn?.cancelled_prompts.includes(prompt.ask_id) ?? false).toBe(falls);
   }
-  const events = await hive.store.read((tx) => tx.events.after(0, 100_000));
-  const ends = events.filter(({ type, data }) => type === 'turn/changed' && data['state'] !== 'in_progress');
+  const turns = await eventsOf(hive, 'turn/changed');
+  const ends = turns.filter(({ data }) => data['state'] !== 'in_progress');
   expect(new Set(ends.map(({ subject }) => subject)).size).toBe(ends.length);
   for (const { subject } of ends)
     expect(await hive.store.read((tx) => tx.turns.pendingInterrupts(subject ?? ''))).toEqual([]);

@@ -4,7 +4,7 @@ import type { Hive } from '../../src/application/hive.ts';
 import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
-import { openTestHive } from '../support/hive.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -23,11 +23,6 @@ async function pingPong(hive: Hive, [a, b]: [Session, Session], times: number): 
   return gates;
 }
 
-const noticesOf = async (hive: Hive): Promise<Record<string, unknown>[]> =>
-  (await hive.store.read((tx) => tx.events.after(0, 1_000)))
-    .filter((event) => event.type === 'desk/notice')
-    .map((event) => event.data);
-
 const SIX = [true, true, true, true, true, true];
 
 export function loopsContract(engine: StoreEngine): void {
@@ -37,9 +32,9 @@ export function loopsContract(engine: StoreEngine): void {
     const hive = await open();
     const pair = await two(hive);
     expect(await pingPong(hive, pair, 9)).toEqual([...SIX, false, false, false]);
-    const notices = await noticesOf(hive);
+    const notices = await eventsOf(hive, 'desk/notice');
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatchObject({
+    expect(notices[0]?.data).toMatchObject({
       notice: 'loop_tripped',
       severity: 'warning',
       pairs: [{ handles: ['Claude-abc12', 'Claude-def34'] }],
@@ -75,7 +70,7 @@ export function loopsContract(engine: StoreEngine): void {
     await pingPong(hive, pair, 7);
     await post(hive, 'human', 'Carry on.');
     expect(await pingPong(hive, pair, 7)).toEqual([...SIX, false]);
-    expect(await noticesOf(hive)).toHaveLength(2);
+    expect(await eventsOf(hive, 'desk/notice')).toHaveLength(2);
   });
 
   test('so does a message to everyone, and a prompt that a person types to one of them', async () => {

@@ -1,24 +1,10 @@
-/** Mentions: who gets one, reading them, dealing with them, and that they end. */
-import { describe, expect, onTestFinished, test } from 'vitest';
+/** Mentions: who gets one, reading them, and where they go. */
+import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { moveMentions } from '../../src/application/mention-records.ts';
-import type { Session } from '../../src/domain/sessions.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
-import { actorOf, join, post } from '../support/messages.ts';
-import { eventually } from '../support/wait.ts';
-import { openTwo } from './open.ts';
+import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
+import { join, joinThree, post } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
-
-async function three(hive: Hive): Promise<[Session, Session, Session]> {
-  return [
-    await join(hive, 'abc12-session'),
-    await join(hive, 'def34-session'),
-    await join(hive, 'xyz56-session'),
-  ];
-}
-
-const typesOf = async (hive: Hive): Promise<string[]> =>
-  (await hive.store.read((tx) => tx.events.after(0, 1_000))).map((event) => event.type);
 
 export function mentionsContract(engine: StoreEngine): void {
   const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
@@ -26,7 +12,7 @@ export function mentionsContract(engine: StoreEngine): void {
   describe('a post', () => {
     test('mentions each addressee once, and each finds the message in full', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       const body = '@claude-def34 and @All, @Human: the login is done. `@Claude-abc12`';
       const posted = await post(hive, ada, body, { priority: 'urgent', expects_reply: true });
       expect(posted.mentions.map((mention) => mention.handle).sort()).toEqual([
@@ -57,15 +43,15 @@ export function mentionsContract(engine: StoreEngine): void {
 
     test('that fails mentions nobody', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       await expect(post(hive, ada, '@All', { reply_to: 'msg-none' })).rejects.toThrow();
       expect((await hive.mentions.has(bob.session_id)).count).toBe(0);
-      expect(await typesOf(hive)).not.toContain('message/posted');
+      expect(await eventsOf(hive, 'message/posted')).toEqual([]);
     });
 
     test('tells a session that has ended from one that never was', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       await hive.store.write((tx) => tx.sessions.upsert({ ...bob, state: 'ended', ended_at: tx.now }));
       const { unresolved } = await post(hive, ada, '@Claude-def34 @Claude-xyz @Claude-q');
       expect(unresolved).toEqual([
@@ -77,7 +63,7 @@ export function mentionsContract(engine: StoreEngine): void {
 
     test('reaches the session that went on from the one it names', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       const heir = await join(hive, 'new00-session');
       await hive.store.write(async (tx) => {
         await tx.sessions.upsert({ ...bob, state: 'ended', ended_at: tx.now });
@@ -90,7 +76,7 @@ export function mentionsContract(engine: StoreEngine): void {
   describe('reading', () => {
     test('shows urgent ones first, then the oldest', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       for (const [text, priority] of [
         ['a', 'normal'],
         ['b', 'urgent'],
@@ -106,197 +92,27 @@ export function mentionsContract(engine: StoreEngine): void {
 
     test('leaves a receipt, the first one, and processes nothing', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       await post(hive, ada, '@Claude-def34');
       const [first] = await hive.mentions.get(bob.session_id, 'mcp:1');
       expect(first).toMatchObject({ carrier: 'mcp:1', status: 'unprocessed' });
       expect(first?.delivered_at).not.toBeNull();
       expect(await hive.mentions.get(bob.session_id, 'mcp:2')).toEqual([first]);
-      expect((await typesOf(hive)).filter((type) => type === 'mention/delivered')).toHaveLength(1);
+      expect(await eventsOf(hive, 'mention/delivered')).toHaveLength(1);
     });
 
     test('without a carrier leaves no receipt', async () => {
       const hive = await open();
-      const [ada, bob] = await three(hive);
+      const [ada, bob] = await joinThree(hive);
       await post(hive, ada, '@Claude-def34');
       await hive.mentions.get(bob.session_id, null);
       expect((await hive.mentions.get(bob.session_id, null))[0]?.delivered_at).toBeNull();
     });
   });
 
-  describe('dealing with them', () => {
-    test('one by one, by the id of the mention or of the message', async () => {
-      const hive = await open();
-      const [ada, bob] = await three(hive);
-      const first = await post(hive, ada, '@Claude-def34 1');
-      const second = await post(hive, ada, '@Claude-def34 2');
-      await post(hive, ada, '@Claude-def34 3');
-      const mention_ids = [first.mentions[0]?.mention_id ?? '', second.message.message_id];
-      const done = await hive.mentions.process({
-        session_id: bob.session_id,
-        actor: actorOf(bob),
-        mention_ids,
-        note: 'reviewed',
-      });
-      expect(done).toMatchObject({ already: [], remaining: 1 });
-      expect(done.processed[0]).toMatchObject({
-        status: 'processed',
-        processed_by: 'Claude-def34',
-        processed_via: 'mcp',
-        note: 'reviewed',
-      });
-      expect(await hive.mentions.summary(bob.session_id)).toEqual({
-        total: 3,
-        unprocessed: 1,
-        processed: 2,
-        expired: 0,
-        gating: 1,
-        denials: 0,
-      });
-      const again = await hive.mentions.process({
-        session_id: bob.session_id,
-        actor: HUMAN,
-        mention_ids: mention_ids.slice(0, 1),
-      });
-      expect(again).toMatchObject({ processed: [], already: mention_ids.slice(0, 1), remaining: 1 });
-    });
-
-    test('all at once; what had not been read comes back with it', async () => {
-      const hive = await open();
-      const [ada, bob] = await three(hive);
-      await post(hive, ada, '@Claude-def34 read');
-      await hive.mentions.get(bob.session_id, 'mcp:1');
-      await post(hive, ada, '@Claude-def34 unread');
-      const command = { session_id: bob.session_id, actor: actorOf(bob), all: true, carrier: 'mcp:1' };
-      const done = await hive.mentions.process(command);
-      expect(done.processed).toHaveLength(2);
-      expect(done.unread.map((mention) => mention.body)).toEqual(['@Claude-def34 unread']);
-      expect(done.remaining).toBe(0);
-      expect(await hive.mentions.process(command)).toMatchObject({ processed: [], remaining: 0 });
-    });
-
-    test('by ids that were only named somewhere brings what they say, once', async () => {
-      const hive = await open();
-      const [ada, bob] = await three(hive);
-      const { mentions } = await post(hive, ada, '@Claude-def34 unread');
-      const mention_ids = mentions.map((mention) => mention.mention_id);
-      const command = { session_id: bob.session_id, actor: actorOf(bob), mention_ids, carrier: 'mcp:1' };
-      expect((await hive.mentions.process(command)).unread).toMatchObject([{ body: '@Claude-def34 unread' }]);
-      expect(await hive.mentions.process(command)).toMatchObject({ unread: [], already: mention_ids });
-    });
-
-    test('all leaves what would not fit one result', async () => {
-      const hive = await open();
-      const [ada, bob] = await three(hive);
-      for (let n = 0; n < 3; n += 1) await post(hive, ada, `@Claude-def34 ${'x'.repeat(30_000)}`);
-      const command = { session_id: bob.session_id, actor: actorOf(bob), all: true, carrier: 'mcp:1' };
-      expect(await hive.mentions.process(command)).toMatchObject({ remaining: 2 });
-      expect(await hive.mentions.process({ ...command, actor: HUMAN, carrier: null })).toMatchObject({
-        remaining: 0,
-      });
-    });
-
-    test('is refused for ids of others, for no ids, and to other agents', async () => {
-      const hive = await open();
-      const [ada, bob, eve] = await three(hive);
-      const { mentions } = await post(hive, ada, '@Claude-def34 @Claude-xyz56 @Human');
-      const others = mentions.find((mention) => mention.handle === 'Claude-xyz56')?.mention_id ?? '';
-      const own = { session_id: bob.session_id, actor: actorOf(bob) };
-      await expect(hive.mentions.process({ ...own, mention_ids: [others] })).rejects.toMatchObject({
-        code: 'mention_not_found',
-      });
-      await expect(hive.mentions.process(own)).rejects.toMatchObject({ code: 'invalid_input' });
-      const foreign = { session_id: bob.session_id, actor: actorOf(eve), all: true };
-      await expect(hive.mentions.process(foreign)).rejects.toMatchObject({ code: 'not_allowed' });
-      const declared = { ...actorOf(eve), declared: true };
-      await expect(
-        hive.mentions.process({ session_id: 'human', actor: declared, all: true }),
-      ).rejects.toMatchObject({ code: 'not_allowed' });
-      expect((await hive.mentions.process({ ...foreign, actor: declared })).processed[0]).toMatchObject({
-        processed_by: 'Claude-xyz56',
-      });
-    });
-
-    test('a reply deals with the mention it answers, and with no other', async () => {
-      const hive = await open();
-      const [ada, bob, eve] = await three(hive);
-      const { message } = await post(hive, ada, '@Claude-def34 @Claude-xyz56 @Human review?');
-      await post(hive, ada, '@Claude-def34 and this?');
-      const reply = await post(hive, bob, '@Claude-abc12 done', { reply_to: message.message_id });
-      expect(reply.answered).toMatchObject({
-        session_id: bob.session_id,
-        status: 'processed',
-        note: `answered with ${reply.message.message_id}`,
-      });
-      expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
-      expect((await hive.mentions.has(eve.session_id)).count).toBe(1);
-      expect((await post(hive, 'human', 'fine', { reply_to: message.message_id })).answered).toMatchObject({
-        session_id: 'human',
-      });
-      expect((await hive.mentions.has('human')).count).toBe(0);
-    });
-
-    test('happens once, however many do it', async () => {
-      const [hive, other] = await openTwo(engine);
-      const [ada, bob] = await three(hive);
-      await post(hive, ada, '@Claude-def34');
-      const command = { session_id: bob.session_id, actor: HUMAN, all: true };
-      const results = await Promise.all(
-        [hive, other, hive, other].map((one) => one.mentions.process(command)),
-      );
-      expect(results.map((result) => result.processed.length).sort()).toEqual([0, 0, 0, 1]);
-      expect((await typesOf(hive)).filter((type) => type === 'mention/processed')).toHaveLength(1);
-    });
-  });
-
-  describe('time', () => {
-    /** Lets the time of every mention run out. */
-    const lapse = (hive: Hive, session_id: string, at: string): Promise<void> =>
-      hive.store.write(async (tx) => {
-        for (const { mention_id } of await tx.mentions.unprocessedOf(session_id)) {
-          const mention = await tx.mentions.get(mention_id);
-          if (mention !== undefined) await tx.mentions.update({ ...mention, expires_at: at });
-        }
-        await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
-      });
-
-    test('a mention waits a day', async () => {
-      const hive = await open();
-      const [ada] = await three(hive);
-      const { mentions } = await post(hive, ada, '@Claude-def34');
-      const { created_at, expires_at } = mentions[0] ?? { created_at: '', expires_at: '' };
-      expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(24 * 60 * 60 * 1000);
-    });
-
-    test('once it is up the mention waits no longer, and is recorded as expired', async () => {
-      const hive = await open();
-      const [ada, bob] = await three(hive);
-      const { message } = await post(hive, ada, '@Claude-def34');
-      await lapse(hive, bob.session_id, '2020-01-01T00:00:00.000Z');
-      expect(await hive.mentions.has(bob.session_id)).toMatchObject({ count: 0 });
-      expect(await hive.mentions.get(bob.session_id, 'mcp:1')).toEqual([]);
-      expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ expired: 1, unprocessed: 0 });
-      expect(await typesOf(hive)).toContain('mention/expired');
-      const late = await post(hive, bob, 'late', { reply_to: message.message_id });
-      expect(late.answered).toBeNull();
-      const [mention] = (await hive.mentions.history({ session_id: bob.session_id, limit: 10 })).items;
-      expect(mention).toMatchObject({ status: 'expired', processed_at: null });
-    });
-
-    test('any live process writes the expiry down', async () => {
-      const [hive, watcher] = await openTwo(engine);
-      const [ada, bob] = await three(hive);
-      watcher.startExpiry();
-      onTestFinished(() => watcher.close());
-      await post(hive, ada, '@Claude-def34');
-      await lapse(hive, bob.session_id, new Date(Date.now() + 50).toISOString());
-      await eventually(async () => (await typesOf(hive)).includes('mention/expired'));
-    });
-  });
-
   test('what a session has yet to deal with moves to the one that goes on from it', async () => {
     const hive = await open();
-    const [ada, bob, heir] = await three(hive);
+    const [ada, bob, heir] = await joinThree(hive);
     await post(hive, ada, '@Claude-def34 1');
     await post(hive, ada, '@Claude-def34 @Claude-xyz56 both');
     await hive.mentions.process({
@@ -312,12 +128,12 @@ export function mentionsContract(engine: StoreEngine): void {
       '@Claude-def34 2',
     ]);
     expect((await hive.loops.list())[0]?.handles.sort()).toEqual(['Claude-abc12', 'Claude-xyz56']);
-    expect(await typesOf(hive)).toContain('mention/moved');
+    expect(await eventsOf(hive, 'mention/moved')).not.toEqual([]);
   });
 
   test('the history of a session comes newest first, in pages', async () => {
     const hive = await open();
-    const [ada, bob] = await three(hive);
+    const [ada, bob] = await joinThree(hive);
     for (let n = 0; n < 7; n += 1) await post(hive, ada, `@Claude-def34 ${n}`);
     const seen: string[] = [];
     let cursor: string | null = null;
@@ -332,7 +148,7 @@ export function mentionsContract(engine: StoreEngine): void {
 
   test('held-up calls are counted', async () => {
     const hive = await open();
-    const [ada, bob] = await three(hive);
+    const [ada, bob] = await joinThree(hive);
     await post(hive, ada, '@Claude-def34');
     await hive.store.write((tx) => tx.mentions.deny(bob.session_id));
     expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ denials: 1, unprocessed: 1 });

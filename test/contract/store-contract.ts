@@ -8,6 +8,7 @@ import { humansContract } from './humans-contract.ts';
 import { listsContract } from './lists-contract.ts';
 import { loopsContract } from './loops-contract.ts';
 import { mentionsContract } from './mentions-contract.ts';
+import { mentionsDealingContract } from './mentions-dealing-contract.ts';
 import { messagesContract } from './messages-contract.ts';
 import { migrationsContract } from './migrations-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
@@ -31,6 +32,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('lists', () => listsContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('mentions', () => mentionsContract(engine));
+    describe('mentions', () => mentionsDealingContract(engine));
     describe('loops', () => loopsContract(engine));
     describe('turns', () => turnsContract(engine));
     describe('outreach', () => outreachContract(engine));

@@ -1,9 +1,10 @@
 /** Messages between real processes: many at once, and processes that die in the middle. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
+import type { HiveEvent } from '../../src/domain/events.ts';
 import type { Message } from '../../src/domain/messages.ts';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
-import { openTestHive } from '../support/hive.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { join, post } from '../support/messages.ts';
@@ -25,9 +26,8 @@ async function everything(hive: Hive): Promise<Message[]> {
 }
 
 /** What the feed told, in its order. */
-async function told(hive: Hive, type: string): Promise<string[]> {
-  const events = await hive.store.read((tx) => tx.events.after(0, 100_000));
-  return events.filter((event) => event.type === type).map((event) => event.subject ?? '');
+async function told(hive: Hive, type: HiveEvent['type']): Promise<string[]> {
+  return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }
 
 test('16 processes post at once: every message once, in one order everywhere', {

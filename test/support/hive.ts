@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { Logger } from '../../src/application/ports.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
+import type { HiveEvent } from '../../src/domain/events.ts';
 import type { AskRequest } from '../../src/domain/prompt-asking.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
@@ -61,4 +62,15 @@ export async function ask(
     await introduce(hive, session_id),
   );
   return prompt;
+}
+
+/** Every event of these types, in order; of all types where none is named. */
+export async function eventsOf(hive: Hive, ...types: HiveEvent['type'][]): Promise<HiveEvent[]> {
+  const events = await hive.store.read((tx) => tx.events.after(0, 100_000));
+  return types.length === 0 ? events : events.filter(({ type }) => types.includes(type));
+}
+
+/** What every desk was told that the human should know, in order. */
+export async function noticesOf(hive: Hive): Promise<string[]> {
+  return (await eventsOf(hive, 'desk/notice')).map(({ data }) => String(data['text']));
 }

@@ -16,6 +16,15 @@ export function join(
   return hive.sessions.introduce(introduction({ session_id, ...changes }));
 }
 
+/** Three agents of one project: Claude-abc12, Claude-def34 and Claude-xyz56. */
+export async function joinThree(hive: Hive): Promise<[Session, Session, Session]> {
+  return [
+    await join(hive, 'abc12-session'),
+    await join(hive, 'def34-session'),
+    await join(hive, 'xyz56-session'),
+  ];
+}
+
 export function post(
   hive: Hive,
   from: Session | 'human',

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import type { HiveEvent } from '../../src/domain/events.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
 import { ROOT } from './children.ts';
@@ -29,17 +28,6 @@ export async function refusalOf(work: Promise<unknown>): Promise<HiveError> {
     throw error;
   }
   throw new Error('It was not refused.');
-}
-
-/** Every event of these types, in order. */
-export async function eventsOf(hive: Hive, ...types: HiveEvent['type'][]): Promise<HiveEvent[]> {
-  const events = await hive.store.read((tx) => tx.events.after(0, 10_000));
-  return events.filter(({ type }) => types.includes(type));
-}
-
-/** What the human was told of agents that got away. */
-export async function noticesOf(hive: Hive): Promise<string[]> {
-  return (await eventsOf(hive, 'desk/notice')).map(({ data }) => String(data['text']));
 }
 
 /** The tokens that are left; null while nobody has taken any. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Hive } from '../../src/application/hive.ts';
 import type { Turn } from '../../src/domain/turns.ts';
 import { ROOT } from './children.ts';
+import { eventsOf } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 
 type Raw = Record<string, unknown>;
@@ -12,8 +13,7 @@ export const SESSION = 'session-1';
 
 /** Every turn of a session, in the order in which they began. */
 export async function turnsOf(hive: Hive, session_id: string = SESSION): Promise<Turn[]> {
-  const events = await hive.store.read((tx) => tx.events.after(0, 10_000));
-  const ids = events.filter(({ type, session_id: of }) => type === 'turn/changed' && of === session_id);
+  const ids = (await eventsOf(hive, 'turn/changed')).filter(({ session_id: of }) => of === session_id);
   const unique = [...new Set(ids.map(({ subject }) => subject ?? ''))];
   return Promise.all(unique.map((turn_id) => hive.turns.get(turn_id)));
 }

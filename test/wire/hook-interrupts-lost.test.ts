@@ -1,6 +1,6 @@
 /** A stop that a hook has printed and the client did not obey: it is stopped again, and the human is told. */
 import { describe, expect, test } from 'vitest';
-import { openTestHive } from '../support/hive.ts';
+import { noticesOf, openTestHive } from '../support/hive.ts';
 import { interruptStored } from '../support/interrupts.ts';
 import { claude, endsOf, turnsOf } from '../support/turns.ts';
 
@@ -16,9 +16,7 @@ describe('a stop whose output was lost', () => {
     await client.batch('p1', 't1');
     const said = JSON.parse(await client.pre('p1', 't2'));
     expect(said).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
-    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-    const notices = events.filter(({ type }) => type === 'desk/notice');
-    expect(notices.map(({ data }) => data['text'])).toEqual([
+    expect(await noticesOf(hive)).toEqual([
       expect.stringMatching(/^Claude-sessi began another tool after it was told to stop/),
     ]);
     const [turn] = await turnsOf(hive);
@@ -34,8 +32,7 @@ describe('a stop whose output was lost', () => {
     await interruptStored(hive);
     await client.post('p1', 't1');
     expect(await client.pre('p1', 't3')).toContain('"deny"');
-    const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-    expect(events.filter(({ type }) => type === 'desk/notice')).toEqual([]);
+    expect(await noticesOf(hive)).toEqual([]);
   });
 
   test('the turn that follows runs untouched', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
@@ -84,10 +84,7 @@ describe('Claude Code', () => {
     const denials = printed.filter((text) => text.includes('"permissionDecision":"deny"'));
     expect(denials).toHaveLength(2);
     expect(await endsOf(hive, CONVERSATION)).toEqual(['interrupted by ada']);
-    const notices = (await hive.store.read((tx) => tx.events.after(0, 1_000))).filter(
-      ({ type }) => type === 'desk/notice',
-    );
-    expect(notices).toEqual([]);
+    expect(await noticesOf(hive)).toEqual([]);
   });
 
   test('questions of the turn fall with it, before anybody is told; others stay', async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
+import { noticesOf } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
 
 describe('which calls are gated', () => {
@@ -99,9 +100,7 @@ test('after five steps without progress the gate only reminds, and the human is 
     await fire(hive, gatedEvent('PostToolBatch', { tool_calls: [] }));
   }
   expect(denied).toEqual([true, true, true, true, true, false, false, false]);
-  const notices = (await hive.store.read((tx) => tx.events.after(0, 500))).filter(
-    (one) => one.type === 'desk/notice',
-  );
+  const notices = await noticesOf(hive);
   expect(notices).toHaveLength(1);
-  expect(notices[0]?.data['text']).toContain('went on without processing 1 mention(s)');
+  expect(notices[0]).toContain('went on without processing 1 mention(s)');
 });

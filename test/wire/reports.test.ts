@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import { openTestHive } from '../support/hive.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
 import { said } from '../support/hooks.ts';
-import { agent, eventsOf, HEADLESS } from '../support/outreach.ts';
+import { agent, HEADLESS } from '../support/outreach.ts';
 import { claude } from '../support/turns.ts';
 import { sleep } from '../support/wait.ts';
 

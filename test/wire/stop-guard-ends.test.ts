@@ -1,17 +1,8 @@
 /** Where the Stop guard does not wait for a Stop, or must not hold one; and what counts as a turn. */
 import { describe, expect, test } from 'vitest';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
-import {
-  CLAUDE,
-  eventsOf,
-  HEADLESS,
-  noticesOf,
-  ping,
-  recorded,
-  refusalOf,
-  report,
-} from '../support/outreach.ts';
+import { CLAUDE, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
 import { claude } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
 

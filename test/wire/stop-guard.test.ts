@@ -1,19 +1,9 @@
 /** The Stop guard, over the recorded Stops of both clients: exactly what is printed, and that it ends. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { HUMAN, openTestHive } from '../support/hive.ts';
+import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
-import {
-  CLAUDE,
-  CODEX,
-  eventsOf,
-  HEADLESS,
-  mention,
-  noticesOf,
-  ping,
-  recorded,
-  report,
-} from '../support/outreach.ts';
+import { CLAUDE, CODEX, HEADLESS, mention, ping, recorded, report } from '../support/outreach.ts';
 
 /** The two clients, as they run in the background, with what they send at the end of a turn. */
 const CLIENTS = [

@@ -1,17 +1,8 @@
 /** Where the recorded sessions and subagents of both clients run, and what that means for their Stops. */
 import { describe, expect, test } from 'vitest';
-import { openTestHive } from '../support/hive.ts';
+import { noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, recordedSequence } from '../support/hooks.ts';
-import {
-  CLAUDE,
-  CODEX,
-  HEADLESS,
-  noticesOf,
-  ping,
-  recorded,
-  refusalOf,
-  report,
-} from '../support/outreach.ts';
+import { CLAUDE, CODEX, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
 
 /** Held for unreported output. */
 const HELD = /^{"decision":"block","reason":"You showed your human ping \\"Look\\" and have not reported it/;

@@ -4,7 +4,7 @@ import { inject, onTestFinished } from 'vitest';
 import type { Hive } from '../../../src/application/hive.ts';
 import { agentAuthor } from '../../../src/domain/messages.ts';
 import { openHive } from '../../../src/open-hive.ts';
-import { introduce } from '../../support/hive.ts';
+import { eventsOf, introduce } from '../../support/hive.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
 import type { Clients } from './install.ts';
 
@@ -57,10 +57,7 @@ export function askIdIn(told: unknown): string {
 
 /** Every turn of the store, as the log tells them: `STATE reason by`. */
 export async function turnsOf(hive: Hive): Promise<string[]> {
-  const events = await hive.store.read((tx) => tx.events.after(0, 1_000));
-  const ids = new Set(
-    events.filter(({ type }) => type === 'turn/changed').map(({ subject }) => subject ?? ''),
-  );
+  const ids = new Set((await eventsOf(hive, 'turn/changed')).map(({ subject }) => subject ?? ''));
   const found = await Promise.all([...ids].map((turn_id) => hive.turns.get(turn_id)));
   return found.map(({ state, abort_reason, by }) =>
     [state, abort_reason, by].filter((part) => part !== null).join(' '),

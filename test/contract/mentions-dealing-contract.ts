@@ -1,0 +1,182 @@
+/** Mentions: dealing with them, and that they end. */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
+import { actorOf, joinThree, post } from '../support/messages.ts';
+import { eventually } from '../support/wait.ts';
+import { openTwo } from './open.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+export function mentionsDealingContract(engine: StoreEngine): void {
+  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+
+  describe('dealing with them', () => {
+    test('one by one, by the id of the mention or of the message', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      const first = await post(hive, ada, '@Claude-def34 1');
+      const second = await post(hive, ada, '@Claude-def34 2');
+      await post(hive, ada, '@Claude-def34 3');
+      const mention_ids = [first.mentions[0]?.mention_id ?? '', second.message.message_id];
+      const done = await hive.mentions.process({
+        session_id: bob.session_id,
+        actor: actorOf(bob),
+        mention_ids,
+        note: 'reviewed',
+      });
+      expect(done).toMatchObject({ already: [], remaining: 1 });
+      expect(done.processed[0]).toMatchObject({
+        status: 'processed',
+        processed_by: 'Claude-def34',
+        processed_via: 'mcp',
+        note: 'reviewed',
+      });
+      expect(await hive.mentions.summary(bob.session_id)).toEqual({
+        total: 3,
+        unprocessed: 1,
+        processed: 2,
+        expired: 0,
+        gating: 1,
+        denials: 0,
+      });
+      const again = await hive.mentions.process({
+        session_id: bob.session_id,
+        actor: HUMAN,
+        mention_ids: mention_ids.slice(0, 1),
+      });
+      expect(again).toMatchObject({ processed: [], already: mention_ids.slice(0, 1), remaining: 1 });
+    });
+
+    test('all at once; what had not been read comes back with it', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      await post(hive, ada, '@Claude-def34 read');
+      await hive.mentions.get(bob.session_id, 'mcp:1');
+      await post(hive, ada, '@Claude-def34 unread');
+      const command = { session_id: bob.session_id, actor: actorOf(bob), all: true, carrier: 'mcp:1' };
+      const done = await hive.mentions.process(command);
+      expect(done.processed).toHaveLength(2);
+      expect(done.unread.map((mention) => mention.body)).toEqual(['@Claude-def34 unread']);
+      expect(done.remaining).toBe(0);
+      expect(await hive.mentions.process(command)).toMatchObject({ processed: [], remaining: 0 });
+    });
+
+    test('by ids that were only named somewhere brings what they say, once', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      const { mentions } = await post(hive, ada, '@Claude-def34 unread');
+      const mention_ids = mentions.map((mention) => mention.mention_id);
+      const command = { session_id: bob.session_id, actor: actorOf(bob), mention_ids, carrier: 'mcp:1' };
+      expect((await hive.mentions.process(command)).unread).toMatchObject([{ body: '@Claude-def34 unread' }]);
+      expect(await hive.mentions.process(command)).toMatchObject({ unread: [], already: mention_ids });
+    });
+
+    test('all leaves what would not fit one result', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      for (let n = 0; n < 3; n += 1) await post(hive, ada, `@Claude-def34 ${'x'.repeat(30_000)}`);
+      const command = { session_id: bob.session_id, actor: actorOf(bob), all: true, carrier: 'mcp:1' };
+      expect(await hive.mentions.process(command)).toMatchObject({ remaining: 2 });
+      expect(await hive.mentions.process({ ...command, actor: HUMAN, carrier: null })).toMatchObject({
+        remaining: 0,
+      });
+    });
+
+    test('is refused for ids of others, for no ids, and to other agents', async () => {
+      const hive = await open();
+      const [ada, bob, eve] = await joinThree(hive);
+      const { mentions } = await post(hive, ada, '@Claude-def34 @Claude-xyz56 @Human');
+      const others = mentions.find((mention) => mention.handle === 'Claude-xyz56')?.mention_id ?? '';
+      const own = { session_id: bob.session_id, actor: actorOf(bob) };
+      await expect(hive.mentions.process({ ...own, mention_ids: [others] })).rejects.toMatchObject({
+        code: 'mention_not_found',
+      });
+      await expect(hive.mentions.process(own)).rejects.toMatchObject({ code: 'invalid_input' });
+      const foreign = { session_id: bob.session_id, actor: actorOf(eve), all: true };
+      await expect(hive.mentions.process(foreign)).rejects.toMatchObject({ code: 'not_allowed' });
+      const declared = { ...actorOf(eve), declared: true };
+      await expect(
+        hive.mentions.process({ session_id: 'human', actor: declared, all: true }),
+      ).rejects.toMatchObject({ code: 'not_allowed' });
+      expect((await hive.mentions.process({ ...foreign, actor: declared })).processed[0]).toMatchObject({
+        processed_by: 'Claude-xyz56',
+      });
+    });
+
+    test('a reply deals with the mention it answers, and with no other', async () => {
+      const hive = await open();
+      const [ada, bob, eve] = await joinThree(hive);
+      const { message } = await post(hive, ada, '@Claude-def34 @Claude-xyz56 @Human review?');
+      await post(hive, ada, '@Claude-def34 and this?');
+      const reply = await post(hive, bob, '@Claude-abc12 done', { reply_to: message.message_id });
+      expect(reply.answered).toMatchObject({
+        session_id: bob.session_id,
+        status: 'processed',
+        note: `answered with ${reply.message.message_id}`,
+      });
+      expect((await hive.mentions.has(bob.session_id)).count).toBe(1);
+      expect((await hive.mentions.has(eve.session_id)).count).toBe(1);
+      expect((await post(hive, 'human', 'fine', { reply_to: message.message_id })).answered).toMatchObject({
+        session_id: 'human',
+      });
+      expect((await hive.mentions.has('human')).count).toBe(0);
+    });
+
+    test('happens once, however many do it', async () => {
+      const [hive, other] = await openTwo(engine);
+      const [ada, bob] = await joinThree(hive);
+      await post(hive, ada, '@Claude-def34');
+      const command = { session_id: bob.session_id, actor: HUMAN, all: true };
+      const results = await Promise.all(
+        [hive, other, hive, other].map((one) => one.mentions.process(command)),
+      );
+      expect(results.map((result) => result.processed.length).sort()).toEqual([0, 0, 0, 1]);
+      expect(await eventsOf(hive, 'mention/processed')).toHaveLength(1);
+    });
+  });
+
+  describe('time', () => {
+    /** Lets the time of every mention run out. */
+    const lapse = (hive: Hive, session_id: string, at: string): Promise<void> =>
+      hive.store.write(async (tx) => {
+        for (const { mention_id } of await tx.mentions.unprocessedOf(session_id)) {
+          const mention = await tx.mentions.get(mention_id);
+          if (mention !== undefined) await tx.mentions.update({ ...mention, expires_at: at });
+        }
+        await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
+      });
+
+    test('a mention waits a day', async () => {
+      const hive = await open();
+      const [ada] = await joinThree(hive);
+      const { mentions } = await post(hive, ada, '@Claude-def34');
+      const { created_at, expires_at } = mentions[0] ?? { created_at: '', expires_at: '' };
+      expect(Date.parse(expires_at ?? '') - Date.parse(created_at)).toBe(24 * 60 * 60 * 1000);
+    });
+
+    test('once it is up the mention waits no longer, and is recorded as expired', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      const { message } = await post(hive, ada, '@Claude-def34');
+      await lapse(hive, bob.session_id, '2020-01-01T00:00:00.000Z');
+      expect(await hive.mentions.has(bob.session_id)).toMatchObject({ count: 0 });
+      expect(await hive.mentions.get(bob.session_id, 'mcp:1')).toEqual([]);
+      expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ expired: 1, unprocessed: 0 });
+      expect(await eventsOf(hive, 'mention/expired')).not.toEqual([]);
+      const late = await post(hive, bob, 'late', { reply_to: message.message_id });
+      expect(late.answered).toBeNull();
+      const [mention] = (await hive.mentions.history({ session_id: bob.session_id, limit: 10 })).items;
+      expect(mention).toMatchObject({ status: 'expired', processed_at: null });
+    });
+
+    test('any live process writes the expiry down', async () => {
+      const [hive, watcher] = await openTwo(engine);
+      const [ada, bob] = await joinThree(hive);
+      watcher.startExpiry();
+      onTestFinished(() => watcher.close());
+      await post(hive, ada, '@Claude-def34');
+      await lapse(hive, bob.session_id, new Date(Date.now() + 50).toISOString());
+      await eventually(async () => (await eventsOf(hive, 'mention/expired')).length > 0);
+    });
+  });
+}
