@@ -55,7 +55,7 @@ describe.skipIf(clients === null)('an agent of the Agent SDK', () => {
     expect(told[4]).toContain('ran-3');
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
     const [prompt] = (await hive.prompts.list({ limit: 1 })).items;
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.collected_at).toEqual(expect.any(String));
     expect(await hive.sessions.get(prompt?.session_id ?? '')).toMatchObject({
       client: 'claude-code',
       source: 'bg',

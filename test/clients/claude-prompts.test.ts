@@ -34,8 +34,8 @@ describe.skipIf(clients === null)('an answer to Claude Code', () => {
     expect(prompt).toMatchObject({ session_id: result.session_id, status: 'responded', decision: 'blue' });
     // Undisturbed exactly once, and proved: the Stop that follows shows that the model went on.
     expect(model.everything().match(/Answer to ask-/g)).toHaveLength(1);
-    expect(prompt?.handed_at).not.toBeNull();
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.handed_at).toEqual(expect.any(String));
+    expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
   test('comes by a poll, and then by nothing else', async () => {
@@ -58,7 +58,7 @@ describe.skipIf(clients === null)('an answer to Claude Code', () => {
     expect(model.everything()).not.toContain('Answer to ask-');
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt?.carrier).toMatch(/^mcp:/);
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
   test('arrives although the MCP child was killed in between', async () => {
@@ -77,7 +77,7 @@ describe.skipIf(clients === null)('an answer to Claude Code', () => {
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ session_id: result.session_id, decision: 'blue' });
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
   test('is typed into the minibuffer of a real Emacs', async () => {

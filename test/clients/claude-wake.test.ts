@@ -48,7 +48,7 @@ describe.skipIf(clients === null)('an answer for an idle Claude Code', () => {
     await sleep(500);
     expect(model.requests).toHaveLength(4);
     const { collected_at, carrier } = await hive.prompts.get(ask_id);
-    expect(collected_at).not.toBeNull();
+    expect(collected_at).toEqual(expect.any(String));
     expect(carrier).toMatch(/^mcp:/);
   });
 

@@ -29,7 +29,7 @@ describe.skipIf(clients === null)('an answer to Codex', () => {
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ session_id: thread_id, status: 'responded', decision: 'blue' });
     expect(prompt?.agent).toMatch(/^Codex-/);
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
   test('comes by a poll, and then by nothing else', async () => {
@@ -50,7 +50,7 @@ describe.skipIf(clients === null)('an answer to Codex', () => {
     expect(model.everything()).not.toContain('Answer to ask-');
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt?.carrier).toMatch(/^mcp:/);
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 
   test('arrives although the MCP child was killed in between', async () => {
@@ -68,6 +68,6 @@ describe.skipIf(clients === null)('an answer to Codex', () => {
     expect(model.everything()).toMatch(/Answer to ask-.*blue/);
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ session_id: thread_id, decision: 'blue' });
-    expect(prompt?.collected_at).not.toBeNull();
+    expect(prompt?.collected_at).toEqual(expect.any(String));
   });
 });

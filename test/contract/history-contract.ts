@@ -5,18 +5,27 @@ import type { HistoryFilter } from '../../src/application/ports.ts';
 import type { HistoryEntry } from '../../src/domain/history.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 const search = async (hive: Hive, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> =>
   (await hive.store.read((tx) => tx.history.search({ limit: 50, ...filter }))).items;
 
+/** What follows has a later time: of two in one millisecond nothing says which is newer. */
+async function nextMillisecond(): Promise<void> {
+  const now = Date.now();
+  await eventually(() => Date.now() > now);
+}
+
 async function filled(engine: StoreEngine): Promise<Hive> {
   const hive = await openTestHive(await engine.freshAddress());
   const first = await ask(hive, { question: 'Drop the TABLE sessions?' });
+  await nextMillisecond();
   await hive.messages.post({
     body: 'The table is gone.',
     author: humanAuthor('cli', { project: 'demo', project_dir: '/demo/.git' }),
   });
+  await nextMillisecond();
   await ask(hive, { question: '100% sure_' }, 'session-2');
   await hive.prompts.respond({ ask_id: first.ask_id, decision: 'keep it', actor: HUMAN });
   return hive;

@@ -186,7 +186,7 @@ export function humansContract(engine: StoreEngine): void {
     const { ask_id, escalates_at } = await ask(hive, { to: 'ada', escalate_after_ms: 1_000 });
     expect((await hive.prompts.get(ask_id)).escalated_at).toBeNull();
     await sleep(Math.max(0, Date.parse(escalates_at ?? '') - Date.now() + 20));
-    expect((await hive.prompts.get(ask_id)).escalated_at).not.toBeNull();
+    expect((await hive.prompts.get(ask_id)).escalated_at).toEqual(expect.any(String));
   });
 
   test('what is answered in time goes to nobody else', async () => {

@@ -96,7 +96,7 @@ export function mentionsContract(engine: StoreEngine): void {
       await post(hive, ada, '@Claude-def34');
       const [first] = await hive.mentions.get(bob.session_id, 'mcp:1');
       expect(first).toMatchObject({ carrier: 'mcp:1', status: 'unprocessed' });
-      expect(first?.delivered_at).not.toBeNull();
+      expect(first?.delivered_at).toEqual(expect.any(String));
       expect(await hive.mentions.get(bob.session_id, 'mcp:2')).toEqual([first]);
       expect(await eventsOf(hive, 'mention/delivered')).toHaveLength(1);
     });

@@ -16,7 +16,7 @@ describe('looking', () => {
     const answered = await person.hive('poll', ask_id, '--json');
     expect(answered.code).toBe(0);
     expect(answered.json()).toMatchObject({ ask_id, status: 'responded', decision: 'go', via: 'cli' });
-    expect(answered.json().handed_at).not.toBeNull();
+    expect(answered.json().handed_at).toEqual(expect.any(String));
 
     const other = (await person.hive('ask', 'Really?')).out.trim();
     await person.hive('cancel', other);

@@ -80,7 +80,7 @@ describe('a question that Codex asks by itself', () => {
     // The dialog has given it to the model: no hook says it again, and the end of the turn proves it.
     expect(await hook(AFTER)).toBe('');
     expect(await hook({ ...ASKS, hook_event_name: 'Stop' })).toBe('');
-    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
   test('answered at the terminal first, it is withdrawn', async () => {

@@ -127,6 +127,7 @@ describe('what is secret', () => {
       (await person.hive('token', 'list', '--json')).out,
       (await person.hive('log', '--json')).out,
     ];
+    expect(said[1]).toContain('other');
     for (const text of said) {
       expect(text).not.toContain(served.token);
       expect(text).not.toContain(secret);

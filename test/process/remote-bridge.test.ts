@@ -32,7 +32,7 @@ describe('the bridge', () => {
     const away = agent.call('hivemind_status');
     await sleep(300);
     await serve(store, '--port', new URL(first.url).port);
-    expect(await away).toBeDefined();
+    expect(await away).toHaveProperty('desks_online');
     expect(await agent.call('hivemind_poll', { ask_id: asked['ask_id'] })).toMatchObject({
       status: 'pending',
     });

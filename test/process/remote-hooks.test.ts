@@ -45,7 +45,7 @@ describe('a hook of another machine', () => {
       file,
     );
     expect(said.out).toContain('go ahead');
-    expect((await hive.prompts.get(prompt.ask_id)).handed_at).not.toBeNull();
+    expect((await hive.prompts.get(prompt.ask_id)).handed_at).toEqual(expect.any(String));
   });
 
   test('waits for the human where it was told to, past its two seconds', async () => {

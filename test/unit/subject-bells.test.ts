@@ -106,7 +106,12 @@ describe('many waits', () => {
     await settle();
     for (const end of ends) end();
     expect(listeners.size).toBe(0);
+    let rings = 0;
+    bells.watch(['s1'], () => {
+      rings += 1;
+    });
     append('s1');
+    await eventually(() => rings > 0);
     expect(total()).toBe(0);
   });
 });

@@ -54,10 +54,10 @@ describe('an answer', () => {
     const hive = await openTestHive();
     const { ask_id } = await answered(hive);
     expect(await context(hive, bashDone)).toContain(ask_id);
-    expect((await hive.prompts.get(ask_id)).handed_at).not.toBeNull();
+    expect((await hive.prompts.get(ask_id)).handed_at).toEqual(expect.any(String));
     expect(await fire(hive, bashDone)).toBe('');
     expect(await fire(hive, stop)).toBe('');
-    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
     expect(await fire(hive, event('UserPromptSubmit', { prompt: 'more' }))).toBe('');
   });
 
@@ -69,7 +69,7 @@ describe('an answer', () => {
       reason: expect.stringContaining('blue'),
     });
     expect(await fire(hive, stop)).toBe('');
-    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
   test('that nothing proved read before the session was resumed comes again, and says so', async () => {
@@ -140,7 +140,7 @@ describe('an answer that a poll has returned', () => {
     const hive = await openTestHive();
     const { ask_id } = await polled(hive);
     await fire(hive, pollDone([{ type: 'text', text: `{"ask_id":"${ask_id}"}` }]));
-    expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+    expect((await hive.prompts.get(ask_id)).collected_at).toEqual(expect.any(String));
   });
 
   test('is not proved read by a poll for another', async () => {
