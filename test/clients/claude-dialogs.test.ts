@@ -10,7 +10,8 @@ import { HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, startModel, type ToolUse } from './support/anthropic.ts';
-import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
+import type { ChatTerminal } from './support/chat-terminal.ts';
+import { openClaude } from './support/claude-terminal.ts';
 import { clients, openWorld, type World } from './support/world.ts';
 
 expectNothingLeft();
@@ -46,7 +47,7 @@ const QUESTIONS: ToolUse = {
 
 interface Run extends World {
   model: Awaited<ReturnType<typeof startModel>>;
-  claude: ClaudeTerminal;
+  claude: ChatTerminal;
 }
 
 /** A session in the terminal whose model makes one call, and has been sent a message. */

@@ -4,8 +4,9 @@ import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
+import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runClaude } from './support/claude.ts';
-import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
+import { openClaude } from './support/claude-terminal.ts';
 import { clients, openWorld, turnsOf, type World } from './support/world.ts';
 
 expectNothingLeft();
@@ -14,7 +15,7 @@ const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue
 
 interface Run extends World {
   model: Awaited<ReturnType<typeof startModel>>;
-  claude: ClaudeTerminal;
+  claude: ChatTerminal;
 }
 
 async function open(script: Script): Promise<Run> {

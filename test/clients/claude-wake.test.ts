@@ -4,7 +4,8 @@ import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { hive as call, type Reply, startModel } from './support/anthropic.ts';
-import { type ClaudeTerminal, openClaude } from './support/claude-terminal.ts';
+import type { ChatTerminal } from './support/chat-terminal.ts';
+import { openClaude } from './support/claude-terminal.ts';
 import { askIdIn, clients, openWorld, type World } from './support/world.ts';
 
 expectNothingLeft();
@@ -13,7 +14,7 @@ const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue
 
 interface Run extends World {
   model: Awaited<ReturnType<typeof startModel>>;
-  claude: ClaudeTerminal;
+  claude: ChatTerminal;
   ask_id: string;
 }
 

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
+import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runCodex } from './support/codex.ts';
-import { type CodexTerminal, openCodex } from './support/codex-terminal.ts';
+import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
 import { clients, openWorld, turnsOf, type World } from './support/world.ts';
 
@@ -14,7 +15,7 @@ const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue
 
 interface Run extends World {
   model: Awaited<ReturnType<typeof startResponses>>;
-  codex: CodexTerminal;
+  codex: ChatTerminal;
 }
 
 async function open(script: Script): Promise<Run> {

@@ -10,8 +10,9 @@ import { type Shell, shell } from '../support/cli.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { bash, startModel } from './support/anthropic.ts';
+import type { ChatTerminal } from './support/chat-terminal.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
-import { type ClaudeTerminal, startTerminal } from './support/claude-terminal.ts';
+import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
 import { clients, openWorld, type World } from './support/world.ts';
@@ -58,7 +59,7 @@ function personOf({ store, folder }: World, env: Record<string, string> = {}): S
 }
 
 /** It proposes to go on without; drawn again while the client starts, it is back at that. */
-async function approveServer(claude: ClaudeTerminal): Promise<void> {
+async function approveServer(claude: ChatTerminal): Promise<void> {
   const wanted = async () => /❯ Use this MCP server/.test((await claude.screen()).join('\n'));
   await eventually(
     async () => {

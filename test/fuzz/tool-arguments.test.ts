@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { ROOT } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { agentConnection } from '../support/mcp-in-process.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 import { inWorld } from './world.ts';
@@ -80,19 +81,9 @@ fuzz('tool arguments: any tool, any arguments', 40, () =>
   fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), (calls) =>
     inWorld(async ({ hive, log }) => {
       const stopping = new AbortController();
-      const connection = {
-        env: { HIVE_AGENT: 'agent-1' },
-        connection_id: 'connection-1',
-        source: null,
-        place: { project: 'demo', project_dir: '/demo', branch: null },
-        machine: 'test',
-        parent_pid: null,
-        trusts_meta: true,
-        stopping: stopping.signal,
-      };
       const client = new Client({ name: 'fuzz', version: '1' });
       const [here, there] = InMemoryTransport.createLinkedPair();
-      await createMcpServer(hive, connection, 'coordinator').connect(there);
+      await createMcpServer(hive, agentConnection(stopping.signal), 'coordinator').connect(there);
       await client.connect(here);
       try {
         for (const { name, args } of calls) {

@@ -1,8 +1,7 @@
 /** Pings and cards on a real desktop: once a seat, labelled, as the human wishes; showing settles them. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { expect, test } from 'vitest';
+import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, tokensOf } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -10,15 +9,9 @@ import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 let desktop: Desktop;
-
-// Registered first, so that it looks last.
-expectNothingLeft();
-
-beforeAll(async () => {
-  desktop = await startDesktop();
+useDesktop((started) => {
+  desktop = started;
 });
-afterAll(() => desktop.close());
-beforeEach(() => desktop.forget());
 
 const shown = (count: number): Promise<void> =>
   eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);

@@ -1,24 +1,17 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Desktop, startBareBus, startDesktop } from '../support/desktop.ts';
+import { describe, expect, it } from 'vitest';
+import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { recorded, type Trail } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 let desktop: Desktop;
-
-// Registered first, so that it looks last.
-expectNothingLeft();
-
-beforeAll(async () => {
-  desktop = await startDesktop();
+useDesktop((started) => {
+  desktop = started;
 });
-afterAll(() => desktop.close());
-beforeEach(() => desktop.forget());
 
 describe('where nothing can be shown, the trail says so and the prompt is none the worse', () => {
   async function failing(env: Record<string, string>): Promise<Trail> {

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { thisSeat } from '../../src/infrastructure/platform/seat.ts';
-import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
@@ -13,15 +12,9 @@ import { eventually, sleep } from '../support/wait.ts';
 import { expectGolden } from '../wire/golden.ts';
 
 let desktop: Desktop;
-
-// Registered first, so that it looks last.
-expectNothingLeft();
-
-beforeAll(async () => {
-  desktop = await startDesktop();
+useDesktop((started) => {
+  desktop = started;
 });
-afterAll(() => desktop.close());
-beforeEach(() => desktop.forget());
 
 const shown = (count: number): Promise<void> =>
   eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);

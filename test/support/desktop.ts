@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { childEnvironment, type Environment } from './children.ts';
+import { expectNothingLeft } from './leaks.ts';
 import { eventually } from './wait.ts';
 
 export interface SentPopup {
@@ -54,6 +56,19 @@ dbus-monitor --session "interface='org.freedesktop.Notifications',member='Notify
 echo "SESSION $DBUS_SESSION_BUS_ADDRESS $DISPLAY $XAUTHORITY"
 cat >/dev/null
 kill $dunst $monitor; wait`;
+
+/** One for all tests of a file, without a popup when a test begins; `take` is given it before the first. */
+export function useDesktop(take: (desktop: Desktop) => void): void {
+  let desktop: Desktop;
+  // Registered first, so that it looks last.
+  expectNothingLeft();
+  beforeAll(async () => {
+    desktop = await startDesktop();
+    take(desktop);
+  });
+  afterAll(() => desktop.close());
+  beforeEach(() => desktop.forget());
+}
 
 export async function startDesktop(): Promise<Desktop> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-desktop-`));

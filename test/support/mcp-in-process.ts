@@ -2,13 +2,13 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { onTestFinished } from 'vitest';
-import { createMcpServer } from '../../src/adapters/mcp/server.ts';
+import { type Connection, createMcpServer } from '../../src/adapters/mcp/server.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import type { Role } from '../../src/domain/tokens.ts';
 
-/** A client with a session of its own, `agent-1`. */
-export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promise<Client> {
-  const connection = {
+/** The connection of `agent-1`, until `stopping`. */
+export function agentConnection(stopping: AbortSignal = new AbortController().signal): Connection {
+  return {
     env: { HIVE_AGENT: 'agent-1' },
     connection_id: 'connection-1',
     source: null,
@@ -16,11 +16,15 @@ export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promis
     machine: 'test',
     parent_pid: null,
     trusts_meta: true,
-    stopping: new AbortController().signal,
+    stopping,
   };
+}
+
+/** A client with a session of its own, `agent-1`. */
+export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' });
   const [here, there] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(hive, connection, role).connect(there);
+  await createMcpServer(hive, agentConnection(), role).connect(there);
   await client.connect(here);
   onTestFinished(() => client.close());
   return client;

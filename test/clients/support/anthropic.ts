@@ -1,10 +1,5 @@
-/**
- * A scripted Messages API on loopback: what the model says is written in the test, what it was sent is kept.
- * Only what Claude Code needs is served: POST /v1/messages as a stream.
- */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+/** The Messages API, scripted: only what Claude Code needs is served, POST /v1/messages as a stream. */
+import { type ModelServer, type StreamEvent, serveModel } from './model-server.ts';
 
 /** One thing the model says: words, or calls of tools (several are one parallel batch). */
 export type Reply = { text: string } | { calls: readonly ToolUse[] };
@@ -29,68 +24,21 @@ export const hive = (tool: string, input: unknown = {}): ToolUse => ({ name: `mc
 
 export type Script = (request: ModelRequest, step: number) => Reply | Promise<Reply>;
 
-export interface ModelServer {
-  url: string;
-  /** The steps of the agent so far. */
-  requests: ModelRequest[];
-  /** Everything the model was told since it last spoke, as text. */
-  told(): string;
-  /** Everything it was told in its last request, as text. */
-  everything(): string;
-}
-
-export async function startModel(script: Script): Promise<ModelServer> {
-  const requests: ModelRequest[] = [];
-  const server = createServer((request, response) => {
-    serve(request, response, requests, script).catch((error: unknown) => {
-      response.writeHead(500).end(String(error));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    requests,
-    told() {
-      const messages = requests.at(-1)?.messages ?? [];
-      const spoke = messages.findLastIndex((message) => message.role === 'assistant');
-      return JSON.stringify(messages.slice(spoke + 1));
+export function startModel(script: Script): Promise<ModelServer<ModelRequest>> {
+  return serveModel<ModelRequest, Reply>(
+    {
+      takes: (path) => path.startsWith('/v1/messages') && !path.includes('count_tokens'),
+      isStep: ({ tools }) => Array.isArray(tools) && tools.length > 0,
+      aside: { text: 'ok' },
+      conversation: ({ messages }) => messages,
+      isModels: (message) => (message as ModelRequest['messages'][number]).role === 'assistant',
+      stream: events,
     },
-    everything: () => JSON.stringify(requests.at(-1)?.messages ?? []),
-  };
+    script,
+  );
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  requests: ModelRequest[],
-  script: Script,
-): Promise<void> {
-  let body = '';
-  for await (const chunk of request) body += String(chunk);
-  if (
-    request.method !== 'POST' ||
-    request.url?.startsWith('/v1/messages') !== true ||
-    request.url.includes('count_tokens')
-  ) {
-    response.writeHead(request.method === 'HEAD' ? 200 : 404).end('{}');
-    return;
-  }
-  const parsed = JSON.parse(body) as ModelRequest;
-  const isStep = Array.isArray(parsed.tools) && parsed.tools.length > 0;
-  if (isStep) requests.push(parsed);
-  const reply = isStep ? await script(parsed, requests.length) : { text: 'ok' };
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const event of events(reply, requests.length))
-    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-  response.end();
-}
-
-function events(reply: Reply, step: number): { type: string; [field: string]: unknown }[] {
+function events(reply: Reply, step: number): StreamEvent[] {
   const blocks =
     'text' in reply
       ? [{ type: 'text', text: '' }]

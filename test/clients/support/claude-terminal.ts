@@ -3,24 +3,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { remainingProcesses } from '../../support/children.ts';
-import { openTerminal, type Terminal } from '../../support/tmux.ts';
+import { openTerminal } from '../../support/tmux.ts';
 import { eventually } from '../../support/wait.ts';
+import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type ClaudeRun, claudeArguments, claudeEnvironment } from './claude.ts';
 
-export interface ClaudeTerminal extends Terminal {
-  /** Types a message and sends it. */
-  say(message: string): Promise<void>;
-}
-
 /** Starts it with our server and hooks, and waits until it takes a message. */
-export async function openClaude(run: ClaudeRun, more: readonly string[] = []): Promise<ClaudeTerminal> {
+export async function openClaude(run: ClaudeRun, more: readonly string[] = []): Promise<ChatTerminal> {
   const claude = await startTerminal(run, [...claudeArguments(run), ...more]);
   await claude.until(/❯/, 30_000);
   return claude;
 }
 
 /** Starts it with these arguments, and with what its home and its project hold. */
-export async function startTerminal(run: ClaudeRun, args: readonly string[]): Promise<ClaudeTerminal> {
+export async function startTerminal(run: ClaudeRun, args: readonly string[]): Promise<ChatTerminal> {
   seedHome(run);
   const env = { ...claudeEnvironment(run), TERM: 'xterm-256color', TMPDIR: run.folder };
   // The default asks no person: it has another model judge.
@@ -35,14 +31,7 @@ export async function startTerminal(run: ClaudeRun, args: readonly string[]): Pr
     // It tidies up when its terminal goes, hooks and all: its folder must outlive that.
     await eventually(() => remainingProcesses().length === 0, 5_000).catch(() => undefined);
   });
-  return {
-    ...terminal,
-    async say(message) {
-      await terminal.type(message);
-      await terminal.until(new RegExp(message.slice(0, 30).replaceAll(/[^\w ]/g, '.')));
-      await terminal.keys('Enter');
-    },
-  };
+  return chatIn(terminal);
 }
 
 /** What it would otherwise ask for when it starts for the first time. */

@@ -5,17 +5,13 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { trustOf } from '../../../src/infrastructure/installation/codex.ts';
 import { remainingProcesses } from '../../support/children.ts';
-import { openTerminal, type Terminal } from '../../support/tmux.ts';
+import { openTerminal } from '../../support/tmux.ts';
 import { eventually } from '../../support/wait.ts';
+import { type ChatTerminal, chatIn } from './chat-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome, configureCodex } from './codex.ts';
 
-export interface CodexTerminal extends Terminal {
-  /** Types a message and sends it. */
-  say(message: string): Promise<void>;
-}
-
 /** Starts it with our hooks trusted, and waits until it takes a message. */
-export async function openCodex(run: CodexRun): Promise<CodexTerminal> {
+export async function openCodex(run: CodexRun): Promise<ChatTerminal> {
   configureCodex(run);
   trustHooks(run);
   const place = join(run.folder, 't');
@@ -26,14 +22,7 @@ export async function openCodex(run: CodexRun): Promise<CodexTerminal> {
   const terminal = await openTerminal(place, env, command, { columns: 120, lines: 40 });
   onTestFinished(() => terminal.close());
   await terminal.until(/Ask Codex to do anything/, 20_000);
-  return {
-    ...terminal,
-    async say(message) {
-      await terminal.type(message);
-      await terminal.until(new RegExp(message.slice(0, 30).replaceAll(/[^\w ]/g, '.')));
-      await terminal.keys('Enter');
-    },
-  };
+  return chatIn(terminal);
 }
 
 /** As a person does with `hive init codex`: a daemon takes no flag that would spare it. */

@@ -1,10 +1,5 @@
-/**
- * A scripted Responses API on loopback, for Codex: what the model says is written in the test, what it was sent
- * is kept.
- */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
+/** The Responses API, scripted, for Codex. */
+import { type ModelServer, type StreamEvent, serveModel } from './model-server.ts';
 
 /** One thing the model says: words, or calls of tools. */
 export type Reply = { text: string } | { calls: readonly FunctionCall[] };
@@ -30,66 +25,27 @@ export interface ResponsesRequest {
   tools: unknown[];
 }
 
-export interface ResponsesServer {
-  url: string;
-  requests: ResponsesRequest[];
-  /** Everything the model was told since it last spoke, as text. */
-  told(): string;
-  everything(): string;
-}
-
 export type Script = (request: ResponsesRequest, step: number) => Reply | Promise<Reply>;
 
-export async function startResponses(script: Script): Promise<ResponsesServer> {
-  const requests: ResponsesRequest[] = [];
-  const server = createServer((request, response) => {
-    serve(request, response, requests, script).catch((error: unknown) => {
-      response.writeHead(500).end(String(error));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/v1`,
-    requests,
-    told() {
-      const input = requests.at(-1)?.input ?? [];
-      const spoke = input.findLastIndex(({ type, role }) => type === 'function_call' || role === 'assistant');
-      return JSON.stringify(input.slice(spoke + 1));
+export async function startResponses(script: Script): Promise<ModelServer<ResponsesRequest>> {
+  const server = await serveModel<ResponsesRequest, Reply>(
+    {
+      takes: (path) => path.endsWith('/responses'),
+      isStep: ({ tools }) => tools.length > 0,
+      aside: { text: 'a title' },
+      conversation: ({ input }) => input,
+      isModels(part) {
+        const { type, role } = part as ResponsesRequest['input'][number];
+        return type === 'function_call' || role === 'assistant';
+      },
+      stream: events,
     },
-    everything: () => JSON.stringify(requests.at(-1)?.input ?? []),
-  };
+    script,
+  );
+  return { ...server, url: `${server.url}/v1` };
 }
 
-async function serve(
-  request: IncomingMessage,
-  response: ServerResponse,
-  requests: ResponsesRequest[],
-  script: Script,
-): Promise<void> {
-  let body = '';
-  for await (const chunk of request) body += String(chunk);
-  if (request.method !== 'POST' || request.url?.endsWith('/responses') !== true) {
-    response.writeHead(404).end('{}');
-    return;
-  }
-  const parsed = JSON.parse(body) as ResponsesRequest;
-  // Without tools it is a side call, for a title of the session.
-  const isStep = parsed.tools.length > 0;
-  if (isStep) requests.push(parsed);
-  const step = requests.length;
-  const reply = isStep ? await script(parsed, step) : { text: 'a title' };
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const event of events(reply, step))
-    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
-  response.end();
-}
-
-function events(reply: Reply, step: number): { type: string; [field: string]: unknown }[] {
+function events(reply: Reply, step: number): StreamEvent[] {
   const id = `resp_${step}`;
   const items =
     'text' in reply

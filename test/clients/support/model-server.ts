@@ -1,0 +1,85 @@
+/**
+ * A scripted model on loopback, whatever the API: what the model says is written in the test, what it was sent is
+ * kept. An API says which requests are for its model, which of them are steps of the agent, and how a reply is
+ * streamed.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+/** One event of a stream. */
+export interface StreamEvent {
+  type: string;
+  [field: string]: unknown;
+}
+
+export interface ModelApi<Request, Reply> {
+  /** Whether a POST to this path is for the model; everything else is not found. */
+  takes(path: string): boolean;
+  /** Whether it is one step of the agent; the others are side calls. */
+  isStep(request: Request): boolean;
+  /** What a side call is told. */
+  aside: Reply;
+  /** What was said to the model and by it, in order. */
+  conversation(request: Request): readonly unknown[];
+  /** Whether the model itself said this part of it. */
+  isModels(part: unknown): boolean;
+  stream(reply: Reply, step: number): StreamEvent[];
+}
+
+export interface ModelServer<Request> {
+  url: string;
+  /** The steps of the agent so far. */
+  requests: Request[];
+  /** Everything the model was told since it last spoke, as text. */
+  told(): string;
+  /** Everything it was told in its last request, as text. */
+  everything(): string;
+}
+
+/** Serves until the test is over; `script` says what the model replies at each step, from 1. */
+export async function serveModel<Request, Reply>(
+  api: ModelApi<Request, Reply>,
+  script: (request: Request, step: number) => Reply | Promise<Reply>,
+): Promise<ModelServer<Request>> {
+  const requests: Request[] = [];
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      response.writeHead(500).end(String(error));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    if (request.method !== 'POST' || !api.takes(request.url ?? '')) {
+      response.writeHead(request.method === 'HEAD' ? 200 : 404).end('{}');
+      return;
+    }
+    const parsed = JSON.parse(body) as Request;
+    const isStep = api.isStep(parsed);
+    if (isStep) requests.push(parsed);
+    const step = requests.length;
+    const reply = isStep ? await script(parsed, step) : api.aside;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of api.stream(reply, step))
+      response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  }
+
+  const last = (): readonly unknown[] => {
+    const request = requests.at(-1);
+    return request === undefined ? [] : api.conversation(request);
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    told: () => JSON.stringify(last().slice(last().findLastIndex(api.isModels) + 1)),
+    everything: () => JSON.stringify(last()),
+  };
+}
