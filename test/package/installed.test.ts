@@ -1,105 +1,37 @@
 /** The packed tarball: what is in it, and that it works in an empty project and an empty Emacs. */
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { childEnvironment, type Environment, ROOT } from '../support/children.ts';
+import { type Environment, ROOT } from '../support/children.ts';
 import { lisp } from '../support/emacs.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { BINARIES, type Installed, npmOfThisMachine, packAndInstall, run } from './pack-and-install.ts';
 
 expectNothingLeft();
 
-const run = promisify(execFile);
-const BINARIES = dirname(process.execPath);
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
-const OUT_OF_REACH = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH/;
-
-let reachable = true;
+let installed: Installed;
 let folder: string;
 let project: string;
 let env: Environment;
-/** Paths in the tarball, and how large it is. */
-let packed: { path: string; files: string[]; size: number };
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-package-`));
-  project = join(folder, 'project');
-  mkdirSync(join(folder, 'state'), { mode: 0o700 });
-  mkdirSync(project);
-  const { stdout } = await run('npm', ['pack', '--json', '--silent', '--pack-destination', folder], {
-    cwd: ROOT,
-    env: npmEnvironment(),
-    maxBuffer: 2 ** 26,
-  });
-  const [tarball] = JSON.parse(stdout.slice(stdout.indexOf('['))) as {
-    filename: string;
-    size: number;
-    files: { path: string }[];
-  }[];
-  packed = {
-    path: join(folder, tarball?.filename ?? ''),
-    files: tarball?.files.map(({ path }) => path) ?? [],
-    size: tarball?.size ?? 0,
-  };
-  writeFileSync(join(project, 'package.json'), '{"private": true}\n');
-  // What npm has fetched before it takes from its cache.
-  const install = [
-    'install',
-    '--prefer-offline',
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    '--omit=dev',
-  ];
-  const installing = run('npm', [...install, packed.path], {
-    cwd: project,
-    env: npmEnvironment(),
-  });
-  await installing.catch((error: { stderr: string }) => {
-    if (!OUT_OF_REACH.test(error.stderr)) throw error;
-    reachable = false;
+  installed = await packAndInstall();
+  ({ folder, project, env } = installed);
+  if (!installed.reachable)
     console.warn(
       'The registry is out of reach, so nothing was installed: only the list of contents is checked.',
     );
-  });
-  env = childEnvironment(join(folder, 'state', 'hive.db'), {
-    HOME: folder,
-    PATH: `${join(project, 'node_modules/.bin')}:${BINARIES}:/usr/bin:/bin`,
-  });
 }, 180_000);
 
-// What npm and Emacs have started may still write there for a moment.
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
+afterAll(() => installed.remove());
 
 beforeEach(({ task, skip }) => {
-  if (!reachable && !task.name.startsWith('has what runs')) skip();
+  if (!installed.reachable && !task.name.startsWith('has what runs')) skip();
 });
-
-/** npm's own settings of the machine, and none of the npm that may run this test. */
-function npmEnvironment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^npm_(?:lifecycle|package|command)/.test(name),
-  );
-  return { ...Object.fromEntries(kept), PATH: `${BINARIES}:${process.env['PATH']}` };
-}
-
-/** Where npm of this machine fetches from and what it has kept, for one whose home is elsewhere. */
-async function npmOfThisMachine(): Promise<Environment> {
-  const { stdout } = await run('npm', ['config', 'get', 'cache'], { env: npmEnvironment() });
-  const kept = Object.entries(process.env).filter(([name]) => /^npm_config_|_proxy$/i.test(name));
-  return {
-    ...(Object.fromEntries(kept) as Environment),
-    npm_config_cache: stdout.trim(),
-    npm_config_userconfig: join(homedir(), '.npmrc'),
-    npm_config_prefer_offline: 'true',
-  };
-}
 
 async function hive(args: readonly string[], more: Environment = {}): Promise<{ code: number; out: string }> {
   try {
@@ -116,7 +48,7 @@ async function hive(args: readonly string[], more: Environment = {}): Promise<{ 
 
 describe('the tarball', () => {
   test('has what runs, what is read and what is loaded, and nothing else', () => {
-    const { files } = packed;
+    const { files, size } = installed.tarball;
     const from = (name: string, pattern: RegExp): string[] =>
       readdirSync(join(ROOT, name))
         .filter((file) => pattern.test(file))
@@ -154,7 +86,7 @@ describe('the tarball', () => {
     expect(
       files.filter((file) => /\.(?:map|ts|elc|tgz|db|log)$/.test(file) && !file.endsWith('.d.ts')),
     ).toEqual([]);
-    expect(packed.size).toBeLessThan(3_000_000);
+    expect(size).toBeLessThan(3_000_000);
   });
 
   test('is a package that publint finds nothing wrong with', async () => {
@@ -274,7 +206,7 @@ describe('an Emacs with nothing but the package', () => {
       ;; Without what the project has: only what Emacs installs can be found.
       (setq exec-path '(${lisp(BINARIES)} "/usr/bin" "/bin")
             hive-install-directory ${lisp(home)}
-            hive-install-package ${lisp(packed.path)})
+            hive-install-package ${lisp(installed.tarball.path)})
       (setenv "PATH" ${lisp(`${BINARIES}:/usr/bin:/bin`)})
       (hive-mode 1)
       (princ (format "%s " hive-sidecar-state))
