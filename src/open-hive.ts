@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-import { createFeed } from './application/feed.ts';
+import { createFeed, type Feed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import { mentionTtl } from './application/mentions.ts';
@@ -65,9 +65,21 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
  */
 export async function openHooks(options: OpenHiveOptions): Promise<HookService & Pick<Store, 'leave'>> {
   const { log, store } = await openGround(options);
-  const feed = createFeed(store, log);
-  const prompts = createPrompts(store, feed, randomIds);
-  const hooks = createHooks({ store, feed, ids: randomIds, processes, log, prompts, stations: STATIONS });
+  // Made for a hook that waits for the human, which is in no hurry.
+  let feed: Feed | undefined;
+  const openFeed = (): Feed => {
+    feed ??= createFeed(store, log);
+    return feed;
+  };
+  const hooks = createHooks({
+    store,
+    feed: { until: (check, options) => openFeed().until(check, options) },
+    prompts: { expireDue: () => createPrompts(store, openFeed(), randomIds).expireDue() },
+    ids: randomIds,
+    processes,
+    log,
+    stations: STATIONS,
+  });
   return { ...hooks, leave: () => store.leave() };
 }
 
