@@ -6,12 +6,12 @@
  *     <!-- not run: REASON -->        <!-- with: a human who takes the first option -->
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readRules } from '../../src/domain/permission-rules.ts';
-import { childEnvironment, HIVE, outputOf, ROOT, spawnHive } from '../support/children.ts';
+import { childEnvironment, HIVE } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -192,75 +192,4 @@ describe('data', () => {
       await server.stop();
     }
   });
-});
-
-describe('what stands in the text', () => {
-  const everything = PAGES.map((page) => ({ page, text: readPage(page) }));
-  const read = (folder: string): string =>
-    readdirSync(join(ROOT, folder))
-      .filter((name) => name.endsWith('.el'))
-      .map((name) => readFileSync(join(ROOT, folder, name), 'utf8'))
-      .join('\n');
-
-  test('every M-x command is one', () => {
-    const lisp = read('elisp');
-    const strangers = everything.flatMap(({ page, text }) =>
-      [...text.matchAll(/M-x (hive[a-z-]*)/g)]
-        .map(([, name = '']) => name)
-        .filter(
-          (name) =>
-            !new RegExp(
-              `\\((?:defun|define-minor-mode|transient-define-prefix|defalias) '?${name}[\\s)]`,
-            ).test(lisp),
-        )
-        .map((name) => `${page}: ${name}`),
-    );
-    expect(strangers).toEqual([]);
-  });
-
-  test('every npm run is a script', () => {
-    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
-    const strangers = everything.flatMap(({ page, text }) =>
-      [...text.matchAll(/npm run ([a-z:]+)/g)]
-        .map(([, name = '']) => name)
-        .filter((name) => !(name in scripts))
-        .map((name) => `${page}: ${name}`),
-    );
-    expect(strangers).toEqual([]);
-  });
-
-  test('every `hive COMMAND` is a command', async () => {
-    const { env } = sandbox();
-    const help = await outputOf(spawnHive(['--help'], env));
-    const commands = new Set(
-      [...help.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name).concat('hook'),
-    );
-    const strangers = everything.flatMap(({ page, text }) =>
-      [...text.matchAll(/`hive ([a-z][a-z-]*)/g)]
-        .map(([, name = '']) => name)
-        .filter((name) => !commands.has(name))
-        .map((name) => `${page}: hive ${name}`),
-    );
-    expect(strangers).toEqual([]);
-  });
-
-  test('every file that is named is there', () => {
-    const named = /`((?:src|test|scripts|sql|elisp|bench|examples|docs)\/[\w./-]+\.(?:ts|mjs|el|sql|md))`/g;
-    const strangers = everything.flatMap(({ page, text }) =>
-      [...text.matchAll(named)]
-        .map(([, file = '']) => file)
-        .filter((file) => !/reminders/.test(file) && !exists(file))
-        .map((file) => `${page}: ${file}`),
-    );
-    expect(strangers).toEqual([]);
-  });
-
-  function exists(file: string): boolean {
-    try {
-      readFileSync(join(ROOT, file));
-      return true;
-    } catch {
-      return false;
-    }
-  }
 });

@@ -1,0 +1,46 @@
+/** What the documents name exists: commands of Emacs and of the shell, scripts, files. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ROOT } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+import { PAGES, readPage } from './support.ts';
+
+expectNothingLeft();
+
+/** What the first group of `pattern` finds in the documents and `exists` does not know, with its page. */
+function strangers(pattern: RegExp, exists: (name: string) => boolean): string[] {
+  const named = PAGES.flatMap((page) =>
+    [...readPage(page).matchAll(pattern)].map(([, name = '']) => ({ page, name })),
+  );
+  expect(named, 'the pattern finds what it is for').not.toEqual([]);
+  return named.filter(({ name }) => !exists(name)).map(({ page, name }) => `${page}: ${name}`);
+}
+
+test('every M-x command is one', () => {
+  const lisp = readdirSync(join(ROOT, 'elisp'))
+    .filter((name) => name.endsWith('.el'))
+    .map((name) => readFileSync(join(ROOT, 'elisp', name), 'utf8'))
+    .join('\n');
+  const isCommand = (name: string): boolean =>
+    new RegExp(`\\((?:defun|define-minor-mode|transient-define-prefix|defalias) '?${name}[\\s)]`).test(lisp);
+  expect(strangers(/M-x (hive[a-z-]*)/g, isCommand)).toEqual([]);
+});
+
+test('every npm run is a script', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+  expect(strangers(/npm run ([a-z:]+)/g, (name) => name in scripts)).toEqual([]);
+});
+
+test('every `hive COMMAND` is a command', async () => {
+  const { out } = await shell(tempStore()).hive('--help');
+  const commands = new Set([...out.matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, name]) => name).concat('hook'));
+  expect(strangers(/`hive ([a-z][a-z-]*)/g, (name) => commands.has(name))).toEqual([]);
+});
+
+test('every file that is named is there', () => {
+  const file = /`((?:src|test|scripts|sql|elisp|bench|examples|docs)\/[\w./-]+\.(?:ts|mjs|el|sql|md))`/g;
+  expect(strangers(file, (name) => existsSync(join(ROOT, name)))).toEqual([]);
+});
