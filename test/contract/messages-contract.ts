@@ -1,18 +1,11 @@
-/** Messages: one order for everybody, pages that lose none, and what is the same message. */
+/** Messages: one order for everybody, and pages that lose none. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import type { MessageFilter } from '../../src/application/ports.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
-import { stampOf } from '../../src/domain/shared-format.ts';
 import { openTestHive } from '../support/hive.ts';
-import { DEMO, join, post } from '../support/messages.ts';
+import { bodiesOf, join, post } from '../support/messages.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
-
-async function bodies(hive: Hive, filter: Partial<MessageFilter> = {}): Promise<string[]> {
-  const { items } = await hive.messages.read({ limit: 100, ...filter });
-  return items.map((message) => message.body);
-}
 
 export function messagesContract(engine: StoreEngine): void {
   const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
@@ -38,7 +31,7 @@ export function messagesContract(engine: StoreEngine): void {
       scope: 'project',
       hops: 0,
     });
-    expect(await bodies(one)).toEqual(await bodies(other));
+    expect(await bodiesOf(one)).toEqual(await bodiesOf(other));
     expect((await one.messages.read({ limit: 10 })).items.map((item) => item.seq)).toEqual([1, 2, 3]);
   });
 
@@ -49,7 +42,7 @@ export function messagesContract(engine: StoreEngine): void {
     await expect(post(hive, ada, 'a', { reply_to: 'msg-x' })).rejects.toMatchObject({
       code: 'message_not_found',
     });
-    expect(await bodies(hive)).toEqual([]);
+    expect(await bodiesOf(hive)).toEqual([]);
   });
 
   describe('pages', () => {
@@ -118,15 +111,15 @@ export function messagesContract(engine: StoreEngine): void {
       await hive.messages.post({ body: 'human', author: humanAuthor('emacs', null) });
       await post(hive, ada, 'near to all', { scope: 'all' });
       const near = ['near 1', 'to all', 'human', 'near to all'];
-      expect(await bodies(hive, { project_dir: ada.project_dir })).toEqual(near);
-      expect(await bodies(hive, { project_dir: ada.project_dir, limit: 2 })).toEqual(near.slice(2));
-      expect(await bodies(hive, { project_dir: far.project_dir })).toEqual([
+      expect(await bodiesOf(hive, { project_dir: ada.project_dir })).toEqual(near);
+      expect(await bodiesOf(hive, { project_dir: ada.project_dir, limit: 2 })).toEqual(near.slice(2));
+      expect(await bodiesOf(hive, { project_dir: far.project_dir })).toEqual([
         'far 1',
         'to all',
         'human',
         'near to all',
       ]);
-      expect(await bodies(hive)).toHaveLength(5);
+      expect(await bodiesOf(hive)).toHaveLength(5);
     });
 
     test('a chain of replies is a thread, with what it began with', async () => {
@@ -137,8 +130,8 @@ export function messagesContract(engine: StoreEngine): void {
       const reply = (await post(hive, 'human', 'reply', { reply_to: root })).message.message_id;
       await post(hive, ada, 'reply to reply', { reply_to: reply });
       await post(hive, ada, 'elsewhere', { reply_to: root, thread: 'other' });
-      expect(await bodies(hive, { thread: root })).toEqual(['root', 'reply', 'reply to reply']);
-      expect(await bodies(hive, { thread: 'other' })).toEqual(['elsewhere']);
+      expect(await bodiesOf(hive, { thread: root })).toEqual(['root', 'reply', 'reply to reply']);
+      expect(await bodiesOf(hive, { thread: 'other' })).toEqual(['elsewhere']);
     });
 
     test('an author and words narrow', async () => {
@@ -146,75 +139,10 @@ export function messagesContract(engine: StoreEngine): void {
       const ada = await join(hive, 'abc12-session');
       await post(hive, ada, 'The LOGIN is 100% done');
       await post(hive, 'human', 'login?');
-      expect(await bodies(hive, { from_handle: 'Human' })).toEqual(['login?']);
-      expect(await bodies(hive, { query: 'login' })).toHaveLength(2);
-      expect(await bodies(hive, { query: '100%' })).toEqual(['The LOGIN is 100% done']);
-      expect(await bodies(hive, { query: 'ogin', from_handle: 'Claude-abc12' })).toHaveLength(1);
-    });
-  });
-
-  describe('the same message', () => {
-    test('sent twice under one id is posted once and mentions once', async () => {
-      const [hive, other] = await openTwo(engine);
-      const ada = await join(hive, 'abc12-session');
-      const command = {
-        body: '@Human look',
-        author: humanAuthor('emacs', DEMO),
-        message_id: 'msg-0123456789',
-      };
-      await post(hive, ada, '@Human');
-      const posts = await Promise.all([hive.messages.post(command), other.messages.post(command)]);
-      expect(posts.map((posted) => posted.existing).sort()).toEqual([false, true]);
-      expect(await bodies(hive)).toEqual(['@Human', '@Human look']);
-      await expect(hive.messages.post({ ...command, body: 'other' })).rejects.toMatchObject({
-        code: 'idempotency_conflict',
-      });
-    });
-
-    test('found as a block in a buffer is not posted again, under whatever heading it stands there', async () => {
-      const hive = await open();
-      const ada = await join(hive, 'abc12-session');
-      const { message } = await post(hive, ada, 'Done. @Human');
-      const found = {
-        body: '\nDone. @Human\n',
-        author: humanAuthor('emacs', DEMO),
-        heading: { handle: 'Claude-abc12', stamp: stampOf(message.at, 60) },
-      };
-      expect(await hive.messages.post(found)).toMatchObject({ existing: true, message, mentions: [] });
-      const inserted = { ...found, heading: { handle: 'Claude-abc12', stamp: '2026-01-11 18:00:00' } };
-      const posted = await hive.messages.post(inserted);
-      expect(posted).toMatchObject({
-        existing: false,
-        message: { author: 'human', from_handle: 'Human', as_handle: 'Claude-abc12', session_id: null },
-      });
-      expect(await hive.messages.post(inserted)).toMatchObject({ existing: true, message: posted.message });
-      expect((await hive.mentions.summary('human')).total).toBe(1);
-    });
-
-    test("under the human's own heading is the human's, as nobody else", async () => {
-      const hive = await open();
-      const { message } = await hive.messages.post({
-        body: 'hello',
-        author: humanAuthor('emacs', DEMO),
-        heading: { handle: 'Human', stamp: '2026-01-11 18:00:00' },
-      });
-      expect(message.as_handle).toBeNull();
-    });
-
-    test('is known again whatever id its sender has given it meanwhile', async () => {
-      const hive = await open();
-      for (const handle of ['Human', 'Claude-abc12']) {
-        const found = {
-          body: `hello from ${handle}`,
-          author: humanAuthor('emacs', DEMO),
-          heading: { handle, stamp: '2026-01-11 18:00:00' },
-        };
-        const { message } = await hive.messages.post({ ...found, message_id: `msg-first-${handle}` });
-        const again = await hive.messages.post({ ...found, message_id: `msg-second-${handle}` });
-        expect(again).toMatchObject({ existing: true, message });
-        const later = { ...found, heading: { handle, stamp: '2026-01-11 18:00:01' } };
-        expect(await hive.messages.post(later)).toMatchObject({ existing: false });
-      }
+      expect(await bodiesOf(hive, { from_handle: 'Human' })).toEqual(['login?']);
+      expect(await bodiesOf(hive, { query: 'login' })).toHaveLength(2);
+      expect(await bodiesOf(hive, { query: '100%' })).toEqual(['The LOGIN is 100% done']);
+      expect(await bodiesOf(hive, { query: 'ogin', from_handle: 'Claude-abc12' })).toHaveLength(1);
     });
   });
 

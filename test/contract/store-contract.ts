@@ -10,6 +10,7 @@ import { loopsContract } from './loops-contract.ts';
 import { mentionsContract } from './mentions-contract.ts';
 import { mentionsDealingContract } from './mentions-dealing-contract.ts';
 import { messagesContract } from './messages-contract.ts';
+import { messagesOnceContract } from './messages-once-contract.ts';
 import { migrationsContract } from './migrations-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
@@ -31,6 +32,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('humans', () => humansContract(engine));
     describe('lists', () => listsContract(engine));
     describe('messages', () => messagesContract(engine));
+    describe('messages', () => messagesOnceContract(engine));
     describe('mentions', () => mentionsContract(engine));
     describe('mentions', () => mentionsDealingContract(engine));
     describe('loops', () => loopsContract(engine));

@@ -1,4 +1,7 @@
-/** Every command of the human's day, typed with real keys in a real terminal, over a real store. */
+/**
+ * Every command of the human's day, typed with real keys in a real terminal, over a real store. One Emacs is typed
+ * at from the first test to the last, as on a day: to start one for each file of commands would cost seconds.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,7 @@
 /**
  * The shared buffer with real keys in a real terminal, its real sidecar, agents that post over the same store,
- * and another program that writes into the buffer through emacsclient.
+ * and another program that writes into the buffer through emacsclient. One buffer is followed from the first test
+ * to the last.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+/** Questions on a real desktop, one for all of them: shown once a seat, answered, as the human wishes, gone in time. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

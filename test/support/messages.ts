@@ -1,6 +1,7 @@
 /** Agents and the human at the shared buffer, as tests have them talk. */
 import type { Hive } from '../../src/application/hive.ts';
 import type { Posted } from '../../src/application/messages.ts';
+import type { MessageFilter } from '../../src/application/ports.ts';
 import { agentAuthor, humanAuthor, type PostRequest } from '../../src/domain/messages.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import { introduction } from './hive.ts';
@@ -44,4 +45,10 @@ export function actorOf({ session_id, handle }: Session): {
   ancestors: string[];
 } {
   return { kind: 'agent', by: handle, via: 'mcp', session_id, ancestors: [] };
+}
+
+/** What is written in the messages that a reader gets, in order. */
+export async function bodiesOf(hive: Hive, filter: Partial<MessageFilter> = {}): Promise<string[]> {
+  const { items } = await hive.messages.read({ limit: 100, ...filter });
+  return items.map((message) => message.body);
 }
