@@ -2,13 +2,11 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-import { createFeed, type Feed } from './application/feed.ts';
+import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
 import { mentionTtl } from './application/mentions.ts';
 import type { CodexControl, Examination, Logger, Notifier, Store } from './application/ports.ts';
-import { createPrompts } from './application/prompts.ts';
-import { STATIONS } from './application/stations.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import { HiveError } from './domain/errors.ts';
 import { files } from './infrastructure/platform/files.ts';
@@ -65,20 +63,19 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
  */
 export async function openHooks(options: OpenHiveOptions): Promise<HookService & Pick<Store, 'leave'>> {
   const { log, store } = await openGround(options);
-  // Made for a hook that waits for the human, which is in no hurry.
-  let feed: Feed | undefined;
-  const openFeed = (): Feed => {
-    feed ??= createFeed(store, log);
-    return feed;
-  };
   const hooks = createHooks({
     store,
-    feed: { until: (check, options) => openFeed().until(check, options) },
-    prompts: { expireDue: () => createPrompts(store, openFeed(), randomIds).expireDue() },
     ids: randomIds,
     processes,
     log,
-    stations: STATIONS,
+    async waiting() {
+      const [{ createFeed }, { createPrompts }] = await Promise.all([
+        import('./application/feed.ts'),
+        import('./application/prompts.ts'),
+      ]);
+      const feed = createFeed(store, log);
+      return { feed, prompts: createPrompts(store, feed, randomIds) };
+    },
   });
   return { ...hooks, leave: () => store.leave() };
 }
@@ -161,7 +158,7 @@ async function openDriver(
     return openPostgresAt(address, env, { busy_ms });
   }
   checkSqliteVersion(process.versions['sqlite'] ?? '0');
-  prepareSqliteFile(address);
+  await prepareSqliteFile(address);
   return openSqlite(address, { busy_ms });
 }
 

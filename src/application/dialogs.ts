@@ -4,7 +4,7 @@
  * were there.
  */
 import { machineOfSeat } from '../domain/desks.ts';
-import { closedBy, decideDialog, mayClose, promptsOf } from '../domain/dialog-prompts.ts';
+import { decideDialog, promptsOf } from '../domain/dialog-prompts.ts';
 import { type Dialog, type DialogAnswer, dialogOf } from '../domain/dialogs.ts';
 import type { Verdict, Waited } from '../domain/hooks.ts';
 import { interruptedBy, stopPrinted } from '../domain/interrupts.ts';
@@ -13,32 +13,19 @@ import { createPrompt } from '../domain/prompt-asking.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { pleaseStop } from '../domain/turn-sentences.ts';
 import { handOne, hookCarrier } from './delivery.ts';
+import { ELSEWHERE } from './dialog-closings.ts';
 import { patienceFor, ruleFor } from './dialog-settings.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
 import type { Station, Visit } from './station.ts';
 import { closeTurn, turnOf } from './turn-records.ts';
 
-const OPEN_LIMIT = 200;
-
 export const answerDialogs: Station = async (visit) => {
   const { event, verdict, waited } = visit;
-  await withdrawClosed(visit);
   const dialog = dialogOf(event);
   if (dialog === null) return null;
   if (waited !== null) return conclude(visit, dialog, waited);
   return verdict.deny !== null || verdict.end_turn !== null ? null : open(visit, dialog);
 };
-
-/** The client is past dialogs that still wait here: somebody answered them at its terminal. */
-async function withdrawClosed({ tx, event, session }: Visit): Promise<void> {
-  if (!mayClose(event)) return;
-  const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
-  const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
-  if (waiting.length === 0) return;
-  for (const prompt of closedBy(event, waiting)) await recordCancel(tx, prompt, ELSEWHERE);
-}
-
-const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 async function open(visit: Visit, dialog: Dialog): Promise<Partial<Verdict> | null> {
   const { tx } = visit;

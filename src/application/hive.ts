@@ -34,7 +34,6 @@ import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import type { Place } from './station.ts';
-import { STATIONS } from './stations.ts';
 import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTurns, type TurnService } from './turns.ts';
@@ -154,7 +153,7 @@ export function createHive(parts: HiveParts): Hive {
     mentions,
     loops: createLoops(store),
     findPlace,
-    hooks: createHooks({ store, feed, ids, processes, log, prompts, stations: STATIONS }),
+    hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,
     doctor: createDoctor(store, parts.examinations, log),

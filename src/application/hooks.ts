@@ -18,7 +18,8 @@ import { isOver } from './hook-waits.ts';
 import type { Ids, Logger, Processes, Store, WriteTx } from './ports.ts';
 import { announcePrint, settlePrints } from './printing.ts';
 import type { PromptService } from './prompts.ts';
-import type { HookSettings, Station } from './station.ts';
+import type { HookSettings } from './station.ts';
+import { stationsFor } from './stations.ts';
 import { turnOf } from './turn-records.ts';
 
 /** What to print, and what to say when it is printed; null when nothing depends on it. */
@@ -38,14 +39,14 @@ export interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  feed: Pick<Feed, 'until'>;
-  prompts: Pick<PromptService, 'expireDue'>;
-  stations: readonly Station[];
+  /** What a hook needs that waits for the human: asked for by those alone, which are few and in no hurry. */
+  waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
 
-export function createHooks({ store, feed, prompts, stations, ...parts }: HookParts): HookService {
+export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
   /** One round past the stations. The one that wants to wait ends it: those after it have their say when it has waited. */
-  function visitAll(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
+  async function visitAll(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
+    const stations = await stationsFor(event);
     const round = async (tx: WriteTx): Promise<Handled> => {
       const session = await sessionOfHook(tx, event, settings, parts.processes);
       const proves = await settlePrints(tx, session.session_id);
@@ -66,6 +67,7 @@ export function createHooks({ store, feed, prompts, stations, ...parts }: HookPa
   async function waitOut(
     { session_id, agent_id, client_turn_id }: HookEvent,
     wait: HookWait,
+    feed: Pick<Feed, 'until'>,
     signal: AbortSignal | undefined,
   ): Promise<Waited> {
     const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
@@ -82,7 +84,8 @@ export function createHooks({ store, feed, prompts, stations, ...parts }: HookPa
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { unhurried = (work) => work() } = settings;
-      const waited = await unhurried((signal) => waitOut(event, wait, signal));
+      const { feed, prompts } = await waiting();
+      const waited = await unhurried((signal) => waitOut(event, wait, feed, signal));
       await prompts.expireDue();
       return visitAll(event, settings, waited);
     },

@@ -18,7 +18,6 @@ import {
   type Owed,
   owesReport,
   reportReason,
-  reportReminder,
   type StopGuardRecord,
 } from '../domain/stop-guard.ts';
 import type { Turn } from '../domain/turns.ts';
@@ -28,10 +27,9 @@ import { letGo, settingsOf } from './outreach-records.ts';
 import type { ReadTx } from './ports.ts';
 import type { Station, Visit } from './station.ts';
 
-/** Holds a Stop for what is owed, and reminds of reports where that is all the human wants. */
+/** Holds a Stop for what is owed. */
 export const guardStop: Station = async (visit) => {
   const { event, session, verdict } = visit;
-  if (event.name === 'PostToolUse' && session.source === 'bg') return remind(visit);
   const stops =
     event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
   // Who is being interrupted is to stop, whatever it owes.
@@ -120,20 +118,6 @@ async function owedReport(
   return owesReport(session.source, settings, unreported, { reported_in_turn })
     ? [{ hold: 'report', text: reportReason(unreported) }]
     : [];
-}
-
-async function remind(visit: Visit): Promise<{ context: string[] } | null> {
-  const { tx, session } = visit;
-  const { report_policy } = await settingsOf(tx, session);
-  if (report_policy !== 'remind') return null;
-  const record = (await tx.outreach.guard(session.session_id)) ?? newStopGuard(session.session_id);
-  const unreported = await tx.outreach.unreported(session.session_id);
-  const fresh = unreported.filter(
-    ({ created_at }) => record.reminded_at === null || created_at > record.reminded_at,
-  );
-  if (fresh.length === 0) return null;
-  await tx.outreach.putGuard({ ...record, reminded_at: tx.now });
-  return { context: [reportReminder(unreported)] };
 }
 
 /** The longest that any client lets a hook wait is ten minutes; the rest is for saying something. */

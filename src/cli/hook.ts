@@ -3,7 +3,7 @@
  * about as fast as Node itself: nothing here or below imports a package. It prints what the client reads and
  * nothing else, and ends with 0 unless it fails closed.
  */
-import { existsSync, readFileSync, writeSync } from 'node:fs';
+import { existsSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
@@ -13,25 +13,46 @@ import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHooks } from '../open-hive.ts';
 import { readRulesFile } from './rules-file.ts';
-import { wake } from './wake.ts';
 
 /** The client waits for us: a store that is locked or gone must not hold it longer. */
 const LIMIT_MS = 2_000;
 /** Shorter than `LIMIT_MS`, so that the reason can still be said. */
 const BUSY_MS = 1_500;
 
-async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-  if (args.includes('--wake')) {
-    // Who only wakes others harms nobody by not waking them.
-    await wake(readFileSync(0, 'utf8'), env).catch(() => undefined);
-    process.exit(0);
-  }
+/** What started the hook (bin/hive). */
+interface Host {
+  /** Begins the same event anew with all that `dist/hook.cjs` leaves out (scripts/build.mjs). */
+  handOver(): void;
+  /** Told when the hook has done its work, just before it ends. */
+  finished(): void;
+}
+
+/** Deals with the event that came on stdin, and ends the process. */
+export function runHook(text: string, host: Host): void {
+  const { argv, env } = process;
+  main(argv.slice(3), env, text, host).catch((error: unknown) => {
+    process.stderr.write(`hive hook: ${String(error)}\n`);
+  });
+}
+
+async function main(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  text: string,
+  host: Host,
+): Promise<void> {
   let name: string | null = null;
   const setLimit = (): NodeJS.Timeout =>
     setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
   let limit = setLimit();
   try {
-    const text = readFileSync(0, 'utf8');
+    if (args.includes('--wake')) {
+      const { wake } = await import('./wake.ts');
+      clearTimeout(limit);
+      // Who only wakes others harms nobody by not waking them.
+      await wake(text, env).catch(() => undefined);
+      process.exit(0);
+    }
     const event = readHook(text, env, clientOf(args));
     name = event.name;
     if (args.includes('--url')) {
@@ -73,12 +94,19 @@ async function main(args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
     // What is not known to be printed is handed again: better twice than never.
     await hooks.printed(verdict).catch(() => undefined);
     await hooks.leave().catch(() => undefined);
+    host.finished();
     process.exit(0);
   } catch (error) {
+    // Nothing was written: what is loaded at need is asked for before a transaction, or ends it.
+    if (isLeftOut(error)) return host.handOver();
     fail(error instanceof Error ? error.message : String(error), env, name);
   } finally {
     clearTimeout(limit);
   }
+}
+
+function isLeftOut(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'LEFT_OUT';
 }
 
 /** Whose question was answered at its terminal, or taken back, ends a hook that still waits. */
@@ -114,7 +142,3 @@ function fail(reason: string, env: NodeJS.ProcessEnv, name: string | null): neve
   const closed = env['HIVE_GATE_FAIL'] === 'closed' && name !== 'Stop' && name !== 'SubagentStop';
   process.exit(closed ? 2 : 0);
 }
-
-main(process.argv.slice(3), process.env).catch((error: unknown) => {
-  process.stderr.write(`hive hook: ${String(error)}\n`);
-});

@@ -2,7 +2,7 @@
 import { decideForm, formHeader, formPrompts } from './dialog-forms.ts';
 import { decidePermission, permissionPrompt } from './dialog-permissions.ts';
 import { decideQuestions, questionPrompts } from './dialog-questions.ts';
-import { type Dialog, type DialogAnswer, dialogOf } from './dialogs.ts';
+import { CLOSING, type Dialog, type DialogAnswer, dialogOf, TOOL_IS_OVER } from './dialogs.ts';
 import type { HookEvent } from './hooks.ts';
 import type { AskRequest } from './prompt-asking.ts';
 import type { Prompt } from './prompts.ts';
@@ -30,23 +30,6 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
     default:
       return prompts[0] === undefined ? null : decidePermission(dialog, prompts[0]);
   }
-}
-
-/** After these no dialog of the session is open any more. */
-const CLOSING: ReadonlySet<string> = new Set([
-  'PostToolBatch',
-  'Stop',
-  'StopFailure',
-  'SubagentStop',
-  'SessionStart',
-  'SessionEnd',
-  'Interrupt',
-]);
-const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure', 'PermissionDenied']);
-
-/** Whether an event may show that a dialog is over: most do not, and cost nothing. */
-export function mayClose({ name }: HookEvent): boolean {
-  return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'ElicitationResult';
 }
 
 /** Those of a session's waiting dialogs that the client has closed, as this event shows. */

@@ -41,6 +41,28 @@ export function dialogOf(event: HookEvent): Dialog | null {
   return unseen ? { kind: 'questions', tool } : null;
 }
 
+/** After these no dialog of the session is open any more. */
+export const CLOSING: ReadonlySet<string> = new Set([
+  'PostToolBatch',
+  'Stop',
+  'StopFailure',
+  'SubagentStop',
+  'SessionStart',
+  'SessionEnd',
+  'Interrupt',
+]);
+/** After these the dialog of that tool is over. */
+export const TOOL_IS_OVER: ReadonlySet<string> = new Set([
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionDenied',
+]);
+
+/** Whether an event may show that a dialog is over: most do not, and cost nothing. */
+export function mayClose({ name }: HookEvent): boolean {
+  return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'ElicitationResult';
+}
+
 /** With a page to visit there is nothing to fill in: the human opens it, and says whether they agree. */
 function formOf(raw: Raw): Dialog | null {
   const url = raw['mode'] === 'url' ? textIn(raw, 'url') : null;

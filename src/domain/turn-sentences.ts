@@ -56,7 +56,7 @@ function noted(note: string | null): string {
 
 /** A person's note ends as they ended it; what comes after it is a sentence of its own. */
 function closed(text: string): string {
-  return /[.!?…]$/.test(text) ? text : `${text}.`;
+  return /[.!?\u2026]$/.test(text) ? text : `${text}.`;
 }
 
 /** What the client is told where it can be stopped: shown at its terminal, and read by the model at the next prompt. */

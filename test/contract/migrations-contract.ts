@@ -1,6 +1,7 @@
 /** Migrations: once, however many processes start, and never on a store that is newer than this code. */
 import { expect, test } from 'vitest';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../src/infrastructure/store/migrations.ts';
+import { MIGRATIONS } from '../../src/infrastructure/store/migrations.ts';
+import { SCHEMA_VERSION } from '../../src/infrastructure/store/schema-version.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';

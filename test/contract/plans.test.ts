@@ -53,7 +53,7 @@ function cursor(seq: number): string {
 
 test.each(Object.entries(CASES))('%s', async (_name, read) => {
   const address = tempStore();
-  prepareSqliteFile(address);
+  await prepareSqliteFile(address);
   const texts: string[] = [];
   const store = await openStore(watched(openSqlite(address), texts), address);
   onTestFinished(() => store.close());

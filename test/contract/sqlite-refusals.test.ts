@@ -118,9 +118,9 @@ describe('is refused, and nothing is changed:', () => {
     expect([namesIn(folder), statSync(folder).mode & 0o777]).toEqual([[], mode]);
   });
 
-  test('a network file system, before even a folder is made there', () => {
+  test('a network file system, before even a folder is made there', async () => {
     const store = join(tempFolder(), 'new', 'hive.db');
-    expect(() => prepareSqliteFile(store, () => NFS)).toThrow(
+    await expect(prepareSqliteFile(store, () => NFS)).rejects.toEqual(
       expect.objectContaining({
         code: 'store_unsafe',
         message: expect.stringMatching(

@@ -12,14 +12,14 @@ expectNothingLeft();
 describeStoreContract('SQLite', {
   freshAddress: async () => tempStore(),
   async openDriver(address) {
-    prepareSqliteFile(address);
+    await prepareSqliteFile(address);
     return openSqlite(address);
   },
 });
 
 test('only a receipt leaves its fsync to the next write, unless somebody is told by it', async () => {
   const path = tempStore();
-  prepareSqliteFile(path);
+  await prepareSqliteFile(path);
   const driver = openSqlite(path);
   onTestFinished(() => driver.close());
   const [FULL, NORMAL] = [2, 1];
@@ -38,7 +38,7 @@ test('only a receipt leaves its fsync to the next write, unless somebody is told
 test('a log that has grown long is ended by the one who leaves, a short one is left', async () => {
   const path = tempStore();
   const log = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  prepareSqliteFile(path);
+  await prepareSqliteFile(path);
   const note = statement('INSERT INTO notes (text) VALUES ($1)');
   const first = openSqlite(path);
   await first.write((sql) => sql.run(statement('CREATE TABLE notes (text TEXT)'), []));

@@ -2,7 +2,7 @@
 import { HiveError } from '../../domain/errors.ts';
 import { isRemote } from '../../domain/sessions.ts';
 import { processes } from '../platform/processes.ts';
-import { SCHEMA_VERSION, tooNew } from './migrations.ts';
+import { SCHEMA_VERSION, tooNew } from './schema-version.ts';
 import { type Sql, statement } from './sql.ts';
 import { identify } from './store.ts';
 

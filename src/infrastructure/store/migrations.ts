@@ -14,7 +14,6 @@ import humans from '../../../sql/0009_humans.sql';
 import notices from '../../../sql/0010_notices.sql';
 import seals from '../../../sql/0011_seals.sql';
 import leanIndexes from '../../../sql/0012_lean_indexes.sql';
-import { HiveError } from '../../domain/errors.ts';
 import { sealPrompts } from './prompt-rows.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -41,25 +40,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 12, name: 'lean_indexes', text: leanIndexes },
 ];
 
-/** The schema that this code reads and writes. */
-export const SCHEMA_VERSION: number = MIGRATIONS.at(-1)?.number ?? 0;
-
 const CREATE_LEDGER = statement(
   'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)',
 );
 const LAST_APPLIED = statement('SELECT MAX(number) AS number FROM migrations');
 const RECORD = statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)');
 
-/** The refusal of a store that a newer Hive has written. */
-export function tooNew(where: string, found: number): HiveError {
-  return new HiveError(
-    'store_too_new',
-    `The store ${where} was written by a newer Hive (schema ${found}, this one knows ${SCHEMA_VERSION}). Nothing was changed; update hive-sidecar here.`,
-    { found, known: SCHEMA_VERSION },
-  );
-}
-
-/** Brings a store up to `SCHEMA_VERSION`, inside a write transaction of the caller. */
+/** Brings a store up to the last of them, inside a write transaction of the caller. */
 export async function migrate(sql: Sql, now: string): Promise<void> {
   await sql.run(CREATE_LEDGER, []);
   const [last] = await sql.all(LAST_APPLIED, []);

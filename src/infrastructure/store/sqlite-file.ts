@@ -1,29 +1,14 @@
 /**
- * The file of a SQLite store: what is refused before it is opened, and how a new one comes into being.
- * Every refusal changes nothing. A new store is built aside and linked into place whole, so that of eight
- * processes that start at once one wins and nobody ever sees a half-made one.
+ * The file of a SQLite store: what is refused before it is opened. Every refusal changes nothing.
  */
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { networkFileSystem } from '../platform/file-systems.ts';
-import { randomIds } from '../platform/ids.ts';
 
 /** "HIVE" in the header of every store of ours. */
-const APPLICATION_ID = 0x48495645;
+export const APPLICATION_ID = 0x48495645;
 const MAGIC = 'SQLite format 3\0';
 /** Older ones can corrupt a WAL database that several processes write (sqlite.org/wal.html#walresetbug). */
 const OLDEST_SQLITE = [3, 51, 3] as const;
@@ -47,14 +32,19 @@ export function checkSqliteVersion(version: string): void {
  * Makes sure that `path` is a store of ours, creating it (folder 0700, file 0600) where there is none.
  * @throws HiveError `store_unsafe`, `store_foreign`, `store_unavailable`.
  */
-export function prepareSqliteFile(path: string, fileSystemType: (folder: string) => number = typeOf): void {
+export async function prepareSqliteFile(
+  path: string,
+  fileSystemType: (folder: string) => number = typeOf,
+): Promise<void> {
   const folder = dirname(path);
+  const create = existsSync(path) ? null : (await import('./sqlite-creation.ts')).createStoreFile;
   try {
     // The folder may be ours to make; what it will lie on is known before.
-    refuseNetwork(existingAbove(folder), fileSystemType);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const above = existingAbove(folder);
+    refuseNetwork(above, fileSystemType);
+    if (above !== folder) mkdirSync(folder, { recursive: true, mode: 0o700 });
     refuseOpenFolder(folder);
-    if (!existsSync(path)) createStoreFile(path, folder);
+    create?.(path);
     checkHeader(path);
   } catch (error) {
     if (error instanceof HiveError) throw error;
@@ -132,34 +122,4 @@ function foreign(path: string): HiveError {
     'store_foreign',
     `The file ${path} is no store of Hive. Nothing was changed; move it away or set HIVE_STORE to another path.`,
   );
-}
-
-function createStoreFile(path: string, folder: string): void {
-  const draft = `${path}.${randomIds.make('new')}`;
-  try {
-    closeSync(openSync(draft, 'wx', 0o600));
-    const database = new DatabaseSync(draft);
-    database.exec(
-      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID}`,
-    );
-    database.close();
-    chmodSync(draft, 0o600);
-    syncPath(draft);
-    linkSync(draft, path);
-    syncPath(folder);
-  } catch (error) {
-    // Another process was first: its store is as good as ours.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
-  }
-}
-
-function syncPath(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }

@@ -14,10 +14,10 @@ import { humanStatements } from './humans.ts';
 import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
-import { migrate, SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { outreachStatements } from './outreach.ts';
 import { printStatements } from './prints.ts';
 import { promptStatements } from './prompts.ts';
+import { SCHEMA_VERSION, tooNew } from './schema-version.ts';
 import { sessionStatements } from './sessions.ts';
 import { type Driver, type Sql, statement } from './sql.ts';
 import { tokenStatements } from './tokens.ts';
@@ -36,7 +36,13 @@ const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLI
 export async function openStore(driver: Driver, where: string): Promise<Store> {
   const found = await driver.inspect(identify);
   if (found.version > SCHEMA_VERSION) throw tooNew(where, found.version);
-  if (found.version < SCHEMA_VERSION) await driver.write(migrateAndName);
+  if (found.version < SCHEMA_VERSION) {
+    const { migrate } = await import('./migrations.ts');
+    await driver.write(async (sql, now) => {
+      await migrate(sql, now);
+      await sql.run(NAME, ['store_id', randomIds.make('store')]);
+    });
+  }
   const { store_id } = found.version === SCHEMA_VERSION ? found : await driver.inspect(identify);
   let closed = false;
 
@@ -190,9 +196,4 @@ export async function identify(sql: Sql): Promise<{ version: number; store_id: s
     // A store that was linked into place a moment ago has no table yet.
     return { version: 0, store_id: '' };
   }
-}
-
-async function migrateAndName(sql: Sql, now: string): Promise<void> {
-  await migrate(sql, now);
-  await sql.run(NAME, ['store_id', randomIds.make('store')]);
 }

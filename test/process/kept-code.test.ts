@@ -1,0 +1,99 @@
+/** The code of `hive hook` that is kept between starts: it makes hooks quicker, and changes nothing that they do. */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { childEnvironment, type Environment, spawnHive } from '../support/children.ts';
+import { openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+const SESSION = '5e551000-0000-4000-8000-000000000001';
+
+interface Place {
+  store: string;
+  home: string;
+}
+
+function place(): Place {
+  return { store: tempStore(), home: tempFolder() };
+}
+
+async function fire({ store, home }: Place, name: string, env: Environment = {}): Promise<number | null> {
+  const child = spawnHive(['hook'], childEnvironment(store, { HOME: home, XDG_CACHE_HOME: '', ...env }));
+  const tool = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: `t-${name}` };
+  const event = { session_id: SESSION, cwd: '/home/user/project', hook_event_name: name, ...tool };
+  child.process.stdin.end(JSON.stringify(event));
+  const { code } = await child.exited;
+  expect(child.stderr()).toBe('');
+  return code;
+}
+
+/** The files of kept code, with the event they are for, oldest first. */
+function kept({ home }: Place): { event: string; file: string }[] {
+  const folder = join(home, '.cache/hive');
+  return readdirSync(folder)
+    .map((name) => ({ event: name.split('-').at(-1) ?? '', file: join(folder, name) }))
+    .sort((a, b) => statSync(a.file).mtimeMs - statSync(b.file).mtimeMs);
+}
+
+async function turnsOf({ store }: Place): Promise<readonly string[]> {
+  const hive = await openTestHive(store);
+  const turns = await hive.turns.newestOf([SESSION]);
+  await hive.close();
+  return turns.map(({ turn }) => turn.state);
+}
+
+test('an event that needs more than most begins anew, and is taken once', async () => {
+  const here = place();
+  // There is no store yet: making one is left to the larger program.
+  expect(await fire(here, 'PreToolUse')).toBe(0);
+  const hive = await openTestHive(here.store);
+  const events = await hive.store.read((tx) => tx.events.after(0, 100));
+  await hive.close();
+  expect(events.map(({ type }) => type)).toEqual(['session/started', 'turn/changed']);
+});
+
+test('what a hook has compiled is kept for the next of its event, and a Stop ends the turn as ever', async () => {
+  const here = place();
+  await fire(here, 'PreToolUse');
+  await fire(here, 'PreToolUse');
+  // Of the larger program, which made the store, and of the usual one.
+  expect(kept(here).map(({ event }) => event)).toEqual(['PreToolUse', 'PreToolUse']);
+  const before = kept(here).map(({ file }) => readFileSync(file));
+  await fire(here, 'PreToolUse');
+  expect(kept(here).map(({ file }) => readFileSync(file))).toEqual(before);
+  await fire(here, 'PostToolUse');
+  expect(await turnsOf(here)).toEqual(['in_progress']);
+  await fire(here, 'Stop');
+  await fire(here, 'Stop');
+  expect(await turnsOf(here)).toEqual(['completed']);
+  expect(kept(here).map(({ event }) => event)).toEqual(['PreToolUse', 'PreToolUse', 'PostToolUse', 'Stop']);
+});
+
+test.each<[string, (code: Buffer) => Buffer]>([
+  ['a bit flips', (code) => Buffer.from(code.map((byte, at) => (at === 50_000 ? byte ^ 1 : byte)))],
+  ['the end is missing', (code) => code.subarray(0, 50_000)],
+  ['nothing is left of it', () => Buffer.alloc(0)],
+  ['it is of another engine', () => Buffer.alloc(80_000, 7)],
+])('kept code that is damaged is made anew: %s', async (_what, damage) => {
+  const here = place();
+  await fire(here, 'PreToolUse');
+  await fire(here, 'PreToolUse');
+  const file = kept(here).at(-1)?.file ?? '';
+  const before = readFileSync(file);
+  writeFileSync(file, damage(before));
+  expect(await fire(here, 'PreToolUse')).toBe(0);
+  const after = readFileSync(file);
+  expect(after.length).toBeGreaterThan(50_000);
+  expect(after.subarray(0, after.length / 2).equals(after.subarray(after.length / 2))).toBe(true);
+});
+
+test('nothing is kept where the person wants none', async () => {
+  const here = place();
+  const env = { NODE_DISABLE_COMPILE_CACHE: '1' };
+  await fire(here, 'PreToolUse', env);
+  await fire(here, 'PreToolUse', env);
+  expect(readdirSync(here.home)).toEqual([]);
+});
