@@ -58,26 +58,30 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
 };
 
-const program = new Command('hive')
-  .description('Human in the loop for coding agents.')
-  .version(VERSION)
-  .exitOverride()
-  .addHelpText('after', '\nExit codes and examples: docs/cli.md');
+void main();
 
-const called = process.argv[2] ?? '';
-for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
-  const command = program.command(name).description(summary);
-  if (name === called || called === 'help') (await load())(command);
-}
+async function main(): Promise<void> {
+  const program = new Command('hive')
+    .description('Human in the loop for coding agents.')
+    .version(VERSION)
+    .exitOverride()
+    .addHelpText('after', '\nExit codes and examples: docs/cli.md');
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError) {
-    // Commander has said what is wrong; help and version that were asked for are no error.
-    process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
-  } else if (error instanceof HiveError) {
-    process.stderr.write(`hive: ${error.message}\n`);
-    process.exitCode = EXIT.error;
-  } else throw error;
+  const called = process.argv[2] ?? '';
+  for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(summary);
+    if (name === called || called === 'help') (await load())(command);
+  }
+
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      // Commander has said what is wrong; help and version that were asked for are no error.
+      process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    } else if (error instanceof HiveError) {
+      process.stderr.write(`hive: ${error.message}\n`);
+      process.exitCode = EXIT.error;
+    } else throw error;
+  }
 }

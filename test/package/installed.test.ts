@@ -57,7 +57,7 @@ describe('the tarball', () => {
       expect.arrayContaining([
         ...[
           'bin/hive',
-          'dist/main.js',
+          'dist/main.cjs',
           'dist/hook-full.cjs',
           'dist/hook.cjs',
           'dist/index.js',

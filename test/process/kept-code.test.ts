@@ -1,4 +1,4 @@
-/** The code of `hive hook` that is kept between starts: it makes hooks quicker, and changes nothing that they do. */
+/** The compiled code that is kept between starts: it makes them quicker, and changes nothing that is done. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -30,11 +30,11 @@ async function fire({ store, home }: Place, name: string, env: Environment = {})
   return code;
 }
 
-/** The files of kept code, with the event they are for, oldest first. */
-function kept({ home }: Place): { event: string; file: string }[] {
+/** The files of kept code, with the event or command they are for, oldest first. */
+function kept({ home }: Place): { kind: string; file: string }[] {
   const folder = join(home, '.cache/hive');
   return readdirSync(folder)
-    .map((name) => ({ event: name.split('-').at(-1) ?? '', file: join(folder, name) }))
+    .map((name) => ({ kind: name.split('-').at(-1) ?? '', file: join(folder, name) }))
     .sort((a, b) => statSync(a.file).mtimeMs - statSync(b.file).mtimeMs);
 }
 
@@ -60,7 +60,7 @@ test('what a hook has compiled is kept for the next of its event, and a Stop end
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');
   // Of the larger program, which made the store, and of the usual one.
-  expect(kept(here).map(({ event }) => event)).toEqual(['PreToolUse', 'PreToolUse']);
+  expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PreToolUse']);
   const before = kept(here).map(({ file }) => readFileSync(file));
   await fire(here, 'PreToolUse');
   expect(kept(here).map(({ file }) => readFileSync(file))).toEqual(before);
@@ -69,7 +69,7 @@ test('what a hook has compiled is kept for the next of its event, and a Stop end
   await fire(here, 'Stop');
   await fire(here, 'Stop');
   expect(await turnsOf(here)).toEqual(['completed']);
-  expect(kept(here).map(({ event }) => event)).toEqual(['PreToolUse', 'PreToolUse', 'PostToolUse', 'Stop']);
+  expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PreToolUse', 'PostToolUse', 'Stop']);
 });
 
 test.each<[string, (code: Buffer) => Buffer]>([
@@ -88,6 +88,17 @@ test.each<[string, (code: Buffer) => Buffer]>([
   const after = readFileSync(file);
   expect(after.length).toBeGreaterThan(50_000);
   expect(after.subarray(0, after.length / 2).equals(after.subarray(after.length / 2))).toBe(true);
+});
+
+test('a command keeps its code, one that fails does not', async () => {
+  const here = place();
+  const env = childEnvironment(here.store, { HOME: here.home, XDG_CACHE_HOME: '' });
+  const run = async (...args: string[]) => spawnHive(args, env).exited;
+  expect(await run('poll', 'ask-0000000000000000')).not.toMatchObject({ code: 0 });
+  expect(readdirSync(here.home)).toEqual([]);
+  expect(await run('status')).toMatchObject({ code: 0 });
+  expect(await run('status')).toMatchObject({ code: 0 });
+  expect(kept(here).map(({ kind }) => kind)).toEqual(['status']);
 });
 
 test('nothing is kept where the person wants none', async () => {
