@@ -50,6 +50,7 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
   /** What the client waits for, and what of it the far side has taken. */
   const waiting = new Set<RequestId>();
   const taken = new Set<RequestId>();
+  const sending = new Set<Promise<void>>();
   let far: StreamableHTTPClientTransport | null = null;
   let hello: JSONRPCRequest | null = null;
   let opening: Promise<StreamableHTTPClientTransport> | null = null;
@@ -73,8 +74,7 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
     transport.onmessage = onAnswer;
     transport.onerror = (error) => {
       const given_up = /Maximum reconnection attempts/.test(error.message);
-      if (transport === far && (given_up || (error instanceof StreamableHTTPError && error.code === GONE)))
-        lose();
+      if (given_up || (error instanceof StreamableHTTPError && error.code === GONE)) lose(transport);
     };
     return transport;
   }
@@ -87,11 +87,14 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
     near.send(message).catch(finish);
   }
 
-  /** What was asked over a session that is gone gets its answer from nobody else. */
-  function lose(): void {
-    const lost = far;
+  /**
+   * What was asked over a session that is gone gets its answer from nobody else. What is still on its way to it is
+   * refused there, and sent again: closed too early, it would end as something that may have arrived.
+   */
+  function lose(lost: StreamableHTTPClientTransport): void {
+    if (lost !== far) return;
     far = null;
-    void lost?.close();
+    void Promise.allSettled(sending).then(() => lost.close());
     for (const id of taken)
       fail(
         id,
@@ -136,15 +139,21 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
     if (isHello) hello = message as JSONRPCRequest;
     const deadline = performance.now() + PATIENCE_MS;
     for (let pause_ms = FIRST_PAUSE_MS; ; pause_ms = Math.min(pause_ms * 2, LAST_PAUSE_MS)) {
+      let used: StreamableHTTPClientTransport | null = null;
       try {
         if (isHello) await open(true);
-        else await (far ?? (await open(false))).send(message);
+        else {
+          used = far ?? (await open(false));
+          const sent = used.send(message);
+          sending.add(sent);
+          await sent.finally(() => sending.delete(sent));
+        }
         const id = requestId(message);
         if (id !== null && waiting.has(id)) taken.add(id);
         return;
       } catch (error) {
         const code = error instanceof StreamableHTTPError ? error.code : causeOf(error);
-        if (code === GONE) lose();
+        if (code === GONE && used !== null) lose(used);
         const again = code === GONE || BUSY.has(code) || NOT_ARRIVED.has(code);
         if (!again || performance.now() + pause_ms > deadline || stop.aborted) throw error;
       }
