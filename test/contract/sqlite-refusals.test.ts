@@ -135,6 +135,8 @@ describe('is refused, and nothing is changed:', () => {
     const file = join(tempFolder(), 'file');
     writeFileSync(file, '');
     expect(await refusal(join(file, 'hive.db'))).toMatchObject({ code: 'store_unavailable' });
+    // Nor may one be looked for there for ever.
+    expect(await refusal('/proc/hive/store/hive.db')).toMatchObject({ code: 'store_unavailable' });
   });
 
   test.each(['3.7.0', '3.45.1', '3.51.2', '3.50.9', '0'])('a SQLite of version %s', (version) => {

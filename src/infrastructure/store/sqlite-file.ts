@@ -42,7 +42,7 @@ export async function prepareSqliteFile(
     // The folder may be ours to make; what it will lie on is known before.
     const above = existingAbove(folder);
     refuseNetwork(above, fileSystemType);
-    if (above !== folder) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(above, folder);
     refuseOpenFolder(folder);
     create?.(path);
     checkHeader(path);
@@ -58,6 +58,18 @@ export async function prepareSqliteFile(
 
 function typeOf(folder: string): number {
   return statfsSync(folder).type;
+}
+
+/** Level by level: where none can be made, as in /proc, the recursive mkdir of Node tries for ever. */
+function makeFolders(above: string, folder: string): void {
+  if (folder === above) return;
+  makeFolders(above, dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process was first.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function existingAbove(folder: string): string {
