@@ -89,7 +89,15 @@ It no longer does when the answer is only on its way."
 (defun hive-model-put-prompt (prompt)
   "Remember PROMPT as the sidecar told it; return non-nil if it newly waits.
 What is settled stays settled (invariant 2): news of a pending
-prompt that was overtaken by its settlement is dropped."
+prompt that was overtaken by its settlement is dropped.  So is
+what could not be put in order: it would keep all others from it."
+  (if (hive-prompt-sound-p prompt)
+      (hive-model--put prompt)
+    (hive-work-log "a prompt of another shape was left out: %S" (plist-get prompt :ask_id))
+    nil))
+
+(defun hive-model--put (prompt)
+  "Remember PROMPT; return non-nil if it newly waits."
   (let* ((id (plist-get prompt :ask_id))
          (known (hive-model-prompt id))
          (was-pending (and known (hive-prompt-pending-p known)))

@@ -22,6 +22,15 @@
   "Return non-nil while PROMPT waits for an answer."
   (equal (plist-get prompt :status) "pending"))
 
+(defun hive-prompt-sound-p (prompt)
+  "Return non-nil unless PROMPT has no id, or a time that is none.
+By the other fields nothing is put in order."
+  (let ((created (plist-get prompt :created_at))
+        (snoozed (plist-get prompt :snoozed_until)))
+    (and (stringp (plist-get prompt :ask_id))
+         (or (null created) (stringp created))
+         (or (null snoozed) (stringp snoozed)))))
+
 ;; ISO 8601 in UTC with milliseconds: times compare as strings.
 (defun hive-prompt-snoozed-p (prompt)
   "Return non-nil while PROMPT was put away by the human."

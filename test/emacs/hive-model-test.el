@@ -28,6 +28,14 @@
         (hive-model-put-prompt (hive-test-prompt :ask_id id :urgency urgency :created_at at))))
     (should (equal (hive-model-test-ids) '("e" "c" "d" "a" "b")))))
 
+(ert-deftest hive-model-what-cannot-be-put-in-order-keeps-nothing-else-from-it ()
+  (hive-model-test
+    (dolist (odd '((:ask_id nil) (:ask_id "odd" :created_at 7) (:ask_id "odd" :snoozed_until [nil])))
+      (should-not (hive-model-put-prompt (apply #'hive-test-prompt odd))))
+    (should (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
+    (should (equal (hive-model-test-ids) '("a")))
+    (should (= 1 (hive-prompts-awake)))))
+
 (ert-deftest hive-model-what-is-settled-waits-no-longer ()
   (hive-model-test
     (should (hive-model-put-prompt (hive-test-prompt :ask_id "a")))
