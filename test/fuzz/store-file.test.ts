@@ -1,7 +1,7 @@
 /**
  * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
- * sentence that says what to do; never is it a fault of ours. What a prompt asks and how it was settled is sealed:
- * it is read as it was written, or refused. Where a row is missing the doctor sees it.
+ * sentence that says what to do; never is it a fault of ours. What a prompt asks and how it was settled, and
+ * what a message says, is sealed: it is read as it was written, or refused. Where a row is missing the doctor sees it.
  */
 import {
   closeSync,
@@ -21,6 +21,7 @@ import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { HUMAN, introduction, recordingLog } from '../support/hive.ts';
@@ -48,17 +49,21 @@ async function make(): Promise<{ file: string; before: string }> {
     );
     if (n % 2 === 0) await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
   }
+  const author = agentAuthor(session, 'mcp');
+  for (let n = 0; n < PROMPTS; n += 1)
+    await hive.messages.post({ body: `Message ${n}: @Human, ${'and '.repeat(n)}`, author });
   const before = await contentsOf(hive);
   await hive.close();
   return { file, before };
 }
 
-/** What people and agents would be told: every prompt, and every event. */
+/** What people and agents would be told: every prompt, every message, and every event. */
 async function contentsOf(hive: Hive): Promise<string> {
   return hive.store.read(async (tx) => {
     const { items } = await tx.prompts.list({ limit: 1_000 });
+    const messages = await tx.messages.list({ limit: 1_000 });
     const events = await tx.events.after(0, 10_000);
-    return JSON.stringify([items, events]);
+    return JSON.stringify([items, messages.items, events]);
   });
 }
 
@@ -125,30 +130,33 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
   }),
 );
 
+/** What is never read otherwise than it was written. */
 const SEALED = [
-  'kind',
-  'question',
-  'context',
-  'options',
-  'status',
-  'decision',
-  'selected',
-  'comment',
-  'by',
-  'via',
+  ...['kind', 'question', 'context', 'options', 'status', 'decision', 'selected', 'comment', 'by', 'via'],
+  ...['from_handle', 'author', 'as_handle', 'project', 'thread', 'reply_to', 'body'],
 ];
+/** Through which door a message came steers nobody. */
+const UNSEALED_OF_MESSAGE = ['via'];
 
-/** What differs is neither a question nor a decision, and rows that are gone have left a hole in the structure. */
+type Rows = Record<string, unknown>[];
+
+/** What differs is not what was asked, decided or said; and rows that are gone have left a hole in the structure. */
 function checkRead(before: string, after: string, copy: string): void {
-  const [was, is] = [before, after].map((text) => (JSON.parse(text) as [Record<string, unknown>[]])[0]);
-  const known = new Map(was?.map((prompt) => [prompt['ask_id'], prompt]));
-  for (const prompt of is ?? []) {
-    const old = known.get(prompt['ask_id']);
-    for (const field of SEALED) {
-      if (JSON.stringify(prompt[field]) !== JSON.stringify(old?.[field]))
-        throw new Error(`Read wrongly: ${field} of ${prompt['ask_id']} is ${JSON.stringify(prompt[field])}.`);
+  const [was, is] = [before, after].map((text) => JSON.parse(text) as [Rows, Rows]);
+  for (const [kind, id] of [
+    [0, 'ask_id'],
+    [1, 'message_id'],
+  ] as const) {
+    const [old, now] = [was?.[kind] ?? [], is?.[kind] ?? []];
+    const known = new Map(old.map((row) => [row[id], row]));
+    const fields = kind === 0 ? SEALED : SEALED.filter((field) => !UNSEALED_OF_MESSAGE.includes(field));
+    for (const row of now) {
+      for (const field of fields) {
+        if (JSON.stringify(row[field]) !== JSON.stringify(known.get(row[id])?.[field]))
+          throw new Error(`Read wrongly: ${field} of ${row[id]} is ${JSON.stringify(row[field])}.`);
+      }
     }
+    if (now.length !== old.length && findDamage(copy).length === 0)
+      throw new Error(`${old.length} rows became ${now.length}, and the doctor finds nothing.`);
   }
-  if (is?.length !== was?.length && findDamage(copy).length === 0)
-    throw new Error(`${was?.length} prompts became ${is?.length}, and the doctor finds nothing.`);
 }

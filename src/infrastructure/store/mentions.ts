@@ -2,6 +2,7 @@
 import type { MentionRecords } from '../../application/ports.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { conditions, decodeCursor, encodeCursor } from './conditions.ts';
+import { checkMessage } from './message-rows.ts';
 import { type Codec, type Row, type Sql, statement, table } from './sql.ts';
 
 const OWN: Record<keyof Mention, Codec> = {
@@ -41,9 +42,15 @@ const OF_MESSAGE = {
 } as const satisfies Partial<Record<keyof MentionInFull, Codec>>;
 const inFull = table<MentionInFull>('mentions', { ...OWN, ...OF_MESSAGE });
 
+/** @throws HiveError `store_foreign` where its message does not read as it was written. */
+function readInFull(row: Row): MentionInFull {
+  return inFull.decode(checkMessage(row));
+}
+
 const COLUMNS = [
   ...mentions.columns.map((column) => `m."${column}"`),
   ...Object.keys(OF_MESSAGE).map((column) => `msg."${column}"`),
+  'msg.seal',
 ].join(', ');
 const FROM = 'FROM mentions m JOIN messages msg ON msg.message_id = m.message_id';
 const SELECT = `SELECT ${COLUMNS} ${FROM}`;
@@ -90,14 +97,14 @@ const MOST_OPEN = 500;
 
 export function mentionStatements(sql: Sql, now: string): MentionRecords {
   const one = (row: Row | undefined): MentionInFull | undefined =>
-    row === undefined ? undefined : inFull.decode(row);
+    row === undefined ? undefined : readInFull(row);
 
   return {
     get: async (mention_id) => one((await sql.all(GET, [mention_id]))[0]),
     ofMessage: async (message_id, session_id) => one((await sql.all(OF, [message_id, session_id]))[0]),
 
     unprocessedOf: async (session_id, limit = MOST_OPEN) =>
-      (await sql.all(UNPROCESSED, [session_id, now, limit])).map(inFull.decode),
+      (await sql.all(UNPROCESSED, [session_id, now, limit])).map(readInFull),
 
     async countUnprocessed(session_id) {
       const [row] = await sql.all(COUNT_UNPROCESSED, [session_id, now]);
@@ -116,7 +123,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
       const query = statement(
         `${SELECT} WHERE ${where.text} ORDER BY m.seq DESC, m.mention_id DESC LIMIT ${where.next}`,
       );
-      const rows = (await sql.all(query, [...where.params, limit + 1])).map(inFull.decode);
+      const rows = (await sql.all(query, [...where.params, limit + 1])).map(readInFull);
       const items = rows.slice(0, limit);
       const last = items.at(-1);
       const more = rows.length > limit && last !== undefined;

@@ -6,35 +6,15 @@ import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
 import { searchText } from '../../domain/text.ts';
 import { type Conditions, conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
+import { LIST, messages, sealed, unseal } from './message-rows.ts';
 import { pruneMessages } from './prune.ts';
-import { type Sql, type SqlValue, statement, table } from './sql.ts';
-
-const messages = table<Message>('messages', {
-  message_id: 'plain',
-  seq: 'plain',
-  at: 'plain',
-  session_id: 'plain',
-  from_handle: 'plain',
-  author: 'plain',
-  as_handle: 'plain',
-  as_stamp: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  thread: 'plain',
-  reply_to: 'plain',
-  priority: 'plain',
-  expects_reply: 'boolean',
-  scope: 'plain',
-  body: 'plain',
-  hops: 'plain',
-  via: 'plain',
-});
+import { type Sql, type SqlValue, statement } from './sql.ts';
 
 const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value`);
-const INSERT = statement(() => messages.insert(['body_digest', 'search_text']));
-const GET = statement(() => `SELECT ${messages.list} FROM messages WHERE message_id = $1`);
+const INSERT = statement(() => messages.insert(['body_digest', 'search_text', 'seal']));
+const GET = statement(() => `SELECT ${LIST} FROM messages WHERE message_id = $1`);
 const BY_BODY = statement(
-  () => `SELECT ${messages.list} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
+  () => `SELECT ${LIST} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
 );
 
 /** The parts of a view, each read by one index; no message is in two of them. */
@@ -79,7 +59,7 @@ export function messageStatements(sql: Sql): MessageRecords {
   return {
     async get(message_id) {
       const [row] = await sql.all(GET, [message_id]);
-      return row === undefined ? undefined : messages.decode(row);
+      return row === undefined ? undefined : unseal(row);
     },
 
     async list(filter) {
@@ -89,9 +69,9 @@ export function messageStatements(sql: Sql): MessageRecords {
       const found: Message[] = [];
       for (const { text, params, next } of page(filter)) {
         const query = statement(
-          `SELECT ${messages.list} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`,
+          `SELECT ${LIST} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`,
         );
-        found.push(...(await sql.all(query, [...params, limit + 1])).map(messages.decode));
+        found.push(...(await sql.all(query, [...params, limit + 1])).map(unseal));
       }
       found.sort((a, b) => (forward ? a.seq - b.seq : b.seq - a.seq));
       const items = found.slice(0, limit);
@@ -106,7 +86,7 @@ export function messageStatements(sql: Sql): MessageRecords {
       };
     },
 
-    byBody: async (body, limit) => (await sql.all(BY_BODY, [digest(body), limit])).map(messages.decode),
+    byBody: async (body, limit) => (await sql.all(BY_BODY, [digest(body), limit])).map(unseal),
 
     async nextSeq() {
       const [row] = await sql.all(NEXT_SEQ, []);
@@ -114,7 +94,8 @@ export function messageStatements(sql: Sql): MessageRecords {
     },
 
     async insert(message) {
-      await sql.run(INSERT, [...messages.encode(message), digest(message.body), searchable(message)]);
+      const encoded = messages.encode(message);
+      await sql.run(INSERT, [...encoded, digest(message.body), searchable(message), sealed(encoded)]);
     },
 
     ...pruneMessages(sql),

@@ -14,6 +14,8 @@ import humans from '../../../sql/0009_humans.sql';
 import notices from '../../../sql/0010_notices.sql';
 import seals from '../../../sql/0011_seals.sql';
 import leanIndexes from '../../../sql/0012_lean_indexes.sql';
+import messageSeals from '../../../sql/0013_message_seals.sql';
+import { sealMessages } from './message-rows.ts';
 import { sealPrompts } from './prompt-rows.ts';
 import { type Sql, statement } from './sql.ts';
 
@@ -38,6 +40,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: 'notices', text: notices },
   { number: 11, name: 'seals', text: seals, after: sealPrompts },
   { number: 12, name: 'lean_indexes', text: leanIndexes },
+  { number: 13, name: 'message_seals', text: messageSeals, after: sealMessages },
 ];
 
 const CREATE_LEDGER = statement(
