@@ -2,12 +2,14 @@
  * What the sidecar tells Emacs unasked: each thing that changed, as it now stands, once a batch of events.
  * Each capability tells its own; the order within a batch is prompts first, notices last.
  */
+import { HiveError } from '../../domain/errors.ts';
+import type { HiveEvent } from '../../domain/events.ts';
 import { tellMentions } from './mentions.ts';
 import { tellMessages } from './messages.ts';
 import { tellNotices } from './notices.ts';
 import { tellOutreach } from './outreach.ts';
 import { tellPrompts } from './prompts.ts';
-import type { Seat, Tell, Teller } from './seat.ts';
+import type { Seat, Tell, Teller, TellThen } from './seat.ts';
 import { tellSessions } from './sessions.ts';
 import { tellTurns } from './turns.ts';
 
@@ -23,12 +25,39 @@ const TELLERS: readonly Teller[] = [
 
 /** Follows the feed from the handshake on, until the returned function is called. */
 export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {
+  /** Up to here everything was told. */
+  let told = seat.head_seq;
+  /** What is still to be done about that. */
+  const owed: (() => Promise<unknown>)[] = [];
+
+  async function tellAll(events: readonly HiveEvent[]): Promise<void> {
+    // All is read before anything is told: were the store to fail in between, the batch would be told twice.
+    const found: Parameters<TellThen>[] = [];
+    for (const teller of TELLERS) await teller(events, seat, (...one) => void found.push(one));
+    for (const [method, params, then] of found) {
+      await tell(method, params);
+      if (then !== undefined) owed.push(then);
+    }
+  }
+
   return seat.hive.feed.follow({
-    cursor: seat.head_seq,
+    cursor: told,
     async onEvents(events) {
-      for (const teller of TELLERS) await teller(events, seat, tell);
+      const news = events.filter(({ seq }) => seq > told);
+      await tellAll(news);
+      told = news.at(-1)?.seq ?? told;
+      for (let next = owed[0]; next !== undefined; next = owed[0]) {
+        await next().catch((error: unknown) => {
+          // Tried again with the next reading, but for what was pruned meanwhile.
+          if (!(error instanceof HiveError) || error.code !== 'prompt_not_found') throw error;
+        });
+        owed.shift();
+      }
     },
     // Emacs lost its place: it takes a fresh snapshot.
-    onResync: (head) => tell('desk/resync', { head_seq: head }),
+    async onResync(head) {
+      await tell('desk/resync', { head_seq: head });
+      told = head;
+    },
   });
 }

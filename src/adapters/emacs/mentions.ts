@@ -71,7 +71,7 @@ export const mentionMethods = {
 export const tellMentions: Teller = async (events, { hive }, tell) => {
   for (const mention_id of subjectsOf(events, (type) => type.startsWith('mention/'))) {
     const mention = await hive.store.read((tx) => tx.mentions.get(mention_id));
-    if (mention !== undefined) await tell('mention/changed', told(mention));
+    if (mention !== undefined) tell('mention/changed', told(mention));
   }
 };
 

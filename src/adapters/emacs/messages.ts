@@ -81,6 +81,6 @@ export const messageMethods = {
 export const tellMessages: Teller = async (events, { hive }, tell) => {
   for (const message_id of subjectsOf(events, (type) => type === 'message/posted')) {
     const message = await hive.store.read((tx) => tx.messages.get(message_id));
-    if (message !== undefined) await tell('message/posted', message);
+    if (message !== undefined) tell('message/posted', message);
   }
 };

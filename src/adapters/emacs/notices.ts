@@ -8,7 +8,7 @@ import type { Methods, Teller } from './seat.ts';
 const DEFAULT_PAGE = 100;
 
 export const tellNotices: Teller = async (events, _seat, tell) => {
-  for (const event of events) if (event.type === 'desk/notice') await tell('desk/notice', toNotice(event));
+  for (const event of events) if (event.type === 'desk/notice') tell('desk/notice', toNotice(event));
 };
 
 export const noticeMethods = {

@@ -33,7 +33,7 @@ export const tellOutreach: Teller = async (events, { hive, desk }, tell) => {
   for (const outreach_id of subjectsOf(events, (type) => type.startsWith('outreach/'))) {
     const item = await hive.outreach.get(outreach_id);
     if (item === undefined) continue;
-    await tell(sent.has(outreach_id) ? 'outreach/received' : 'outreach/changed', item);
+    tell(sent.has(outreach_id) ? 'outreach/received' : 'outreach/changed', item);
     if (desk !== null && item.kind !== 'report' && item.status === 'sent')
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
   }

@@ -121,10 +121,12 @@ export const tellPrompts: Teller = async (events, { hive, desk, ...place }, tell
     }));
     if (prompt === undefined) continue;
     const isNew = created.has(ask_id) && prompt.status === 'pending';
-    await tell(isNew ? 'hivemind-ask' : 'prompt/changed', listed(prompt));
     // What is another's is told, so that it can be helped with, and was offered to nobody here.
-    const offers = isNew || escalated.has(ask_id);
-    if (offers && desk !== null && concerns(prompt, namesOf(place), now))
-      await hive.prompts.mark(ask_id, 'offered');
+    const offers = (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(place), now);
+    tell(
+      isNew ? 'hivemind-ask' : 'prompt/changed',
+      listed(prompt),
+      offers ? () => hive.prompts.mark(ask_id, 'offered') : undefined,
+    );
   }
 };

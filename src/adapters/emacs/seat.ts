@@ -25,8 +25,11 @@ export type Methods = Readonly<Record<string, Method>>;
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Tell = (method: string, params: object) => Promise<void>;
 
-/** Tells what it knows of among these events. */
-export type Teller = (events: readonly HiveEvent[], seat: Seat, tell: Tell) => Promise<void>;
+/** Something to be told, and what is then to be done about it. */
+export type TellThen = (method: string, params: object, then?: () => Promise<unknown>) => void;
+
+/** Finds out what is to be told of these events. */
+export type Teller = (events: readonly HiveEvent[], seat: Seat, tell: TellThen) => Promise<void>;
 
 /** The subjects of the events of some types, each once, in the order of their first event. */
 export function subjectsOf(

@@ -49,6 +49,6 @@ async function newestTurns(hive: Hive, sessions: readonly Session[]): Promise<Ma
 export const tellSessions: Teller = async (events, { hive }, tell) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
     const session = await hive.sessions.get(session_id);
-    if (session !== undefined) await tell('session/changed', session);
+    if (session !== undefined) tell('session/changed', session);
   }
 };

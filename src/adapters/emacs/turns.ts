@@ -58,6 +58,6 @@ export const tellTurns: Teller = async (events, { hive }, tell) => {
       const view = turnView(turn, await tx.turns.interruptsOf(turn_id), tx.now);
       return { ...view, agent: session?.handle ?? null, project: session?.project ?? null };
     });
-    if (changed !== null) await tell('turn/changed', changed);
+    if (changed !== null) tell('turn/changed', changed);
   }
 };
