@@ -1,0 +1,51 @@
+/** A store that fails while a batch of events is told: nothing is told twice, and nothing is left out. */
+import { expect, onTestFinished, test } from 'vitest';
+import { startEvents } from '../../src/adapters/emacs/events.ts';
+import type { Hive } from '../../src/application/hive.ts';
+import { HiveError } from '../../src/domain/errors.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
+import { ask, introduction, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+/** The same hive, whose store fails one read or mark, the one with this number. */
+function failing(hive: Hive, number: number): Hive {
+  let looks = 0;
+  function look(): void {
+    looks += 1;
+    if (looks === number) throw new HiveError('store_unavailable', 'The store is away for a moment.');
+  }
+  const read: Hive['store']['read'] = async (work) => {
+    look();
+    return hive.store.read(work);
+  };
+  const mark: Hive['prompts']['mark'] = async (...given) => {
+    look();
+    return hive.prompts.mark(...given);
+  };
+  return { ...hive, store: { ...hive.store, read }, prompts: { ...hive.prompts, mark } };
+}
+
+// One batch: a question, a message, a session; each is read, and the question is marked as offered.
+test.each([1, 2, 3, 4, 99])('whichever look at the store fails: number %i', async (number) => {
+  const hive = await openTestHive(tempStore());
+  const session = await hive.sessions.introduce(introduction());
+  const { ask_id } = await ask(hive, {}, session.session_id);
+  await hive.messages.post({ body: 'Done.', author: agentAuthor(session, 'mcp') });
+  const desk = await hive.desks.open({ seat: 'ada@test', human: 'ada', client: 'emacs', pid: process.pid });
+  onTestFinished(() => desk.close());
+  const told: string[] = [];
+  const place = { seat: 'ada@test', human: 'ada', pid: process.pid, desk, opening: true, head_seq: 0 };
+  const stop = startEvents({ ...place, hive: failing(hive, number) }, async (method) => {
+    told.push(method);
+  });
+  const offered = async (): Promise<boolean> => (await hive.prompts.get(ask_id)).offered_at !== null;
+  await eventually(async () => told.includes('session/changed') && (await offered()));
+  await stop();
+  expect(told.filter((method) => method === 'hivemind-ask')).toEqual(['hivemind-ask']);
+  expect(told.filter((method) => method === 'message/posted')).toEqual(['message/posted']);
+  expect(told.filter((method) => method === 'session/changed')).toEqual(['session/changed']);
+});
