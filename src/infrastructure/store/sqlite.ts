@@ -1,22 +1,15 @@
 /**
- * The SQLite driver: `node:sqlite` in WAL mode, one writer and one reader connection a process.
+ * The SQLite driver: `node:sqlite` in WAL mode, a connection that writes and one that reads beside it.
  * Pitfalls it is built around (measured): the built-in busy timeout starves writers, so it is 0 and
  * the retry below is ours; an asynchronous wrapper over one connection is no transaction, so writes queue.
  */
 import { statSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createQueue } from './queue.ts';
-import {
-  checkArity,
-  type Driver,
-  type Row,
-  type Sql,
-  type SqlValue,
-  type Statement,
-  type WriteOptions,
-} from './sql.ts';
+import type { Driver, Sql, WriteOptions } from './sql.ts';
+import { type Connection, connect } from './sqlite-connection.ts';
 import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
 import { flushLog, isLogLong, isLogNew } from './sqlite-log.ts';
 
@@ -31,93 +24,7 @@ const BUSY_LIMIT_MS = 5_000;
  */
 const CHECKPOINT_PAGES = 4_000;
 
-/** How long opening, and a reader, wait for a lock that belongs to no writer. */
-const OPENING_MS = 2_000;
-
-/** A statement as `node:sqlite` runs it; `places[i]` is the parameter that its i-th `?` stands for, from 0. */
-interface Prepared {
-  readonly text: string;
-  readonly arity: number;
-  readonly statement: StatementSync;
-  readonly places: readonly number[];
-}
-
-class Connection implements Sql {
-  readonly database: DatabaseSync;
-  readonly #prepared = new Map<string, Prepared>();
-  #waitsForDisk: boolean | null = null;
-
-  constructor(path: string, readOnly: boolean) {
-    // Only recovery and the last one to close ever lock a reader out, and opening: both are short.
-    this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
-  }
-
-  /**
-   * Whether the next commits end with an fsync: to be said before each write. Without it they are in the log as much as any other: a process that
-   * dies loses none, and the next commit with one takes them along (sqlite.org/pragma.html#pragma_synchronous).
-   */
-  waitForDisk(wait: boolean): void {
-    if (wait === this.#waitsForDisk) return;
-    this.database.exec(`PRAGMA synchronous = ${wait ? 'FULL' : 'NORMAL'}`);
-    this.#waitsForDisk = wait;
-  }
-
-  #prepare({ text }: Statement): Prepared {
-    let prepared = this.#prepared.get(text);
-    if (prepared === undefined) {
-      const places: number[] = [];
-      const positional = text.replace(/\$(\d+)/g, (_, number: string) => {
-        places.push(Number(number) - 1);
-        return '?';
-      });
-      const arity = Math.max(-1, ...places) + 1;
-      prepared = { text, arity, statement: this.database.prepare(positional), places };
-      this.#prepared.set(text, prepared);
-    }
-    return prepared;
-  }
-
-  async all(given: Statement, params: readonly SqlValue[]): Promise<Row[]> {
-    const prepared = this.#prepare(given);
-    return prepared.statement.all(...bound(params, prepared)) as Row[];
-  }
-
-  async run(given: Statement, params: readonly SqlValue[]): Promise<number> {
-    const prepared = this.#prepare(given);
-    return Number(prepared.statement.run(...bound(params, prepared)).changes);
-  }
-
-  /** Leaves whatever transaction is open. The engine may have done so itself, and on a broken disk it cannot. */
-  end(how: 'COMMIT' | 'ROLLBACK'): void {
-    try {
-      if (this.database.isTransaction) this.database.exec(how);
-    } catch {
-      // The error that led here says more than this one.
-    }
-  }
-
-  close(): void {
-    this.#prepared.clear();
-    if (this.database.isOpen) this.database.close();
-  }
-}
-
-/** Opening looks into the file: a damaged one is found here already. */
-function connect(path: string, readOnly: boolean): Connection {
-  try {
-    return new Connection(path, readOnly);
-  } catch (error) {
-    throw translateSqliteError(error, path);
-  }
-}
-
-/** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 45 columns. */
-function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
-  checkArity(prepared.text, prepared.arity, params);
-  return prepared.places.map((place) => params[place] ?? null);
-}
-
-/** Opens an existing, checked store file (see sqlite-file.ts); the connection that reads comes with the first read. */
+/** Opens an existing, checked store file (see sqlite-file.ts); a second connection comes with the first read beside a write. */
 export function openSqlite(
   path: string,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
