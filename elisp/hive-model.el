@@ -154,8 +154,10 @@ first; it is applied again on top.  Settled prompts stay known."
   "Take PROMPT of a snapshot; OLD is the table of what was known before."
   (let ((known (gethash (plist-get prompt :ask_id) old)))
     ;; What did not change stays the same object: a list that shows it
-    ;; need not print it again.
-    (when (and (hive-model-put-prompt (if (equal prompt known) known prompt))
+    ;; need not print it again, and it was found sound before.
+    (when (and (if (equal prompt known)
+                   (hive-model--put known)
+                 (hive-model-put-prompt prompt))
                (hive-model--news-p prompt known))
       (run-hook-with-args 'hive-arrived-functions prompt))))
 
