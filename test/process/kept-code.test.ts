@@ -72,12 +72,14 @@ test('what a hook has compiled is kept for the next of its event, and a Stop end
   expect(kept(here).map(({ kind }) => kind)).toEqual(['PreToolUse', 'PreToolUse', 'PostToolUse', 'Stop']);
 });
 
-test.each<[string, (code: Buffer) => Buffer]>([
+const DAMAGES: [string, (code: Buffer) => Buffer][] = [
   ['a bit flips', (code) => Buffer.from(code.map((byte, at) => (at === 50_000 ? byte ^ 1 : byte)))],
   ['the end is missing', (code) => code.subarray(0, 50_000)],
   ['nothing is left of it', () => Buffer.alloc(0)],
   ['it is of another engine', () => Buffer.alloc(80_000, 7)],
-])('kept code that is damaged is made anew: %s', async (_what, damage) => {
+];
+
+test.each(DAMAGES)('kept code that is damaged is made anew: %s', async (_what, damage) => {
   const here = place();
   await fire(here, 'PreToolUse');
   await fire(here, 'PreToolUse');
