@@ -3,20 +3,11 @@
  * question took, in milliseconds. Started by rows/processes.ts.
  */
 import { openHive } from '../../src/open-hive.ts';
+import { introduceBench } from '../session.ts';
 import { commitAtEachLine } from './commit-at-each-line.ts';
 
 const hive = await openHive();
-const session = await hive.sessions.introduce({
-  session_id: `committer-${process.pid}`,
-  client: 'bench',
-  source: 'main',
-  project: 'bench',
-  project_dir: '/bench',
-  branch: null,
-  parent_session_id: null,
-  machine: 'bench',
-  pid: null,
-});
+const session = await introduceBench(hive, `committer-${process.pid}`);
 await commitAtEachLine(() =>
   hive.prompts.ask({ question: 'Drop the old sessions table after the migration?' }, session),
 );

@@ -5,6 +5,7 @@ import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement, timed } from '../harness.ts';
+import { introduceBench } from '../session.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const question = 'Drop the old sessions table after the migration?';
@@ -33,7 +34,7 @@ export const engines: Family = {
 async function compare(folder: string, postgres: string, full: boolean): Promise<Measurement[]> {
   const open = async (store: string): Promise<Pair> => {
     const [agent, desk] = [await openHive({ store, env: {} }), await openHive({ store, env: {} })];
-    return { agent, desk, session: await agent.sessions.introduce(SESSION) };
+    return { agent, desk, session: await introduceBench(agent, 'bench') };
   };
   const [here, there] = [await open(storeIn(folder)), await open(postgres)];
   const asks = await interleave(full ? 400 : 40, {
@@ -74,7 +75,7 @@ async function withStandby(full: boolean): Promise<Measurement> {
     await makeSynchronous(primary.port);
     const asker = async (store: string): Promise<{ hive: Hive; ask: () => Promise<number> }> => {
       const hive = await openHive({ store, env: {} });
-      const session = await hive.sessions.introduce(SESSION);
+      const session = await introduceBench(hive, 'bench');
       return { hive, ask: () => timed(() => hive.prompts.ask({ question }, session)) };
     };
     const [one, two] = [await asker(alone.address('alone')), await asker(primary.address('replicated'))];
@@ -114,18 +115,6 @@ interface Pair {
   desk: Hive;
   session: Awaited<ReturnType<Hive['sessions']['introduce']>>;
 }
-
-const SESSION = {
-  session_id: 'bench',
-  client: 'bench',
-  source: 'main',
-  project: 'bench',
-  project_dir: '/bench',
-  branch: null,
-  parent_session_id: null,
-  machine: 'bench',
-  pid: null,
-} as const;
 
 async function wake({ agent, desk, session }: Pair): Promise<number> {
   const { prompt } = await agent.prompts.ask({ question }, session);

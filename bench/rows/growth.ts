@@ -11,6 +11,7 @@ import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave, type Measurement, timed } from '../harness.ts';
+import { introduceBench } from '../session.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const question = 'Drop the old sessions table after the migration?';
@@ -106,17 +107,7 @@ async function measureGrowth(
 /** A hive with so many questions in that state: copies of one that was asked, and answered and collected if settled. */
 async function grow(store: string, count: number, state: Kind['state']): Promise<Grown> {
   const [agent, desk] = [await openHive({ store, env: {} }), await openHive({ store, env: {} })];
-  const session = await agent.sessions.introduce({
-    session_id: 'bench',
-    client: 'bench',
-    source: 'main',
-    project: 'bench',
-    project_dir: '/bench',
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  const session = await introduceBench(agent, 'bench');
   const { prompt } = await agent.prompts.ask({ question }, session);
   if (state === 'settled') {
     await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });

@@ -12,6 +12,7 @@ import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { environment, ROOT, start, storeIn, tempFolder } from '../children.ts';
 import { type Effort, type Family, interleave, type Measurement } from '../harness.ts';
+import { introduceBench } from '../session.ts';
 
 /** Beside the eight of the rows with a floor. */
 const PROCESSES = [1, 4, 16] as const;
@@ -108,17 +109,7 @@ async function besideTheEngine(
 /** A store with one question in it: what the bare ones write again. */
 async function seeded(store: string): Promise<string> {
   const hive = await openHive({ store, env: {} });
-  const session = await hive.sessions.introduce({
-    session_id: 'seed',
-    client: 'bench',
-    source: 'main',
-    project: 'bench',
-    project_dir: '/bench',
-    branch: null,
-    parent_session_id: null,
-    machine: 'bench',
-    pid: null,
-  });
+  const session = await introduceBench(hive, 'seed');
   await hive.prompts.ask({ question: 'Drop the old sessions table after the migration?' }, session);
   await hive.close();
   return store;

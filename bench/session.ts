@@ -1,0 +1,17 @@
+import type { Hive } from '../src/application/hive.ts';
+import type { Session } from '../src/domain/sessions.ts';
+
+/** A session that no client stands behind, to ask in its name. */
+export function introduceBench(hive: Hive, session_id: string): Promise<Session> {
+  return hive.sessions.introduce({
+    session_id,
+    client: 'bench',
+    source: 'main',
+    project: 'bench',
+    project_dir: '/bench',
+    branch: null,
+    parent_session_id: null,
+    machine: 'bench',
+    pid: null,
+  });
+}
