@@ -1,7 +1,8 @@
 /**
  * The floor of committer.ts: the engine alone, without a line of ours, on a store that holds one question already.
- * `rows` writes that question's row again under a new id, with an event that the store's counter numbers; `least`
- * a row of the same size and an event, into two tables that have a key and no index. Either is one durable transaction.
+ * `rows` writes that question's row again under a new id, with an event whose number a counter's row gives: what reads
+ * a log by its numbers needs them in the order of the commits. `least` writes a row of the same size and an event, into two
+ * tables that have a key and no index. Either is one durable transaction.
  */
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
@@ -29,12 +30,18 @@ async function writingRows({ begin, run, commit }: Engine): Promise<() => Promis
   const prompt = await theOne('prompts');
   const event = await theOne(`events WHERE type = 'prompt/created'`);
   const [prompts, events] = [insertion('prompts', prompt), insertion('events', event)];
+  await begin();
+  await run(
+    `INSERT INTO counters (name, value) SELECT 'bare', MAX(seq) FROM events WHERE true ON CONFLICT (name) DO NOTHING`,
+    [],
+  );
+  await commit();
   return async () => {
     await begin();
     const [ask_id, now] = [newId(), new Date().toISOString()];
     await run(prompts, Object.values({ ...prompt, ask_id, created_at: now }));
     const seq = (
-      await run(`UPDATE counters SET value = value + 1 WHERE name = 'event' RETURNING value`, [])
+      await run(`UPDATE counters SET value = value + 1 WHERE name = 'bare' RETURNING value`, [])
     )?.['value'];
     await run(events, Object.values({ ...event, seq: seq ?? null, at: now, subject: ask_id }));
     await commit();

@@ -19,8 +19,8 @@ import { notFound } from './prompt-refusals.ts';
 /** A prompt that is new, whoever made it: from here on everybody hears of it. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
-  await tx.prompts.insert(prompt);
-  await appendPrompt(tx, 'prompt/created', prompt, { agent, project, urgency, kind });
+  const data = { agent, project, urgency, kind };
+  await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
 }
 
 /** One answer meets one prompt, which the caller has found current, and the answerer allowed to. */

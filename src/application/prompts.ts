@@ -143,15 +143,18 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
     ask: (request, session, turn_id) =>
       store.write(async (tx) => {
         const { session_id, handle: agent, source, project, project_dir } = session;
-        const turn = await turnOfAsk(tx, session_id, turn_id);
+        const [turn, desks, address] = await Promise.all([
+          turnOfAsk(tx, session_id, turn_id),
+          tx.desks.online(tx.now),
+          findAddress(tx, request),
+        ]);
         const prompt = createPrompt(
           request,
           { session_id, agent, source, project, project_dir, turn_id: turn?.turn_id ?? null },
           ids.make('ask'),
           tx.now,
-          await findAddress(tx, request),
+          address,
         );
-        const desks = await tx.desks.online(tx.now);
         const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
         const key = prompt.idempotency_key;
         const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);

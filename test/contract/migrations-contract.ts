@@ -1,6 +1,6 @@
 /** Migrations: once, however many processes start, and never on a store that is newer than this code. */
 import { expect, test } from 'vitest';
-import { MIGRATIONS } from '../../src/infrastructure/store/migrations.ts';
+import { MIGRATIONS, migrate } from '../../src/infrastructure/store/migrations.ts';
 import { SCHEMA_VERSION } from '../../src/infrastructure/store/schema-version.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
@@ -32,6 +32,26 @@ export function migrationsContract(engine: StoreEngine): void {
     const again = await openOn(engine, address);
     expect(again.store_id).toBe(first.store_id);
     expect(await seqsAfter(again, 0)).toEqual([1, 2, 3]);
+  });
+
+  test('make the table of events anew: each keeps its number, and that of one that was pruned is not used again', async () => {
+    const address = await engine.freshAddress();
+    const driver = await engine.openDriver(address);
+    await driver.inspect(async () => undefined);
+    await driver.write(async (sql, now) => {
+      await migrate(sql, now, 13);
+      const event = statement(
+        `INSERT INTO events (seq, at, type, data) VALUES ($1, $2, 'desk/notice', '{}')`,
+      );
+      for (const seq of [3, 4, 6]) await sql.run(event, [seq, now]);
+      const counter = statement('UPDATE counters SET value = $2 WHERE name = $1');
+      for (const name of ['event', 'pruned_event']) await sql.run(counter, [name, 8]);
+    });
+    await driver.close();
+    const store = await openOn(engine, address);
+    await append(store, 2);
+    expect(await seqsAfter(store, 0)).toEqual([3, 4, 6, 9, 10]);
+    expect(await store.read((tx) => tx.events.pruned())).toBe(8);
   });
 
   test('are refused on a store that a newer Hive has written, which stays as it is', async () => {

@@ -23,16 +23,26 @@ interface Shape {
 const BATCH = 100;
 
 const TABLE = /CREATE TABLE (\w+) \(([\s\S]*?)\n\)/g;
+/** A table that is made anew takes the place of the one before, under its name. */
+const REPLACED = /ALTER TABLE (\w+) RENAME TO (\w+)/g;
 
 /** Every table with its primary key, as the migrations make them. */
 export function tablesOfStore(): Shape[] {
-  return MIGRATIONS.flatMap(({ text }) =>
-    [...text.matchAll(TABLE)].map(([, table = '', body = '']) => {
-      const several = /PRIMARY KEY \(([^)]+)\)/.exec(body)?.[1]?.split(',');
-      const single = /^\s*"?(\w+)"?\s+\w+ PRIMARY KEY/m.exec(body)?.[1];
-      return { table, key: several?.map((column) => column.trim()) ?? [single ?? ''] };
-    }),
-  );
+  const keys = new Map<string, readonly string[]>();
+  for (const { text } of MIGRATIONS) {
+    for (const [, table = '', body = ''] of text.matchAll(TABLE)) keys.set(table, keyIn(body));
+    for (const [, made = '', table = ''] of text.matchAll(REPLACED)) {
+      keys.set(table, keys.get(made) ?? []);
+      keys.delete(made);
+    }
+  }
+  return [...keys].map(([table, key]) => ({ table, key }));
+}
+
+function keyIn(body: string): readonly string[] {
+  const several = /PRIMARY KEY \(([^)]+)\)/.exec(body)?.[1]?.split(',');
+  const single = /^\s*"?(\w+)"?\s+\w+ PRIMARY KEY/m.exec(body)?.[1];
+  return several?.map((column) => column.trim()) ?? [single ?? ''];
 }
 
 /**

@@ -1,14 +1,21 @@
-/** The statements of the event log. Its numbers come from a counter, so that a pruned seq is never used again. */
+/**
+ * The statements of the event log. An event's number is one more than any before it, those that were pruned included:
+ * no seq is ever used twice.
+ */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
 import { pruneEvents } from './prune.ts';
-import { parseStored, type Row, type Sql, statement } from './sql.ts';
+import { parseStored, type Row, type Sql, type Statement, statement } from './sql.ts';
 
-const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'event' RETURNING value`);
-const INSERT = statement(
-  'INSERT INTO events (seq, at, type, session_id, subject, data) VALUES ($1, $2, $3, $4, $5, $6)',
+const PRUNED = `SELECT value FROM counters WHERE name = 'pruned_event'`;
+const NUMBERS = `(SELECT MAX(seq) AS seq FROM events UNION ALL ${PRUNED}) AS numbers`;
+/** The number of the last event, 0 before the first. */
+export const HEAD: Statement = statement(`SELECT MAX(seq) AS value FROM ${NUMBERS}`);
+const MARK = statement(PRUNED);
+const APPEND = statement(
+  `INSERT INTO events (seq, at, type, session_id, subject, data)
+   VALUES ((SELECT MAX(seq) + 1 FROM ${NUMBERS}), $1, $2, $3, $4, $5) RETURNING seq`,
 );
-const COUNTER = statement('SELECT value FROM counters WHERE name = $1');
 const AFTER = statement(
   'SELECT seq, at, type, session_id, subject, data FROM events WHERE seq > $1 ORDER BY seq LIMIT $2',
 );
@@ -22,27 +29,25 @@ const NOTICES = statement(
 
 /** Statements over one transaction; `onAppend` tells the store that there is something to ring for. */
 export function eventStatements(sql: Sql, now: string, onAppend: () => void): EventRecords {
-  async function counter(name: string): Promise<number> {
-    const [row] = await sql.all(COUNTER, [name]);
-    return Number(row?.['value'] ?? 0);
-  }
-
   return {
-    head: () => counter('event'),
-    pruned: () => counter('pruned_event'),
+    head: () => numberOf(sql, HEAD),
+    pruned: () => numberOf(sql, MARK),
     after: async (seq, limit) => (await sql.all(AFTER, [seq, limit])).map(toEvent),
     of: async (subject, limit) => (await sql.all(OF, [subject, limit])).map(toEvent),
     notices: async (limit, before = Number.MAX_SAFE_INTEGER) =>
       (await sql.all(NOTICES, [before, limit])).map(toEvent),
     async append({ type, session_id, subject, data }) {
       onAppend();
-      const [row] = await sql.all(NEXT_SEQ, []);
-      const seq = Number(row?.['value']);
-      await sql.run(INSERT, [seq, now, type, session_id, subject, JSON.stringify(data)]);
-      return seq;
+      const [row] = await sql.all(APPEND, [now, type, session_id, subject, JSON.stringify(data)]);
+      return Number(row?.['seq']);
     },
     ...pruneEvents(sql),
   };
+}
+
+async function numberOf(sql: Sql, query: Statement): Promise<number> {
+  const [row] = await sql.all(query, []);
+  return Number(row?.['value'] ?? 0);
 }
 
 function toEvent(row: Row): HiveEvent {

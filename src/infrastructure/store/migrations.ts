@@ -15,8 +15,10 @@ import notices from '../../../sql/0010_notices.sql';
 import seals from '../../../sql/0011_seals.sql';
 import leanIndexes from '../../../sql/0012_lean_indexes.sql';
 import messageSeals from '../../../sql/0013_message_seals.sql';
+import eventNumbers from '../../../sql/0014_event_numbers.sql';
 import { sealMessages } from './message-rows.ts';
 import { sealPrompts } from './prompt-rows.ts';
+import { SCHEMA_VERSION } from './schema-version.ts';
 import { type Sql, statement } from './sql.ts';
 
 export interface Migration {
@@ -41,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 11, name: 'seals', text: seals, after: sealPrompts },
   { number: 12, name: 'lean_indexes', text: leanIndexes },
   { number: 13, name: 'message_seals', text: messageSeals, after: sealMessages },
+  { number: 14, name: 'event_numbers', text: eventNumbers },
 ];
 
 const CREATE_LEDGER = statement(
@@ -49,13 +52,13 @@ const CREATE_LEDGER = statement(
 const LAST_APPLIED = statement('SELECT MAX(number) AS number FROM migrations');
 const RECORD = statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)');
 
-/** Brings a store up to the last of them, inside a write transaction of the caller. */
-export async function migrate(sql: Sql, now: string): Promise<void> {
+/** Brings a store up to the last of them, or to the one with the number `last`, inside a write transaction of the caller. */
+export async function migrate(sql: Sql, now: string, last = SCHEMA_VERSION): Promise<void> {
   await sql.run(CREATE_LEDGER, []);
-  const [last] = await sql.all(LAST_APPLIED, []);
-  const version = Number(last?.['number'] ?? 0);
+  const [applied] = await sql.all(LAST_APPLIED, []);
+  const version = Number(applied?.['number'] ?? 0);
   for (const migration of MIGRATIONS) {
-    if (migration.number <= version) continue;
+    if (migration.number <= version || migration.number > last) continue;
     for (const text of splitStatements(migration.text)) await sql.run(statement(text), []);
     await migration.after?.(sql);
     await sql.run(RECORD, [migration.number, migration.name, now]);

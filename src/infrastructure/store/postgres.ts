@@ -4,6 +4,7 @@
  * commit in the order of their seq and a cursor never skips a late commit, as with SQLite's one writer.
  */
 import pg from 'pg';
+import { HEAD } from './events.ts';
 import { createPostgresBell } from './postgres-bell.ts';
 import { isConnectionLost, translatePostgresError } from './postgres-errors.ts';
 import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
@@ -43,8 +44,6 @@ const types: pg.CustomTypesConfig = {
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
 function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
-  // Who asks for several things at once is answered one by one: a connection has one query at a time.
-  const queries = createQueue();
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     const { name, arity } = known(statement);
     checkArity(statement.text, arity, params);
@@ -57,7 +56,7 @@ function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
             text: statement.text,
             values: [...params],
           };
-    return queries.run(() => client.query(given));
+    return client.query(given);
   }
   return {
     all: async (statement, params) => (await query(statement, params)).rows as Row[],
@@ -77,10 +76,16 @@ function known({ text }: Statement): { name: string; arity: number } {
   return found;
 }
 
-/** Text of a table compares by bytes on both engines: cursors and times depend on it. */
+/**
+ * Text of a table compares by bytes on both engines: cursors and times depend on it. And a row's own number, which SQLite
+ * has under this type only, is as large here.
+ */
 function dialect(statement: Statement): Statement {
   if (!statement.text.startsWith('CREATE TABLE')) return statement;
-  return { ...statement, text: statement.text.replace(/\bTEXT\b/g, 'TEXT COLLATE "C"') };
+  const text = statement.text
+    .replace(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replace(/\bINTEGER PRIMARY KEY\b/, 'BIGINT PRIMARY KEY');
+  return { ...statement, text };
 }
 
 export function openPostgres(
@@ -92,6 +97,8 @@ export function openPostgres(
     ...config,
     application_name: 'hive',
     types,
+    // Who asks for several things at once waits for one round trip (node-postgres.com/features/pipelining).
+    pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
     query_timeout: STATEMENT_LIMIT_MS + LIVENESS_MS,
@@ -102,7 +109,7 @@ export function openPostgres(
   const writes = createQueue();
   const bell = createPostgresBell(place, () =>
     transaction(readers, reading, LIVENESS_MS, async (sql) => {
-      const [row] = await sql.all(LAST_EVENT, []);
+      const [row] = await sql.all(HEAD, []);
       return Number(row?.['value'] ?? 0);
     }),
   );
@@ -142,11 +149,16 @@ export function openPostgres(
     }
   }
 
-  /** The ring travels with the commit and comes after it: inside, it would queue for a lock of the whole database. */
+  /**
+   * The ring travels with the commit and comes after it: inside, it would queue for a lock of the whole database. It is a
+   * transaction of its own then, which would wait for the disk once more, and for a standby.
+   */
   async function commit(client: pg.PoolClient, rings: boolean): Promise<void> {
     if (!rings) return void (await client.query('COMMIT'));
     try {
-      await client.query(`COMMIT; SELECT pg_notify('${place.channel}', '')`);
+      await client.query(
+        `COMMIT; ${setLocal({ synchronous_commit: 'off' })}; SELECT pg_notify('${place.channel}', '')`,
+      );
     } catch (error) {
       if ((error as { code?: unknown }).code !== TOO_MANY_NOTIFICATIONS) throw error;
     }
@@ -197,7 +209,6 @@ function setLocal(settings: Readonly<Record<string, string | number>>): string {
 }
 
 const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
-const LAST_EVENT = statement(`SELECT value FROM counters WHERE name = 'event'`);
 
 async function isUndone(client: pg.PoolClient): Promise<boolean> {
   try {
