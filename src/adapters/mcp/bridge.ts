@@ -9,9 +9,9 @@ import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { HiveError } from '../../domain/errors.ts';
+import { LineTransport } from './line-transport.ts';
 import { PARENT_PID } from './mcp-path.ts';
 
 export interface BridgeOptions {
@@ -46,7 +46,7 @@ const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
 
 /** Resolves when the client is gone. @throws HiveError `not_allowed` when the token is refused at the beginning. */
 export async function runBridge({ url, token_file, input, output, stop }: BridgeOptions): Promise<void> {
-  const near = new StdioServerTransport(input, output);
+  const near = new LineTransport(input, output);
   /** What the client waits for, and what of it the far side has taken. */
   const waiting = new Set<RequestId>();
   const taken = new Set<RequestId>();

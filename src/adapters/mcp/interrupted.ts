@@ -17,15 +17,16 @@ export interface TurnOfCall {
   hive: Hive;
   /** Undefined where none is known. */
   turn: Turn | undefined;
-  signal: AbortSignal;
+  /** Any of these ends the call. */
+  ends: readonly AbortSignal[];
 }
 
-/** Runs a tool inside its turn: `work` gets the turn, and a signal that also fires when the turn is to stop. */
+/** Runs a tool inside its turn: `work` gets the turn, or null, and what ends it, the turn's own stop included. */
 export async function inTurn(
-  { hive, turn, signal }: TurnOfCall,
-  work: (turn_id: string | undefined, signal: AbortSignal) => Promise<Result>,
+  { hive, turn, ends }: TurnOfCall,
+  work: (turn_id: string | null, ends: readonly AbortSignal[]) => Promise<Result>,
 ): Promise<Result> {
-  if (turn === undefined) return work(undefined, signal);
+  if (turn === undefined) return work(null, ends);
   const { turn_id } = turn;
   const before = await hive.interrupts.orderFor(turn_id);
   if (before !== null) return interrupted(before);
@@ -41,7 +42,7 @@ export async function inTurn(
     hive.log.warn('An interrupt could not be watched for.', { turn_id, error: String(error) });
   const timer = setTimeout(() => void watch().catch(failed), WATCH_AFTER_MS);
   try {
-    const result = await work(turn_id, AbortSignal.any([signal, stop.signal]));
+    const result = await work(turn_id, [...ends, stop.signal]);
     return order === null ? result : interrupted(order, result);
   } catch (error) {
     // It was asked in a turn that had just been stopped.

@@ -54,9 +54,17 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         });
         const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
         const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-        const alive = AbortSignal.any([extra.signal, connection.stopping]);
-        const result = await inTurn({ hive, turn, signal: alive }, (turn_id, signal) =>
-          tool.handle(args as never, { hive, session, advice, carrier, hand, turn_id, signal, progress }),
+        const call = { hive, session, advice, carrier, hand, progress };
+        const ends = [extra.signal, connection.stopping];
+        const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
+          tool.handle(args as never, {
+            ...call,
+            turn_id,
+            // Few tools wait for anything.
+            get signal() {
+              return AbortSignal.any([...ends]);
+            },
+          }),
         );
         // A call that its client has cancelled is not answered.
         if (extra.signal.aborted) await errand.dropped();

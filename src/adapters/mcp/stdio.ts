@@ -1,12 +1,9 @@
 /** MCP on stdio: one process, one connection, until the client closes our stdin or asks us to stop. */
 import type { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-
-/** A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
-const LONGEST_MESSAGE = 16 * 1024 * 1024;
+import { LineTransport } from './line-transport.ts';
 
 /** The one connection of a process. */
 export interface StdioConnection {
@@ -21,7 +18,7 @@ export interface StdioConnection {
 
 /** Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
 export function openStdio(input: Readable, output: Writable, stop: AbortSignal): StdioConnection {
-  const inner = new StdioServerTransport(input, output, { maxBufferSize: LONGEST_MESSAGE });
+  const inner = new LineTransport(input, output);
   const greeting: JSONRPCMessage[] = [];
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {

@@ -14,8 +14,8 @@ export interface ToolCall {
   carrier: string;
   /** Stamps what is settled among these prompts as handed over to the caller, before it is returned. */
   hand(ask_ids: readonly string[]): Promise<Delivered[]>;
-  /** The turn in which it is made; undefined where none is known. */
-  turn_id: string | undefined;
+  /** The turn in which it is made; null where none is known. */
+  turn_id: string | null;
   /** Aborted when the client cancels the call or goes away, and when its turn is to stop. */
   signal: AbortSignal;
   /** Tells a client that asked for it that the call is alive. */

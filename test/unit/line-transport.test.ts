@@ -1,0 +1,96 @@
+/** MCP's messages as lines: whatever pieces they come in, and whatever stands between them. */
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LineTransport, LONGEST_MESSAGE } from '../../src/adapters/mcp/line-transport.ts';
+
+interface Heard {
+  messages: unknown[];
+  errors: string[];
+  closed: number;
+}
+
+async function listen(output = new PassThrough()) {
+  const input = new PassThrough();
+  const transport = new LineTransport(input, output);
+  const heard: Heard = { messages: [], errors: [], closed: 0 };
+  transport.onmessage = (message) => heard.messages.push(message);
+  transport.onerror = (error) => heard.errors.push(error.message);
+  transport.onclose = () => {
+    heard.closed += 1;
+  };
+  await transport.start();
+  const give = async (bytes: Buffer | string): Promise<void> => {
+    input.write(bytes);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { transport, heard, give };
+}
+
+const message = fc.dictionary(fc.string(), fc.string({ unit: 'binary' }));
+
+test('every message arrives whole and in order, in whatever pieces its bytes come', async () => {
+  const given = fc.tuple(fc.array(message), fc.array(fc.nat(200)), fc.constantFrom('\n', '\r\n'));
+  await fc.assert(
+    fc.asyncProperty(given, async ([messages, pieces, end]) => {
+      const { heard, give } = await listen();
+      let bytes = Buffer.from(messages.map((one) => JSON.stringify(one) + end).join(''));
+      for (const length of pieces) {
+        await give(bytes.subarray(0, length));
+        bytes = bytes.subarray(length);
+      }
+      await give(bytes);
+      // As JSON has it: a lone surrogate does not survive UTF-8, and is not what is tested here.
+      const told = messages.map((one) => JSON.parse(Buffer.from(JSON.stringify(one)).toString()));
+      expect(heard).toEqual({ messages: told, errors: [], closed: 0 });
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test.each([
+  ['no JSON', 'hello'],
+  ['an empty line', ''],
+  ['a number', '5'],
+  ['null', 'null'],
+  ['a batch', '[{"id":1}]'],
+  ['half a message', '{"id":'],
+])('%s is told and skipped, and what follows is heard', async (_what, line) => {
+  const { heard, give } = await listen();
+  await give(`${line}\n{"id":2}\n`);
+  expect(heard.messages).toEqual([{ id: 2 }]);
+  expect(heard.errors).toHaveLength(1);
+});
+
+test('a message that is absurdly long closes the connection, and nothing of it is kept', async () => {
+  const { heard, give } = await listen();
+  await give('{"id":1}\n');
+  await give(Buffer.alloc(LONGEST_MESSAGE + 1, 'x'));
+  await give('\n{"id":2}\n');
+  expect(heard.messages).toEqual([{ id: 1 }]);
+  expect(heard.errors).toEqual([expect.stringContaining('longer than')]);
+  expect(heard.closed).toBe(1);
+});
+
+test('a connection that is closed by what it hears hears no more', async () => {
+  const { transport, heard, give } = await listen();
+  transport.onmessage = (one) => {
+    heard.messages.push(one);
+    void transport.close();
+  };
+  await give('{"id":1}\n{"id":2}\n');
+  expect(heard).toEqual({ messages: [{ id: 1 }], errors: [], closed: 1 });
+});
+
+test('what is sent waits for a reader that is slow', async () => {
+  const output = new PassThrough({ highWaterMark: 10 });
+  const { transport } = await listen(output);
+  let sent = false;
+  const sending = transport.send({ jsonrpc: '2.0', method: 'notifications/initialized' }).then(() => {
+    sent = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(sent).toBe(false);
+  expect(String(output.read())).toBe('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  await sending;
+});
