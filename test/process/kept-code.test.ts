@@ -103,6 +103,23 @@ test('a command keeps its code, one that fails does not', async () => {
   expect(kept(here).map(({ kind }) => kind)).toEqual(['status']);
 });
 
+test('a program that stays keeps its code as its next start will take it', async () => {
+  const here = place();
+  const env = childEnvironment(here.store, { HOME: here.home, XDG_CACHE_HOME: '' });
+  const stay = async () => {
+    const child = spawnHive(['mcp'], env);
+    // Until it has set the flags of one that stays, under which no start would take code.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    child.process.stdin.end();
+    expect(await child.exited).toMatchObject({ code: 0 });
+    return kept(here).map(({ file }) => statSync(file).ino);
+  };
+  const first = await stay();
+  expect(first).toHaveLength(1);
+  // What is not taken would be made anew.
+  expect(await stay()).toEqual(first);
+});
+
 test('nothing is kept where the person wants none', async () => {
   const here = place();
   const env = { NODE_DISABLE_COMPILE_CACHE: '1' };
