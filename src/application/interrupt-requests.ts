@@ -1,5 +1,6 @@
 /** Requests for an interrupt, inside a transaction: taken down, answered, given up, withdrawn. */
 import type { Actor } from '../domain/actors.ts';
+import { boundedOptional } from '../domain/bounds.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
   INTERRUPT_LIMITS,
@@ -159,8 +160,7 @@ export function checkedWait(request: InterruptRequest): number {
   const wait_ms = timeoutOf(request);
   if (!Number.isFinite(wait_ms) || wait_ms < minTimeoutMs || wait_ms > maxTimeoutMs)
     throw invalidInput(`timeout_ms is ${wait_ms}: it must lie between 0 and ${maxTimeoutMs} (24 hours).`);
-  if ((request.note ?? '').length > note)
-    throw invalidInput(`The note is too long: at most ${note} characters.`);
+  boundedOptional('note', request.note, note);
   return wait_ms;
 }
 

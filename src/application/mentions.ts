@@ -1,5 +1,6 @@
 /** Mentions: what an addressee has to deal with, reading it (which changes nothing but a receipt), dealing with it. */
 import { type Actor, refusalToProcess } from '../domain/actors.ts';
+import { boundedOptional } from '../domain/bounds.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
@@ -9,7 +10,6 @@ import {
   NOTE_LIMIT,
   type UnprocessedCount,
 } from '../domain/mentions.ts';
-import { characterCount, cleanOptional } from '../domain/text.ts';
 import { deliverMentions, lapseMention, settleMention } from './mention-records.ts';
 import type { Logger, MentionFilter, Page, Store, WriteTx } from './ports.ts';
 
@@ -84,9 +84,7 @@ export function createMentions(store: Store): MentionService {
       const { session_id, actor } = command;
       const refusal = refusalToProcess(actor, session_id);
       if (refusal !== null) throw new HiveError('not_allowed', refusal);
-      const note = cleanOptional(command.note);
-      if (note !== null && characterCount(note) > NOTE_LIMIT)
-        throw invalidInput(`The note is too long: at most ${NOTE_LIMIT} characters.`, { field: 'note' });
+      const note = boundedOptional('note', command.note, NOTE_LIMIT);
       const carrier = command.carrier ?? null;
       await service.expireDue();
       return store.write(async (tx) => {

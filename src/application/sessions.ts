@@ -1,8 +1,14 @@
 /** Sessions: who the agents are. Registered by whatever sees them first; a handle is given once. */
 import { HiveError } from '../domain/errors.ts';
 import { applyOutreachChanges, type OutreachChanges } from '../domain/outreach-rules.ts';
-import type { GateMode, Session, SessionIntroduction } from '../domain/sessions.ts';
-import { decideSource, type Source } from '../domain/sources.ts';
+import {
+  type GateMode,
+  type Session,
+  type SessionIntroduction,
+  sourceAfter,
+  stands,
+} from '../domain/sessions.ts';
+import type { Source } from '../domain/sources.ts';
 import type { Turn } from '../domain/turns.ts';
 import { sessionsAmong, withParent } from './ancestry.ts';
 import { type CallerEvidence, declaredSource, identifyCaller, toolUseOf, traceOf } from './identity.ts';
@@ -202,31 +208,6 @@ async function byProcess(
 ): Promise<Session | undefined> {
   const tellsItself = typeof meta['sessionId'] === 'string';
   return tellsItself || parent_pid === null ? undefined : tx.sessions.hookedByProcess(machine, parent_pid);
-}
-
-/** The source of a session that is known, given what it is told now. Where hooks speak for it, they say when a run begins. */
-function sourceAfter(known: Session, told: Source): Source {
-  const begins = known.state === 'ended' && known.hooks_seen_at === null;
-  return decideSource({
-    corrected: known.source_fixed ? known.source : null,
-    standing: begins ? null : known.source,
-    told,
-  });
-}
-
-/** Whether this introduction says nothing new of a session that is alive. */
-function stands(known: Session, introduction: SessionIntroduction): boolean {
-  return known.state !== 'ended' && isSame(known, introduction);
-}
-
-/** What an introduction may correct on a session that is known already. */
-function isSame(known: Session, given: SessionIntroduction): boolean {
-  return (
-    known.pid === given.pid &&
-    known.source === sourceAfter(known, given.source) &&
-    known.project_dir === given.project_dir &&
-    known.machine === given.machine
-  );
 }
 
 async function register(

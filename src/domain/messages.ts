@@ -2,6 +2,7 @@
  * Messages: entries of the shared buffer. Written once, never changed: editing or deleting shown text does
  * nothing here. Pure: no clock, no ids, no I/O. The field names are the same in the database and on every wire.
  */
+import { boundedBytes } from './bounds.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import type { Via } from './prompts.ts';
 import { HUMAN_HANDLE, type Session } from './sessions.ts';
@@ -113,11 +114,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
   const { parent, under } = stamp;
   const body = normalizeBody(request.body);
   if (body === '') throw invalidInput('The message is empty: say something.', { field: 'body' });
-  if (Buffer.byteLength(body) > MESSAGE_LIMITS.bodyBytes) {
-    throw invalidInput('The message is too long: at most 32 KB. Put the rest into a file and name it.', {
-      field: 'body',
-    });
-  }
+  boundedBytes('body', body, MESSAGE_LIMITS.bodyBytes, 'message');
   const thread = cleanOptional(request.thread?.trim());
   if (thread !== null && thread.length > MESSAGE_LIMITS.thread) {
     throw invalidInput(`The thread's name is too long: at most ${MESSAGE_LIMITS.thread} characters.`, {

@@ -6,9 +6,10 @@
  *     ping, card    sent ──▶ shown | failed,  or suppressed (by a rule)
  *     report        sent ──▶ delivered
  */
-import { type HiveError, invalidInput } from './errors.ts';
+import { atMost, boundedBytes, boundedOptional, required, visible } from './bounds.ts';
+import { invalidInput } from './errors.ts';
 import type { Source } from './sources.ts';
-import { characterCount, cleanOptional, cleanText, excerpt } from './text.ts';
+import { cleanText, excerpt } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
 /** `sent`: on its way. `delivered`: a report that its reader has provably read. */
@@ -177,14 +178,14 @@ export function createCard(request: CardRequest, sender: Sender, own: Own, now: 
   }));
   const actions = atMost('actions', request.actions ?? [], OUTREACH_LIMITS.actions).map((action) => ({
     label: required('label of an action', action.label, OUTREACH_LIMITS.actionLabel).trim(),
-    ask: optional('ask of an action', action.ask, OUTREACH_LIMITS.actionAsk),
+    ask: boundedOptional('ask of an action', action.ask, OUTREACH_LIMITS.actionAsk),
   }));
   if (new Set(actions.map(({ label }) => label)).size < actions.length)
     throw invalidInput('Two actions have the same label: labels must differ.', { field: 'actions' });
   return {
     ...make('card', sender, own, now),
     title: required('title', request.title, OUTREACH_LIMITS.title),
-    description: optional('description', request.description, OUTREACH_LIMITS.description),
+    description: boundedOptional('description', request.description, OUTREACH_LIMITS.description),
     color: known,
     fields,
     actions,
@@ -198,39 +199,10 @@ export function createReport(
   own: Own & { to_session_id: string | null },
   now: string,
 ): Outreach {
-  const message = cleanText(request.message);
-  if (message.trim() === '') throw empty('message');
-  if (Buffer.byteLength(message) > OUTREACH_LIMITS.reportBytes)
-    throw invalidInput('The message is too long: at most 8 KB. Put the rest into a file and name it.', {
-      field: 'message',
-    });
+  const given = visible('message', cleanText(request.message));
+  const message = boundedBytes('message', given, OUTREACH_LIMITS.reportBytes);
   const { to_session_id, ...id } = own;
   return { ...make('report', sender, id, now), message, to_session_id };
-}
-
-function required(field: string, text: string, limit: number): string {
-  const given = optional(field, text, limit);
-  if (given === null || given.trim() === '') throw empty(field);
-  return given;
-}
-
-function optional(field: string, text: string | null | undefined, limit: number): string | null {
-  if (text === null || text === undefined) return null;
-  if (text.length > limit && characterCount(text) > limit)
-    throw invalidInput(`The ${field} is too long: at most ${limit.toLocaleString('en')} characters.`, {
-      field,
-    });
-  return cleanOptional(text);
-}
-
-function atMost<T>(field: string, items: readonly T[], limit: number): readonly T[] {
-  if (items.length > limit)
-    throw invalidInput(`There are ${items.length} ${field}: at most ${limit} are possible.`, { field });
-  return items;
-}
-
-function empty(field: string): HiveError {
-  return invalidInput(`The ${field} is empty: give it a text.`, { field });
 }
 
 /** Visible output that no report has told of yet. */

@@ -1,6 +1,7 @@
 /** What an answer says: what was chosen, checked against what was offered. Pure. */
+import { bounded, boundedOptional } from './bounds.ts';
 import { HiveError } from './errors.ts';
-import { bounded, boundedOptional, PROMPT_LIMITS } from './prompt-limits.ts';
+import { PROMPT_LIMITS } from './prompt-limits.ts';
 import type { Prompt, PromptAnswer } from './prompts.ts';
 import { cleanText, excerpt, isBlank } from './text.ts';
 

@@ -1,7 +1,8 @@
 /** How a prompt comes into being: what an asker gives, checked and made whole. Pure. */
+import { atMost, bounded, boundedBytes, boundedOptional } from './bounds.ts';
 import { invalidInput } from './errors.ts';
 import { type Address, EVERYBODY } from './humans.ts';
-import { bounded, boundedOptional, PROMPT_LIMITS, timeAfter } from './prompt-limits.ts';
+import { PROMPT_LIMITS, timeAfter } from './prompt-limits.ts';
 import type { Prompt, PromptKind, PromptOption, Urgency } from './prompts.ts';
 import type { Source } from './sources.ts';
 import { cleanOptional, isBlank } from './text.ts';
@@ -39,19 +40,13 @@ export interface Asker {
 }
 
 function normalizeOptions(given: AskRequest['options']): PromptOption[] {
-  const options = (given ?? []).map((option) => {
+  const options = atMost('options', given ?? [], PROMPT_LIMITS.options).map((option) => {
     const { label, description } = typeof option === 'string' ? { label: option, description: null } : option;
     return {
       label: bounded('label of an option', label, PROMPT_LIMITS.optionLabel).trim(),
       description: boundedOptional('description of an option', description, PROMPT_LIMITS.optionDescription),
     };
   });
-  if (options.length > PROMPT_LIMITS.options) {
-    throw invalidInput(
-      `There are ${options.length} options: at most ${PROMPT_LIMITS.options} are possible.`,
-      { field: 'options' },
-    );
-  }
   const labels = new Set<string>();
   for (const { label } of options) {
     if (isBlank(label))
@@ -78,11 +73,7 @@ export function createPrompt(
   if (isBlank(question))
     throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
   const context = cleanOptional(request.context);
-  if (context !== null && Buffer.byteLength(context) > PROMPT_LIMITS.contextBytes) {
-    throw invalidInput('The context is too long: at most 64 KB. Put the rest into a file and name it.', {
-      field: 'context',
-    });
-  }
+  if (context !== null) boundedBytes('context', context, PROMPT_LIMITS.contextBytes);
   const options = normalizeOptions(request.options);
   const multi_select = request.multi_select ?? false;
   const allow_free_text = request.allow_free_text ?? true;

@@ -1,6 +1,5 @@
-/** The bounds of what comes in about prompts, and the checks against them. */
+/** How long, how much and how late a prompt and its answer may be. */
 import { invalidInput } from './errors.ts';
-import { characterCount, cleanOptional, cleanText } from './text.ts';
 
 /** Bounds of what comes in, in characters unless named otherwise; the zod shapes use the same numbers. */
 export const PROMPT_LIMITS: Readonly<
@@ -42,23 +41,4 @@ export function timeAfter(field: string, ms: number, now: string): string {
     );
   }
   return new Date(Date.parse(now) + Math.round(ms)).toISOString();
-}
-
-/** A text within its bound, cleaned. @throws HiveError `invalid_input` that names the field. */
-export function bounded(field: string, text: string, limit: number): string {
-  if (text.length > limit && characterCount(text) > limit) {
-    throw invalidInput(`The ${field} is too long: at most ${limit.toLocaleString('en')} characters.`, {
-      field,
-    });
-  }
-  return cleanText(text);
-}
-
-/** The same for a field that may be missing; empty is missing. */
-export function boundedOptional(
-  field: string,
-  text: string | null | undefined,
-  limit: number,
-): string | null {
-  return text === null || text === undefined ? null : cleanOptional(bounded(field, text, limit));
 }

@@ -3,7 +3,7 @@
  */
 import { invalidInput } from './errors.ts';
 import type { OutreachOverrides } from './outreach-rules.ts';
-import type { Source } from './sources.ts';
+import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
 /** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
@@ -118,6 +118,31 @@ export function startSession(introduction: SessionIntroduction, handle: string, 
     ended_at: null,
     hooks_seen_at: null,
   };
+}
+
+/** The source of a session that is known, given what it is told now. Where hooks speak for it, they say when a run begins. */
+export function sourceAfter(known: Session, told: Source): Source {
+  const begins = known.state === 'ended' && known.hooks_seen_at === null;
+  return decideSource({
+    corrected: known.source_fixed ? known.source : null,
+    standing: begins ? null : known.source,
+    told,
+  });
+}
+
+/** Whether this introduction says nothing new of a session that is alive. */
+export function stands(known: Session, introduction: SessionIntroduction): boolean {
+  return known.state !== 'ended' && isSame(known, introduction);
+}
+
+/** What an introduction may correct on a session that is known already. */
+function isSame(known: Session, given: SessionIntroduction): boolean {
+  return (
+    known.pid === given.pid &&
+    known.source === sourceAfter(known, given.source) &&
+    known.project_dir === given.project_dir &&
+    known.machine === given.machine
+  );
 }
 
 /** Whether a machine is one that comes over HTTP: `token:NAME`, after the token that it came with. */

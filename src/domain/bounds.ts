@@ -1,0 +1,51 @@
+/** Bounds of what comes in: each check names its field in a sentence, or gives the cleaned text back. */
+import { invalidInput } from './errors.ts';
+import { characterCount, cleanText, isBlank } from './text.ts';
+
+/** A text of at most `limit` characters, cleaned. @throws HiveError `invalid_input` that names the field. */
+export function bounded(field: string, text: string, limit: number): string {
+  if (text.length > limit && characterCount(text) > limit) {
+    throw invalidInput(`The ${field} is too long: at most ${limit.toLocaleString('en')} characters.`, {
+      field,
+    });
+  }
+  return cleanText(text);
+}
+
+/** The same as `bounded` for a field that may be missing; empty is missing. */
+export function boundedOptional(
+  field: string,
+  text: string | null | undefined,
+  limit: number,
+): string | null {
+  return text === null || text === undefined ? null : bounded(field, text, limit) || null;
+}
+
+/** The text itself, of at most `limit` bytes; `name` is what the sentence calls it. @throws HiveError `invalid_input`. */
+export function boundedBytes(field: string, text: string, limit: number, name = field): string {
+  if (Buffer.byteLength(text) > limit) {
+    const most = `${limit / 1024} KB`;
+    throw invalidInput(`The ${name} is too long: at most ${most}. Put the rest into a file and name it.`, {
+      field,
+    });
+  }
+  return text;
+}
+
+/** The same as `bounded` for a field in which somebody must see something. */
+export function required(field: string, text: string, limit: number): string {
+  return visible(field, bounded(field, text, limit));
+}
+
+/** The text itself. @throws HiveError `invalid_input` where nobody would see anything. */
+export function visible(field: string, text: string): string {
+  if (isBlank(text)) throw invalidInput(`The ${field} is empty: give it a text.`, { field });
+  return text;
+}
+
+/** A list of at most `limit` items, itself. @throws HiveError `invalid_input` that names the field. */
+export function atMost<T>(field: string, items: readonly T[], limit: number): readonly T[] {
+  if (items.length > limit)
+    throw invalidInput(`There are ${items.length} ${field}: at most ${limit} are possible.`, { field });
+  return items;
+}
