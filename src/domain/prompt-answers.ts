@@ -22,8 +22,8 @@ export function resolveAnswer(
   stamp: Pick<PromptAnswer, 'by' | 'via' | 'response_id' | 'responded_at'>,
 ): PromptAnswer {
   const comment = boundedOptional('comment', request.comment, PROMPT_LIMITS.comment);
-  const selected = [...new Set((request.selected ?? []).map(cleanText))];
   const labels = prompt.options.map((option) => option.label);
+  const selected = [...new Set((request.selected ?? []).map((given) => matching(labels, cleanText(given))))];
   if (selected.length > 0) {
     const unknown = selected.find((label) => !labels.includes(label));
     if (unknown !== undefined)
@@ -35,10 +35,16 @@ export function resolveAnswer(
   }
   const decision = bounded('answer', request.decision ?? '', PROMPT_LIMITS.decision);
   if (isBlank(decision)) throw invalidAnswer(prompt, 'the answer is empty');
-  if (labels.includes(decision)) return { decision, selected: [decision], comment, ...stamp };
+  const label = matching(labels, decision);
+  if (labels.includes(label)) return { decision: label, selected: [label], comment, ...stamp };
   if (!prompt.allow_free_text)
     throw invalidAnswer(prompt, `"${excerpt(decision, SHOWN)}" is none of the options and free text is off`);
   return { decision, selected: [], comment, ...stamp };
+}
+
+/** The label that is meant: an option's ends were trimmed when it was asked, so white space around it says nothing. What matches none stays as it was given. */
+function matching(labels: readonly string[], given: string): string {
+  return labels.includes(given) ? given : (labels.find((label) => label === given.trim()) ?? given);
 }
 
 /** How much of what was refused, or was offered instead, a sentence repeats. */

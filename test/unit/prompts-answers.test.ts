@@ -49,6 +49,24 @@ describe('an answer', () => {
     expect(resolve(colours, { decision: 'mauve' })).toEqual(['mauve', []]);
   });
 
+  test.each([
+    ['where free text is on', true],
+    ['where it is off', false],
+  ])('with white space around a label is that option, %s', (_where, allow_free_text) => {
+    for (const decision of ['green ', ' green', '\tgreen\n'])
+      expect(resolve({ ...colours, allow_free_text }, { decision })).toEqual(['green', ['green']]);
+    expect(resolve({ ...colours, allow_free_text }, { selected: ['green '] })).toEqual(['green', ['green']]);
+  });
+
+  test('by selection with and without white space names an option once', () => {
+    const several = { ...colours, multi_select: true };
+    expect(resolve(several, { selected: ['red', ' red', 'blue '] })).toEqual(['red, blue', ['red', 'blue']]);
+  });
+
+  test('in free text stays as it was typed', () => {
+    expect(resolve(colours, { decision: '  light green ' })).toEqual(['  light green ', []]);
+  });
+
   test('prefers what was selected to what was written', () => {
     expect(resolve(colours, { selected: ['red'], decision: 'blue' })).toEqual(['red', ['red']]);
   });
