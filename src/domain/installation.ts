@@ -93,19 +93,39 @@ export interface ServerSetting {
   env_vars?: string[];
 }
 
-/** What Hive reads from its environment and Codex would keep from it. */
+/**
+ * What `hive mcp` reads from its environment and Codex would keep from it: whatever docs/environment.md says
+ * that all of Hive, the clients or `hive mcp` read. A test compares the two.
+ */
 const CODEX_ENVIRONMENT = [
   'HIVE_STORE',
+  'HIVE_LISTEN_URL',
+  'HIVE_LOG',
   'HIVE_AGENT',
   'HIVE_PARENT',
+  'HIVE_USER',
   'HIVE_SOURCE',
+  'HIVE_MENTION_TTL',
+  'HIVE_NOTIFY_COMMAND',
+  'HIVE_ESCALATE',
   'HIVE_WAKE',
   'HIVE_CODEX',
   'CODEX_HOME',
-  'HIVE_LOG',
   'XDG_STATE_HOME',
+  'XDG_CACHE_HOME',
+  'NODE_DISABLE_COMPILE_CACHE',
+  'NODE_EXTRA_CA_CERTS',
   'XDG_RUNTIME_DIR',
   'DBUS_SESSION_BUS_ADDRESS',
+  'PGHOST',
+  'PGPORT',
+  'PGDATABASE',
+  'PGUSER',
+  'PGPASSWORD',
+  'PGPASSFILE',
+  'PGSSLMODE',
+  'PGOPTIONS',
+  'PGCONNECT_TIMEOUT',
 ];
 
 export function serverSetting(client: HookClient, program: readonly string[]): ServerSetting {

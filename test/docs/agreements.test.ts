@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
+import { serverSetting } from '../../src/domain/installation.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
@@ -113,6 +114,16 @@ describe('environment variables', () => {
   test('docs/environment.md has each that the code reads, and no other', () => {
     const rows = tableUnder('docs/environment.md', '## Variables of Hive');
     expect(rows.flatMap(([name = '']) => codeIn(name)).sort()).toEqual(variablesInCode());
+  });
+
+  test('Codex is told to hand on each that hive mcp reads', () => {
+    const rows = ['## Variables of Hive', '## Variables of others'].flatMap((heading) =>
+      tableUnder('docs/environment.md', heading),
+    );
+    const handed = rows
+      .filter(([, by = '']) => by.split(', ').some((one) => ['all', 'clients', '`hive mcp`'].includes(one)))
+      .flatMap(([name = '']) => codeIn(name));
+    expect(serverSetting('codex', ['hive']).env_vars?.toSorted()).toEqual(handed.sort());
   });
 
   test('no other page invents one', () => {
