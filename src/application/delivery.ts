@@ -41,7 +41,8 @@ export function createDelivery(store: Store): DeliveryService {
     hand: (ask_ids, carrier, reader) =>
       store.writeReceipt(async (tx) => {
         const delivered: Delivered[] = [];
-        for (const ask_id of ask_ids) {
+        // One that is named twice is handed once: the second time would call it repeated.
+        for (const ask_id of new Set(ask_ids)) {
           const prompt = await tx.prompts.get(ask_id);
           if (prompt === undefined) continue;
           const stamped = isUncollected(prompt) && (reader === undefined || isReceiver(prompt, reader));

@@ -68,6 +68,15 @@ describe('undisturbed', () => {
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
   });
 
+  test('an answer that is asked for twice in one poll is handed once, and not as repeated', async () => {
+    const at = await scene();
+    const ask_id = await answered(at);
+    const { prompts } = await at.agent.call('hivemind_poll', { ask_ids: [ask_id, ask_id] });
+    expect(prompts).toMatchObject([{ ask_id, decision: 'yes' }]);
+    expect((prompts as object[])[0]).not.toHaveProperty('repeated');
+    expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed']);
+  });
+
   test('looking at what is pending hands nothing', async () => {
     const at = await scene();
     const ask_id = await asked(at.agent);
