@@ -1,9 +1,8 @@
 /** Claims: who has taken a prompt up to answer it. A claim never stands in an answer's way (domain/claims.ts). */
 import { claimPrompt, releasePrompt } from '../domain/claims.ts';
-import { HiveError } from '../domain/errors.ts';
-import { isExpired, type Prompt } from '../domain/prompts.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import type { Store, WriteTx } from './ports.ts';
-import { appendPrompt, recordExpiry } from './prompt-records.ts';
+import { appendPrompt, findCurrent, findPrompt } from './prompt-records.ts';
 
 export interface ClaimService {
   /** `accepted` is false when another's living desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
@@ -23,8 +22,7 @@ export function createClaims(store: Store): ClaimService {
   return {
     claim: (ask_id, { by, desk_id }) =>
       store.write(async (tx) => {
-        const found = await find(tx, ask_id);
-        const prompt = isExpired(found, tx.now) ? await recordExpiry(tx, found) : found;
+        const prompt = await findCurrent(tx, ask_id);
         const holder = await tx.claims.holder(ask_id, tx.now);
         const claimed = claimPrompt(prompt, by, holder, tx.now);
         if (claimed !== prompt) {
@@ -39,7 +37,7 @@ export function createClaims(store: Store): ClaimService {
 
     release: (ask_id, desk_id) =>
       store.write(async (tx) => {
-        const prompt = await find(tx, ask_id);
+        const prompt = await findPrompt(tx, ask_id);
         if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
         return { released: true, prompt: await recordRelease(tx, prompt, 'let_go') };
       }),
@@ -84,10 +82,4 @@ async function recordRelease(tx: WriteTx, prompt: Prompt, reason: ReleaseReason)
   await tx.prompts.update(released);
   await appendPrompt(tx, 'prompt/released', released, { by: prompt.claimed_by, reason });
   return released;
-}
-
-async function find(tx: WriteTx, ask_id: string): Promise<Prompt> {
-  const prompt = await tx.prompts.get(ask_id);
-  if (prompt !== undefined) return prompt;
-  throw new HiveError('prompt_not_found', `There is no prompt ${ask_id}: check the id.`, { ask_id });
 }

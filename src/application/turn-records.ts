@@ -1,6 +1,6 @@
 /** What services, hooks and the end of a session do to turns, inside a transaction of theirs. */
 import { answerInterrupt, interruptedBy, wasInterrupted } from '../domain/interrupts.ts';
-import { cancelPrompt, isExpired, type Prompt } from '../domain/prompts.ts';
+import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { runsInside } from '../domain/sessions.ts';
 import { saysInterrupted, TRANSCRIPT_TAIL_BYTES } from '../domain/transcripts.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../domain/turns.ts';
 import type { CallTrace } from './identity.ts';
 import type { Files, ReadTx, WriteTx } from './ports.ts';
+import { recordCancel } from './prompt-records.ts';
 
 export type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
 
@@ -63,12 +64,7 @@ async function cancelFalling(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<str
 async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<void> {
   if (end.state !== 'aborted' || end.abort_reason === 'ended') return;
   const { abort_reason: reason } = end;
-  const who = { by: end.by ?? prompt.agent, via: end.via ?? ('hook' as const) };
-  const cancelled = cancelPrompt(prompt, { ...who, reason }, tx.now);
-  await tx.prompts.settle(cancelled, tx.now);
-  const { session_id, ask_id: subject, status } = cancelled;
-  const data = { status, cancel_reason: reason, ...who };
-  await tx.events.append({ type: 'prompt/cancelled', session_id, subject, data });
+  await recordCancel(tx, prompt, { by: end.by ?? prompt.agent, via: end.via ?? 'hook', reason });
 }
 
 /** The subagents that ran inside the turn go with it; those in the background, and Codex's, run on. */

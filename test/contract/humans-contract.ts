@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { OpenDesk } from '../../src/application/desks.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { beginTurn, INTERRUPTED } from '../support/interrupts.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -124,6 +125,21 @@ export function humansContract(engine: StoreEngine): void {
       accepted: false,
     });
     expect(await hive.store.read((tx) => tx.claims.nextLapse())).toBeNull();
+  });
+
+  test('nobody holds what has fallen with its turn, and nobody lets it go later', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const ada = await sit(hive, 'ada');
+    const turn = await beginTurn(hive);
+    const { ask_id } = await ask(hive);
+    await hive.claims.claim(ask_id, { by: 'ada', desk_id: ada.desk_id });
+    await hive.turns.end(turn.turn_id, INTERRUPTED);
+    expect(await hive.store.read((tx) => tx.claims.ofDesk(ada.desk_id))).toEqual([]);
+    expect(await hive.store.read((tx) => tx.claims.nextLapse())).toBeNull();
+    await ada.close();
+    expect(await hive.claims.releaseLapsed()).toBe(0);
+    expect(await typesOf(hive, ask_id)).toEqual(['prompt/created', 'prompt/claimed', 'prompt/cancelled']);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'cancelled', claimed_by: 'ada' });
   });
 
   test('a claim is let go by whose it is, and by the desk that closes', async () => {
