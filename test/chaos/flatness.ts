@@ -25,10 +25,12 @@ export interface Flatness {
 }
 
 /** What a collector has not collected yet is no leak: so much more may be there, of what there was … */
-const MEMORY_PART = 0.1;
-/** … or, in a run shorter than this, in MiB: a heap of V8's takes some minutes to come to its size (measured). */
-const WARM_MS = 5 * 60_000;
-const WARMING_MIB = 40;
+const MEMORY_PART = 0.05;
+/** … and, because a slow leak hides in that, no more than so many MiB an hour (6 to 27 are measured in twenty minutes). */
+const STEEPEST = 60;
+/** In a shorter run the collector's steps are steeper than any leak: there so many MiB are allowed, and no slope is judged. */
+const WARM_MS = 10 * 60_000;
+const WARMING_MIB = 15;
 /** A request may be under way when the sample is taken. */
 const FILES_MORE = 4;
 
@@ -44,7 +46,7 @@ export function judge(process: string, samples: readonly Sample[], every_ms: num
   const slope = slopeOf(of(samples.slice(third), 'memory')) * (3_600_000 / every_ms);
   const grows = [
     ...(third === 0 ? ['not measured'] : []),
-    ...(memory[1] > memory[0] + allowed ? ['memory'] : []),
+    ...(memory[1] > memory[0] + allowed || (!short && slope > STEEPEST) ? ['memory'] : []),
     ...(files[1] > files[0] + FILES_MORE ? ['files'] : []),
     ...(watchers[1] > watchers[0] ? ['watchers'] : []),
   ];

@@ -33,6 +33,8 @@ const SHORT_MS = [200, 2_500] as const;
 const LONG_MS = [5_500, 7_000] as const;
 /** The last of the time is left for what was struck to stand up again. */
 const REST_MS = 2_000;
+/** A worker may have no process at the moment of a stroke at it; so many strokes that find none are no chance. */
+const CHANCES = 5;
 
 export function planStrokes(
   seed: number,
@@ -64,4 +66,17 @@ export function planStrokes(
     });
   }
   return strokes;
+}
+
+/**
+ * The faults that a plan holds and that struck nothing: such a run has not shown what it says. A fault that a short
+ * plan does not hold at all, or whose few strokes at one worker each found it without a process, is none of them.
+ */
+export function neverStruck(plan: readonly Stroke[], struck: ReadonlyMap<string, number>): Fault[] {
+  return [...Map.groupBy(plan, ({ fault }) => fault)]
+    .filter(([fault, strokes]) => {
+      const certain = strokes.length >= (strokes.some(({ worker }) => worker !== null) ? CHANCES : 1);
+      return certain && (struck.get(fault) ?? 0) === 0;
+    })
+    .map(([fault]) => fault);
 }

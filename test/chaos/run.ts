@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { checkAll } from './checker.ts';
 import { readLog } from './log.ts';
 import { unleash } from './nemesis.ts';
-import { type Fault, planStrokes } from './plan.ts';
+import { type Fault, neverStruck, planStrokes, type Stroke } from './plan.ts';
 import type { Leg } from './report.ts';
 import { lastOf, readSnapshot } from './snapshot.ts';
 import { agent } from './workers/agent.ts';
@@ -40,14 +40,24 @@ function workersOf(world: World): Worker[] {
   ];
 }
 
-export async function runLeg({ faults, disk, restartPostgres, ...run }: LegOptions): Promise<Leg> {
+/** `missed`: the faults that the plan held and that could not be done. */
+export async function runLeg({
+  faults,
+  disk,
+  restartPostgres,
+  ...run
+}: LegOptions): Promise<Leg & { missed: readonly Fault[] }> {
   const { seed, duration_ms, yard } = run;
-  return runWorkers({
+  let plan: readonly Stroke[] = [];
+  const done = await runWorkers({
     ...run,
     workers: workersOf,
-    nemesis: (workers) =>
-      unleash(planStrokes(seed, { duration_ms, workers, faults }), { yard, disk, restartPostgres }),
+    nemesis: (workers) => {
+      plan = planStrokes(seed, { duration_ms, workers, faults });
+      return unleash(plan, { yard, disk, restartPostgres });
+    },
   });
+  return { ...done, missed: neverStruck(plan, done.struck) };
 }
 
 export interface RunOptions extends Pick<LegOptions, 'engine' | 'seed' | 'duration_ms' | 'yard'> {

@@ -19,6 +19,10 @@ export type Edit = readonly [file: string, from: string, to: string];
 const PROMPTS = 'domain/prompts.ts';
 const FEED = 'application/feed.ts';
 
+/** True each n-th time that a process comes by: counted, so that a seed that found one finds it again. */
+const eachTime = (n: number): string =>
+  `((globalThis.sabotaged = (globalThis.sabotaged ?? 0) + 1) % ${n} === 0)`;
+
 export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'lost-commit': {
     what: 'one write in twenty is acknowledged and rolled back',
@@ -27,7 +31,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       [
         'infrastructure/store/sqlite.ts',
         "writer.database.exec('COMMIT');",
-        "writer.database.exec(Math.random() < 0.05 ? 'ROLLBACK' : 'COMMIT');",
+        `writer.database.exec(${eachTime(20)} ? 'ROLLBACK' : 'COMMIT');`,
       ],
     ],
   },
@@ -132,7 +136,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
   'skipped-event': {
     what: 'a feed drops one batch in ten',
     found_by: 'feeds',
-    edits: [[FEED, 'await onEvents(events);', 'if (Math.random() > 0.1) await onEvents(events);']],
+    edits: [[FEED, 'await onEvents(events);', `if (!${eachTime(10)}) await onEvents(events);`]],
   },
   'repeated-event': {
     what: 'a feed hands one batch in ten out twice',
@@ -141,7 +145,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
       [
         FEED,
         'await onEvents(events);',
-        'await onEvents(events);\n        if (Math.random() < 0.1) await onEvents(events);',
+        `await onEvents(events);\n        if (${eachTime(10)}) await onEvents(events);`,
       ],
     ],
   },

@@ -32,9 +32,23 @@ test('a leak of memory, of files or of watchers is told', () => {
   expect(grown((minute) => ({ watchers: Math.floor(minute / 10) }))).toEqual(['watchers']);
 });
 
-test('in a short run a heap may still come to its size, and files may not', () => {
-  const warming = samples((minute) => ({ memory: minute * 2, files: minute }));
+test('a leak that is slow beside what there is, is told by its slope', () => {
+  // Of a gigabyte: in either case less than a twentieth from third to third.
+  const large = (an_hour: number) => samples((minute) => ({ memory: 900 + (minute * an_hour) / 60 }));
+  expect(judge('hive', large(48), MINUTE).grows).toEqual([]);
+  expect(judge('hive', large(72), MINUTE).grows).toEqual(['memory']);
+});
+
+test('in a short run the heap may still move, but not far, and files may not', () => {
+  const warming = samples((second) => ({ memory: second, files: second }));
   expect(judge('hive', warming, 1_000).grows).toEqual(['files']);
+  expect(
+    judge(
+      'hive',
+      samples((second) => ({ memory: second * 2 })),
+      1_000,
+    ).grows,
+  ).toEqual(['memory']);
 });
 
 test('what was not measured is not called flat', () => {
@@ -42,19 +56,11 @@ test('what was not measured is not called flat', () => {
 });
 
 test('the slope is told by the hour', () => {
-  const { slope } = judge(
+  const creeping = judge(
     'hive',
-    samples((minute) => ({ memory: minute })),
+    samples((minute) => ({ memory: minute / 4 })),
     MINUTE,
   );
-  expect(slope).toBeCloseTo(60);
-  expect(
-    flatnessTable([
-      judge(
-        'hive',
-        samples((minute) => ({ memory: minute })),
-        MINUTE,
-      ),
-    ]),
-  ).toMatch(/hive +30 +114\.5 +124\.5 +60\.0 +20 +20 +1 +1 +flat/);
+  expect(creeping.slope).toBeCloseTo(15);
+  expect(flatnessTable([creeping])).toMatch(/hive +30 +103\.6 +106\.1 +15\.0 +20 +20 +1 +1 +flat/);
 });

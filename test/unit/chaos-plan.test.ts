@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Fault, planStrokes } from '../chaos/plan.ts';
+import { type Fault, neverStruck, planStrokes, type Stroke } from '../chaos/plan.ts';
 import { SABOTAGES } from '../chaos/sabotage.ts';
 import { ROOT } from '../support/children.ts';
 
@@ -31,6 +31,29 @@ describe('a plan', () => {
       expect(at_ms + for_ms).toBeLessThan(OPTIONS.duration_ms);
       expect(WORKERS.includes(worker ?? '')).toBe(fault === 'kill' || fault === 'pause');
     }
+  });
+});
+
+describe('what never struck', () => {
+  const strokes = (fault: Fault, count: number): Stroke[] =>
+    Array.from({ length: count }, (_, at) => ({
+      at_ms: at * 1_000,
+      for_ms: 0,
+      fault,
+      worker: fault === 'kill' || fault === 'pause' ? 'terminal' : null,
+      way: 0,
+    }));
+
+  test('is a fault that was planned and could not be done once', () => {
+    const plan = [...strokes('disk', 1), ...strokes('kill', 9)];
+    expect(neverStruck(plan, new Map([['kill', 1]]))).toEqual(['disk']);
+    expect(neverStruck(plan, new Map([['disk', 1]]))).toEqual(['kill']);
+    expect(neverStruck(plan, new Map(plan.map(({ fault }) => [fault, 1])))).toEqual([]);
+  });
+
+  test('is none that a short run did not plan, nor one whose few strokes found no process', () => {
+    expect(neverStruck(strokes('pause', 2), new Map())).toEqual([]);
+    expect(neverStruck([], new Map())).toEqual([]);
   });
 });
 
