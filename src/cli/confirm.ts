@@ -2,7 +2,8 @@
 import { createInterface } from 'node:readline/promises';
 import { HiveError } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
-import { line, visible } from './text.ts';
+import { revealed } from '../domain/text.ts';
+import { line } from './text.ts';
 
 /** True when the person typed `yes` or the ask_id. @throws HiveError `not_allowed` without a terminal. */
 export async function confirmPermission(prompt: Prompt, decision: string): Promise<boolean> {
@@ -14,7 +15,7 @@ export async function confirmPermission(prompt: Prompt, decision: string): Promi
     );
   }
   output.write(`${line(prompt.agent)} (${line(prompt.project)}) asks for permission:\n`);
-  output.write(`${visible(prompt.question)}\n`);
+  output.write(`${revealed(prompt.question)}\n`);
   const lines = createInterface({ input, output });
   try {
     const typed = await lines.question(`Answer "${line(decision)}"? Type yes to give it: `);

@@ -1,5 +1,6 @@
 /** What a command says: results to stdout, remarks to stderr, JSON when asked for. */
-import { table, visible, visibleJson } from './text.ts';
+import { revealed } from '../domain/text.ts';
+import { table, visibleJson } from './text.ts';
 
 /** Every command has it. */
 export interface Format {
@@ -21,7 +22,7 @@ export function endWithReader(): void {
 
 /** Text of ours or of anybody's, on stdout. */
 export function print(text: string): void {
-  process.stdout.write(`${visible(text)}\n`);
+  process.stdout.write(`${revealed(text)}\n`);
 }
 
 export function printRows(rows: readonly (readonly string[])[], indent = ''): void {
@@ -40,5 +41,5 @@ export function printJsonLine(value: unknown): void {
 
 /** What a person should know beside the result; never part of it. */
 export function remark(sentence: string): void {
-  process.stderr.write(`hive: ${visible(sentence)}\n`);
+  process.stderr.write(`hive: ${revealed(sentence)}\n`);
 }

@@ -2,26 +2,11 @@
  * Text from agents on a terminal (invariant 12): what a terminal would obey, reorder by or hide is shown
  * as what it is; rows are cut at the terminal's width, and stay whole when they go into a pipe.
  */
-
-/** Controls, soft hyphen, fillers, zero width, bidi marks, invisible tags. The same as in elisp/hive-text.el. */
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-
-function reveal(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  if (code < 32) return `^${String.fromCharCode(code ^ 64)}`;
-  if (code === 127) return '^?';
-  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
-}
-
-/** The same text with nothing hidden in it. Newlines and tabs stay. */
-export function visible(text: string): string {
-  return text.replace(HIDDEN, reveal);
-}
+import { HIDDEN, revealed } from '../domain/text.ts';
 
 /** One line of visible text, cut to `columns` where given. */
 export function line(text: string, columns: number = Number.POSITIVE_INFINITY): string {
-  return cut(visible(text.replace(/[ \t\r\n]+/g, ' ').trim()), columns);
+  return cut(revealed(text.replace(/[ \t\r\n]+/g, ' ').trim()), columns);
 }
 
 const WIDE =

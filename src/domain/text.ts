@@ -22,6 +22,25 @@ export function isBlank(text: string): boolean {
   return !VISIBLE.test(text);
 }
 
+/**
+ * What a terminal would obey, reorder by or hide: controls, soft hyphen, fillers, zero width, bidi marks, invisible
+ * tags. A text could forge with them the line that names its author. The same as in elisp/hive-text.el.
+ */
+export const HIDDEN: RegExp =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** The same text with nothing hidden in it, each hidden character shown as what it is. Newlines and tabs stay. */
+export function revealed(text: string): string {
+  return text.replace(HIDDEN, reveal);
+}
+
+function reveal(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 32) return `^${String.fromCharCode(code ^ 64)}`;
+  if (code === 127) return '^?';
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
 /** Cleans every string inside a JSON-like value, keys included. Depth is bounded by JSON parsing before us. */
 export function cleanDeep<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;

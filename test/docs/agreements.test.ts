@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
+import { revealed } from '../../src/domain/text.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
@@ -150,6 +151,28 @@ describe('environment variables', () => {
     const text = readPage('docs/environment.md');
     const section = text.slice(text.indexOf('## What shows an agent at work'));
     expect(AGENT_VARIABLES.filter((name) => !codeIn(section).includes(name))).toEqual([]);
+  });
+});
+
+describe('what is written twice, in TypeScript and in Lisp', () => {
+  test('Emacs shows the same hidden characters as everything else', () => {
+    const [, strings = ''] =
+      /defconst hive-text--hidden\s+\(concat "\["([\s\S]*?)"\]"\)/.exec(read('elisp/hive-text.el')) ?? [];
+    const set = strings
+      .split('\n')
+      .map((row) => /"([^"]*)"/.exec(row)?.[1] ?? '')
+      .join('');
+    const hidden = new Set<number>();
+    for (const [, from = '', to = from] of set.matchAll(/\\[uUx]([\dA-F]+)(?:-\\[uUx]([\dA-F]+))?/g))
+      for (let code = Number.parseInt(from, 16); code <= Number.parseInt(to, 16); code += 1) hidden.add(code);
+    const wrong: string[] = [];
+    // Above Unicode lie the raw bytes of Emacs, which no JSON carries.
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      if (hidden.has(code) !== (revealed(character) !== character)) wrong.push(code.toString(16));
+    }
+    expect(hidden.size).toBeGreaterThan(100);
+    expect(wrong).toEqual([]);
   });
 });
 

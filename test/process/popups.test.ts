@@ -131,7 +131,7 @@ describe('with a desk and dunst', () => {
     }
     await shown(2);
     expect(desktop.sent[0]).toMatchObject({
-      body: ' --urgency=critical\uFFFD&lt;b&gt;bold&lt;/b&gt; &amp; $(touch /tmp/owned) `id` evil',
+      body: ' --urgency=critical\uFFFD&lt;b&gt;bold&lt;/b&gt; &amp; $(touch /tmp/owned) `id` &lt;U+202E&gt;evil&lt;U+202C&gt;',
       actions: ['0', '-x=<y>', '1', 'a b', 'default', 'Open'],
       urgency: 1,
     });

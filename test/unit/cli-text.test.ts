@@ -2,14 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import { age, parseDuration } from '../../src/cli/duration.ts';
 import { EXIT, exitCodeOfError, exitCodeOfPrompts } from '../../src/cli/exit-codes.ts';
-import { line, table, visible, visibleJson, width } from '../../src/cli/text.ts';
+import { line, table, visibleJson, width } from '../../src/cli/text.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import { revealed } from '../../src/domain/text.ts';
 
 describe('text from agents', () => {
   it('shows what a terminal would obey, reorder by or hide', () => {
-    expect(visible('a\u001b[2Jb\u0007\r\u009b')).toBe('a^[[2Jb^G^M<U+009B>');
-    expect(visible('\u202eevil\u200b\u{e0041}')).toBe('<U+202E>evil<U+200B><U+E0041>');
-    expect(visible('tab\tand\nnewline, ünïcode 漢字 🐝')).toBe('tab\tand\nnewline, ünïcode 漢字 🐝');
+    expect(revealed('a\u001b[2Jb\u0007\r\u009b')).toBe('a^[[2Jb^G^M<U+009B>');
+    expect(revealed('\u202eevil\u200b\u{e0041}')).toBe('<U+202E>evil<U+200B><U+E0041>');
+    expect(revealed('tab\tand\nnewline, ünïcode 漢字 🐝')).toBe('tab\tand\nnewline, ünïcode 漢字 🐝');
   });
 
   it('stays the same JSON', () => {

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { revealed } from '../../src/domain/text.ts';
 import { plainBody, plainLabel, plainTitle } from '../../src/infrastructure/desktop/plain-text.ts';
 
 describe("agents' text on its way to a notification server", () => {
   it('never starts with a dash', () => {
     expect(plainTitle('--urgency=critical')).toBe(' --urgency=critical');
-    expect(plainBody('\u0000-x', true)).toBe(' -x');
+    expect(plainBody('\n-x', true)).toBe(' -x');
   });
 
   it('escapes markup in the body, once and not in the title', () => {
@@ -14,18 +15,20 @@ describe("agents' text on its way to a notification server", () => {
     expect(plainTitle('<b>')).toBe('<b>');
   });
 
-  it('holds no control character, no NUL, nothing that reorders or hides', () => {
-    expect(plainTitle('a\u0000b\u001b[1mc\nd')).toBe('a b [1mc d');
-    expect(plainBody('a\u202eb\u200bc\u2066d\ne\u0007', true)).toBe('abcd\ne');
+  it('shows controls, and what reorders or hides, as what it is', () => {
+    expect(plainTitle('a\u0000b\u001b[1mc\nd')).toBe('a^@b^[[1mc d');
+    expect(plainBody('a\u202eb\u200bc\u3164\td\ne\u0007', false)).toBe('a<U+202E>b<U+200B>c<U+3164> d\ne^G');
+    expect(plainBody('\u{e0041}', true)).toBe('&lt;U+E0041&gt;');
+    expect(plainLabel('Allow\u202e')).toBe('Allow<U+202E>');
   });
 
   it('keeps right-to-left text and emoji as they are', () => {
-    expect(plainBody('שלום 👩‍👩‍👧 مرحبا', true)).toBe('שלום 👩‍👩‍👧 مرحبا');
+    expect(plainBody('שלום 👧🏽 مرحبا', true)).toBe('שלום 👧🏽 مرحبا');
   });
 
   it('is never empty: node-notifier takes that for an error', () => {
-    for (const text of ['', '\u0000', '\n']) expect(plainBody(text, true)).toBe(' ');
-    expect(plainLabel('\u200b')).toBe('…');
+    for (const text of ['', ' ', '\n']) expect(plainBody(text, true)).toBe(' ');
+    expect(plainLabel('\n')).toBe('…');
   });
 
   it('fits, well-formed, whatever comes in', () => {
@@ -35,7 +38,8 @@ describe("agents' text on its way to a notification server", () => {
         const title = plainTitle(given);
         expect(Buffer.byteLength(title)).toBeLessThanOrEqual(1_025);
         expect(title.isWellFormed()).toBe(true);
-        expect(title).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
+        expect(title).toBe(revealed(title));
+        expect(title).not.toMatch(/[\t\n]/);
         expect(title.startsWith('-')).toBe(false);
         expect(Buffer.byteLength(plainLabel(given))).toBeLessThanOrEqual(64);
       }),

@@ -3,32 +3,31 @@
  * the first call disables node-notifier for the life of the process, later it throws; a text that starts
  * with `-` is read as an option; `<tags>` in the body vanish as markup.
  */
+import { revealed } from '../../domain/text.ts';
 
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]+/g;
-/** They reorder or hide what stands around them, so that an agent could forge the line that names it. */
-const REORDERING_OR_INVISIBLE = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 const MAX_BYTES = 1_024;
+/** What becomes a space where all is to stand on one line. */
+const LINE_SPACE = /[\t\r\n]+/g;
 
-function plain(text: string, control: RegExp): string {
-  const clean = text.toWellFormed().replace(control, ' ').replace(REORDERING_OR_INVISIBLE, '').trim();
-  const cut = cutBytes(clean, MAX_BYTES);
+function plain(text: string, space: RegExp): string {
+  const cut = cutBytes(revealed(text.toWellFormed().replace(space, ' ').trim()), MAX_BYTES);
   return cut.startsWith('-') ? ` ${cut}` : cut;
 }
 
-/** One line, never an option. */
+/** One line, never an option; what would be hidden is shown as what it is. */
 export function plainTitle(text: string): string {
-  return plain(text, CONTROL) || ' ';
+  return plain(text, LINE_SPACE) || ' ';
 }
 
 /** Lines are kept; `markup` says whether the server would read tags. An empty body is an error to node-notifier. */
 export function plainBody(text: string, markup: boolean): string {
-  const body = plain(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]+/g) || ' ';
+  const body = plain(text, /[\t\r]+/g) || ' ';
   return markup ? body.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;') : body;
 }
 
 /** A button: short, one line. */
 export function plainLabel(text: string): string {
-  return cutBytes(plain(text, CONTROL), 60) || '…';
+  return cutBytes(plain(text, LINE_SPACE), 60) || '…';
 }
 
 function cutBytes(text: string, limit: number): string {
