@@ -6,7 +6,7 @@ import { boundedBytes } from './bounds.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import type { Via } from './prompts.ts';
 import { HUMAN_HANDLE, type Session } from './sessions.ts';
-import { cleanOptional, cleanText } from './text.ts';
+import { characterCount, cleanOptional, cleanText } from './text.ts';
 
 export type AuthorKind = 'human' | 'agent';
 export type MessagePriority = 'normal' | 'urgent';
@@ -116,7 +116,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
   if (body === '') throw invalidInput('The message is empty: say something.', { field: 'body' });
   boundedBytes('body', body, MESSAGE_LIMITS.bodyBytes, 'message');
   const thread = cleanOptional(request.thread?.trim());
-  if (thread !== null && thread.length > MESSAGE_LIMITS.thread) {
+  if (thread !== null && characterCount(thread) > MESSAGE_LIMITS.thread) {
     throw invalidInput(`The thread's name is too long: at most ${MESSAGE_LIMITS.thread} characters.`, {
       field: 'thread',
     });

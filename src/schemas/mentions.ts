@@ -1,6 +1,7 @@
 /** The shape of what comes in about mentions. */
 import { z } from 'zod';
 import { NOTE_LIMIT } from '../domain/mentions.ts';
+import { characters } from './characters.ts';
 
 const name = z.string().min(1).max(200);
 const ids = z.array(z.string().min(1).max(100)).max(500);
@@ -12,7 +13,7 @@ export const processShape = {
     .boolean()
     .optional()
     .describe('Instead of mention_ids: all of them. What you had not read yet comes back with the result.'),
-  note: z.string().max(NOTE_LIMIT).optional().describe('What you did about them, for the record.'),
+  note: characters(NOTE_LIMIT).optional().describe('What you did about them, for the record.'),
 };
 
 /** `mention/list`: the human's own unless a session is named, by handle or by id. */
@@ -28,7 +29,7 @@ export const mentionProcessParams = z.object({
   session: name.nullish(),
   mention_ids: ids.nullish(),
   all: z.boolean().nullish(),
-  note: z.string().max(NOTE_LIMIT).nullish(),
+  note: characters(NOTE_LIMIT).nullish(),
   by: name,
 });
 

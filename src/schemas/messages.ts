@@ -1,12 +1,13 @@
 /** The shape of what comes in about messages. Bounds are the domain's (MESSAGE_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
 import { MESSAGE_LIMITS } from '../domain/messages.ts';
+import { characters } from './characters.ts';
 
 const limits = MESSAGE_LIMITS;
 
-export const messageId: z.ZodString = z.string().min(1).max(limits.id);
+export const messageId: z.ZodString = characters(limits.id).min(1);
 const cursor = z.string().max(2_000);
-const handle = z.string().min(1).max(limits.thread);
+const handle = characters(limits.thread).min(1);
 
 /** `hivemind_post`, and what the library's callers give. */
 export const postShape = {
@@ -20,9 +21,7 @@ export const postShape = {
     .describe(
       'The message_id that this answers; a mention of you in it is dealt with by that. Mention its author as well if they are to be told.',
     ),
-  thread: z
-    .string()
-    .max(limits.thread)
+  thread: characters(limits.thread)
     .optional()
     .describe(
       'A name for the conversation. A reply is in the thread of what it answers unless you say otherwise.',
@@ -45,10 +44,8 @@ export const readShape = {
     .describe(
       'The next_cursor of an earlier read: what came since, oldest first. Left out: the latest messages.',
     ),
-  thread: z
-    .string()
+  thread: characters(limits.thread)
     .min(1)
-    .max(limits.thread)
     .optional()
     .describe('Only this thread of your project, or a message_id: that message and the replies to it.'),
   from: handle.optional().describe('Only messages of this author: a handle, or Human.'),
@@ -68,9 +65,9 @@ const STAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 export const postParams = z.object({
   ...placeShape,
   body: z.string(),
-  by: z.string().min(1).max(limits.thread),
+  by: characters(limits.thread).min(1),
   reply_to: messageId.nullish(),
-  thread: z.string().max(limits.thread).nullish(),
+  thread: characters(limits.thread).nullish(),
   priority: z.enum(['normal', 'urgent']).nullish(),
   expects_reply: z.boolean().nullish(),
   scope: z.enum(['project', 'all']).nullish(),
@@ -87,7 +84,7 @@ const place = z.union([cursor, z.number().int().min(0)]).nullish();
 /** `message/list`: at most 500 a page. */
 export const messageListParams = z.object({
   ...placeShape,
-  thread: z.string().min(1).max(limits.thread).nullish(),
+  thread: characters(limits.thread).min(1).nullish(),
   from: handle.nullish(),
   query: z.string().max(1_000).nullish(),
   after: place,

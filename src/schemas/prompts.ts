@@ -1,20 +1,21 @@
 /** The shape of what comes in about prompts. Bounds are the domain's (PROMPT_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import { PROMPT_LIMITS } from '../domain/prompt-limits.ts';
+import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompt-limits.ts';
+import { characters } from './characters.ts';
 
 const limits = PROMPT_LIMITS;
 
-export const askId: z.ZodString = z.string().min(1).max(limits.key);
+export const askId: z.ZodString = characters(limits.key).min(1);
 
 const option = z.union([
-  z.string().max(limits.optionLabel),
+  characters(limits.optionLabel),
   z.object({
-    label: z.string().max(limits.optionLabel),
-    description: z.string().max(limits.optionDescription).nullish(),
+    label: characters(limits.optionLabel),
+    description: characters(limits.optionDescription).nullish(),
   }),
 ]);
 
-/** What `hivemind_ask_async`, `hivemind_ask` and the library's callers give. */
+/** What `hivemind_ask_async` and `hivemind_ask` give. */
 export const askShape = {
   question: z
     .string()
@@ -30,7 +31,7 @@ export const askShape = {
     ),
   multi_select: z.boolean().optional().describe('Several options may be chosen. Default false.'),
   allow_free_text: z.boolean().optional().describe('The human may write instead of choosing. Default true.'),
-  header: z.string().max(limits.header).optional().describe('A few words that name the topic, for the list.'),
+  header: characters(limits.header).optional().describe('A few words that name the topic, for the list.'),
   context: z.string().optional().describe('Markdown, up to 64 KB: what the human needs to know to decide.'),
   kind: z
     .enum(['question', 'permission'])
@@ -48,27 +49,21 @@ export const askShape = {
     .describe(
       'Give the question up after so long (1 s to 30 days). Default: wait for ever. An expired question carries no decision.',
     ),
-  idempotency_key: z
-    .string()
+  idempotency_key: characters(limits.key)
     .min(1)
-    .max(limits.key)
     .optional()
     .describe('Asked again with the same key, the same question is returned, not a second one.'),
-  group_id: z.string().min(1).max(limits.key).optional().describe('Several questions of one form share it.'),
+  group_id: characters(limits.key).min(1).optional().describe('Several questions of one form share it.'),
   bind: z
     .literal('turn')
     .optional()
     .describe('The question falls when your present turn is interrupted or replaced.'),
   survives_turn: z.boolean().optional().describe('The question stays even when your turn is interrupted.'),
-  label: z
-    .string()
-    .max(limits.key)
+  label: characters(limits.key)
     .optional()
     .describe('A name of your own for this question; never an identity.'),
-  to: z
-    .string()
+  to: characters(limits.key)
     .min(1)
-    .max(limits.key)
     .optional()
     .describe(
       'The name of one human or team, where there are several (hivemind_status names them). Default: everybody.',
@@ -89,15 +84,15 @@ export const pollShape = {
     .number()
     .int()
     .min(0)
-    .max(25_000)
+    .max(LONGEST_WAIT_MS)
     .optional()
-    .describe('Wait up to so long (at most 25,000) for an answer. Default 0: look and return.'),
+    .describe(`Wait up to so long (at most ${LONGEST_WAIT_MS}) for an answer. Default 0: look and return.`),
 };
 
 const answerShape = {
   decision: z.string().nullish().describe('The label of an option, or free text.'),
   selected: z.array(z.string()).nullish().describe('Labels of the options chosen.'),
-  comment: z.string().max(limits.comment).nullish().describe('A remark beside the decision.'),
+  comment: characters(limits.comment).nullish().describe('A remark beside the decision.'),
 };
 
 /** `hivemind_respond`, for coordinators. */
@@ -107,14 +102,14 @@ export const respondShape = { ask_id: askId, ...answerShape };
 export const responseParams = z.object({
   ask_id: askId,
   ...answerShape,
-  by: z.string().min(1).max(limits.key),
-  response_id: z.string().min(1).max(limits.key),
-  store_id: z.string().max(limits.key).nullish(),
+  by: characters(limits.key).min(1),
+  response_id: characters(limits.key).min(1),
+  store_id: characters(limits.key).nullish(),
 });
 
 export const promptRef = z.object({ ask_id: askId });
 /** `prompt/cancel` and `prompt/claim`: which prompt, and who. */
-export const actParams = z.object({ ask_id: askId, by: z.string().min(1).max(limits.key) });
+export const actParams = z.object({ ask_id: askId, by: characters(limits.key).min(1) });
 /** Any precision comes in; what is stored compares as text, so it has the store's own. */
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() });
@@ -125,7 +120,7 @@ export const listParams = z.object({
   agent: z.string().nullish(),
   project: z.string().nullish(),
   kind: z.string().nullish(),
-  to: z.string().max(limits.key).nullish(),
+  to: characters(limits.key).nullish(),
   query: z.string().max(1_000).nullish(),
   limit: z.number().int().min(1).max(500).nullish(),
   cursor: z.string().max(2_000).nullish(),

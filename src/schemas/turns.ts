@@ -1,10 +1,11 @@
 /** The shape of what comes in about turns and interrupts. */
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../domain/interrupts.ts';
-import { PROMPT_LIMITS } from '../domain/prompt-limits.ts';
+import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompt-limits.ts';
+import { characters } from './characters.ts';
 
 const { note, minTimeoutMs, maxTimeoutMs } = INTERRUPT_LIMITS;
-const id = z.string().min(1).max(PROMPT_LIMITS.key);
+const id = characters(PROMPT_LIMITS.key).min(1);
 /** A handle or an id, which may be a long name. */
 const session_id = z.string().min(1).max(500);
 const by = id.nullish();
@@ -13,7 +14,7 @@ const by = id.nullish();
 export const interruptParams = z.object({
   session_id,
   turn_id: id.nullish(),
-  note: z.string().max(note).nullish(),
+  note: characters(note).nullish(),
   timeout_ms: z.number().int().min(minTimeoutMs).max(maxTimeoutMs).nullish(),
   interrupt_id: id.nullish(),
   by,
@@ -34,13 +35,13 @@ export const cancelInterruptParams = interruptParams.pick({
 export const interruptShape = {
   session: session_id.describe('Handle or session_id of the agent to stop, as in Claude-abc12.'),
   turn_id: id.optional().describe('Only this turn; default: the one that runs now.'),
-  note: z.string().max(note).optional().describe('Why, in a sentence: the agent and its human read it.'),
+  note: characters(note).optional().describe('Why, in a sentence: the agent and its human read it.'),
   wait_ms: z
     .number()
     .int()
     .min(0)
-    .max(25_000)
+    .max(LONGEST_WAIT_MS)
     .optional()
-    .describe('Wait up to so long for the turn to end (at most 25,000). Default 25,000.'),
+    .describe(`Wait up to so long for the turn to end (at most ${LONGEST_WAIT_MS}). Default ${LONGEST_WAIT_MS}.`),
   interrupt_id: id.optional().describe('Wait on for a request of before, instead of asking anew.'),
 };
