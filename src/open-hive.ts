@@ -158,8 +158,7 @@ async function openDriver(
     return openPostgresAt(address, env, { busy_ms });
   }
   checkSqliteVersion(process.versions['sqlite'] ?? '0');
-  await prepareSqliteFile(address);
-  return openSqlite(address, { busy_ms });
+  return openSqlite(await prepareSqliteFile(address), { busy_ms });
 }
 
 /** Loaded when the doctor is asked: nobody else pays for it. */

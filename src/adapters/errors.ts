@@ -1,6 +1,6 @@
 /** The one table from domain errors to what the wires carry. An MCP result carries `code: sentence`, JSON-RPC this. */
 import { z } from 'zod';
-import { type ErrorCode, HiveError, isTransient } from '../domain/errors.ts';
+import { type ErrorCode, HiveError, isTransient, sentence } from '../domain/errors.ts';
 
 /** JSON-RPC 2.0, section 5.1; -32000 to -32099 are ours. */
 export const RPC_CODES = {
@@ -34,10 +34,10 @@ export function toWireError(error: unknown): WireError {
     return { code, message: `${error.code}: ${error.message}`, data: { code: error.code, ...error.details } };
   }
   if (error instanceof z.ZodError) {
-    const sentence = z.prettifyError(error).replace(/\s*\n\s*/g, ' ');
+    const said = sentence(z.prettifyError(error).replace(/\s*\n\s*/g, ' '));
     return {
       code: RPC_CODES.invalidParams,
-      message: `invalid_input: ${sentence}`,
+      message: `invalid_input: ${said}`,
       data: { code: 'invalid_input' },
     };
   }

@@ -15,6 +15,7 @@ const KINDS = [
   'outreach',
   'turns',
   'sessions',
+  'tokens',
   'desks',
   'events',
 ] as const satisfies readonly (keyof WriteTx)[];

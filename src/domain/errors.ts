@@ -31,13 +31,21 @@ export type ErrorCode =
   | 'cancelled'
   | 'internal';
 
+/** What a sentence quotes may be of any length; more than this nobody reads, and a frame must hold it. */
+const LONGEST_SENTENCE = 2_000;
+
+/** The sentence of an error, cut where it is absurdly long. */
+export function sentence(message: string): string {
+  return message.length > LONGEST_SENTENCE ? `${message.slice(0, LONGEST_SENTENCE)}…` : message;
+}
+
 /** An error with a stable `code`; `details` carries what a program may want to act on. */
 export class HiveError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}) {
-    super(message);
+    super(sentence(message));
     this.name = 'HiveError';
     this.code = code;
     this.details = details;

@@ -3,7 +3,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { retentionDays } from '../../src/application/retention.ts';
+import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { sealOfPrompt } from '../../src/infrastructure/store/prompt-rows.ts';
+import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive, recordingLog } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -31,7 +33,10 @@ function grow(store: string, days: number): void {
 const TIMES = [
   ['prompts', 'created_at'],
   ['prompts', 'settled_at'],
+  ['responses', 'responded_at'],
   ['sessions', 'ended_at'],
+  ['connections', 'opened_at'],
+  ['tokens', 'revoked_at'],
   ['messages', 'at'],
   ['events', 'at'],
 ] as const;
@@ -66,6 +71,51 @@ it('removes what settled long ago, with its answers and its events', async () =>
   expect(countOf(store, 'responses')).toBe(0);
   expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toEqual([]);
   expect(await hive.store.read((tx) => tx.events.of(kept, 10))).toHaveLength(2);
+});
+
+it('keeps what was answered late for as long as an answer in time, counted from the answer', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.cancel(ask_id, HUMAN, 'human');
+  grow(store, DAYS + 1);
+  await hive.prompts.respond({ ask_id, decision: 'after all', actor: HUMAN });
+  await hive.retention.sweep(DAYS);
+  expect((await hive.prompts.get(ask_id)).late_response).toMatchObject({ decision: 'after all' });
+  grow(store, DAYS + 1);
+  await hive.retention.sweep(DAYS);
+  await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no prompt');
+});
+
+it('knows every table: what is in none of its kinds is meant to stay', () => {
+  const staying = tablesOfStore().filter(({ table }) => !agingTables().has(table));
+  expect(staying.map(({ table }) => table).sort()).toEqual([
+    'counters',
+    'humans',
+    'meta',
+    'preferences',
+    'teams',
+  ]);
+});
+
+it('removes a revoked token, and a connection whose session is gone or never was', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  for (const name of ['kept', 'revoked']) await hive.tokens.make({ name });
+  await hive.tokens.revoke('revoked');
+  const { session_id } = await introduce(hive);
+  const place = { machine: 'elsewhere', pid: 1, parent_pid: null };
+  for (const connection_id of ['named', 'unnamed'])
+    await hive.sessions.openConnection({ connection_id, ...place });
+  await hive.store.write((tx) => tx.sessions.nameConnection('named', session_id));
+  grow(store, DAYS + 1);
+  expect(await hive.retention.sweep(DAYS)).toMatchObject({ tokens: 1, connections: 1 });
+  expect((await hive.tokens.list()).map(({ name }) => name)).toEqual(['kept']);
+  expect(countOf(store, 'connections')).toBe(1);
+  await endSession(hive, session_id);
+  grow(store, DAYS + 1);
+  await hive.retention.sweep(DAYS);
+  expect(countOf(store, 'connections')).toBe(0);
 });
 
 it('keeps what waits, however old, with its trail', async () => {

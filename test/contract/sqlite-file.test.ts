@@ -1,5 +1,5 @@
 /** The file of a SQLite store: how it comes into being, and what happens to it while it is open. */
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { existsSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
@@ -96,6 +96,18 @@ test('damage that no reading meets is found by the doctor', async () => {
     text: expect.stringContaining(index.name),
     advice: expect.stringMatching(/is damaged.*restore a backup/),
   });
+});
+
+test('through a link it is the same store, and its bell the same bell', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const link = join(tempFolder(), 'linked.db');
+  symlinkSync(store, link);
+  const linked = await openTestHive(link);
+  const rung = new Promise<void>((resolve) => linked.store.watch(resolve));
+  await ask(hive);
+  await rung;
+  expect(namesIn(dirname(link))).toEqual(['linked.db']);
 });
 
 describe('a store that others move or remove while it is open', () => {

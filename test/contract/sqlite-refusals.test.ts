@@ -1,6 +1,7 @@
 /** What is refused as the file of a SQLite store, changing nothing. */
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -116,6 +117,38 @@ describe('is refused, and nothing is changed:', () => {
       message: expect.stringMatching(/can be written by other users.*chmod go-w/),
     });
     expect([namesIn(folder), statSync(folder).mode & 0o777]).toEqual([[], mode]);
+  });
+
+  test('a link to a file in a folder where others can write', async () => {
+    const open = tempFolder();
+    await (await openTestHive(join(open, 'hive.db'))).close();
+    chmodSync(open, 0o777);
+    const link = join(tempFolder(), 'hive.db');
+    symlinkSync(join(open, 'hive.db'), link);
+    expect(await refusal(link)).toMatchObject({
+      code: 'store_unsafe',
+      message: expect.stringContaining(open),
+    });
+  });
+
+  test('a link to a file on a network file system', async () => {
+    const far = tempFolder();
+    await (await openTestHive(join(far, 'hive.db'))).close();
+    const link = join(tempFolder(), 'hive.db');
+    symlinkSync(join(far, 'hive.db'), link);
+    const type = (folder: string): number => (folder === far ? NFS : EXT4);
+    await expect(prepareSqliteFile(link, type)).rejects.toMatchObject({ code: 'store_unsafe' });
+  });
+
+  // Only root can give a folder away, and so make one to look at.
+  test.runIf(process.getuid?.() === 0)('a folder of another user, who can write it', async () => {
+    const folder = tempFolder();
+    chownSync(folder, 65_534, 65_534);
+    expect(await refusal(join(folder, 'hive.db'))).toMatchObject({
+      code: 'store_unsafe',
+      message: expect.stringMatching(/belongs to another user \(uid 65534\).*chown/),
+    });
+    expect(namesIn(folder)).toEqual([]);
   });
 
   test('a network file system, before even a folder is made there', async () => {

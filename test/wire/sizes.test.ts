@@ -162,6 +162,21 @@ test('the reply to a long answer fits as well', async () => {
   expect((await hive.prompts.get(ask_id)).decision).toBe(long);
 });
 
+test.each([
+  ['a name that nobody knows', 'desk/preferences', { ['k'.repeat(1_000_000)]: 1 }],
+  [
+    'many of them',
+    'desk/preferences',
+    Object.fromEntries(Array.from({ length: 40_000 }, (_, n) => [`k${n}`, 1])),
+  ],
+  ['an id of a megabyte', 'prompt/get', { ask_id: 'x'.repeat(1_000_000) }],
+  ['an agent of a megabyte', 'turn/interrupt', { session: 'x'.repeat(1_000_000) }],
+])('the refusal of %s fits as well', async (_what, method, params) => {
+  const { sidecar } = await connect();
+  await expect(sidecar.request(method, params)).rejects.toThrow();
+  expect(sidecar.largest()).toBeLessThan(LIMIT);
+});
+
 test('what only the store needs does not travel', async () => {
   const { hive, sidecar } = await connect();
   await ask(hive, { idempotency_key: 'key', urgency: 'low' });

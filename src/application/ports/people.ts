@@ -34,12 +34,12 @@ export interface HumanRecords extends HumanReads {
   removeTeam(folded: string): Promise<boolean>;
 }
 
-export interface TokenReads {
+export interface TokenReads extends PrunableReads {
   get(name: string): Promise<Token | undefined>;
   byDigest(digest: string): Promise<Token | undefined>;
   list(): Promise<Token[]>;
 }
 
-export interface TokenRecords extends TokenReads {
+export interface TokenRecords extends TokenReads, Prunable {
   put(token: Token): Promise<void>;
 }

@@ -21,10 +21,12 @@ type Hanging = readonly [table: string, column: string, through?: (which: string
 
 const SETTLED = `status IN ('responded', 'expired', 'cancelled') AND settled_at < $1`;
 
+/** An answer that came late has its own time. */
 const PROMPTS: Kind = {
   table: 'prompts',
   key: 'ask_id',
-  where: SETTLED,
+  where: `${SETTLED}
+    AND NOT EXISTS (SELECT 1 FROM responses WHERE responses.ask_id = prompts.ask_id AND responded_at >= $1)`,
   with: [
     ['responses', 'ask_id'],
     ['popups', 'ask_id'],
@@ -57,6 +59,7 @@ const SESSIONS: Kind = {
       WHERE parent_session_id IS NOT NULL AND (state <> 'ended' OR ended_at >= $1))`,
   with: [
     ['tool_callers', 'session_id'],
+    ['gates', 'session_id'],
     ['stop_guards', 'session_id'],
     ['prints', 'session_id'],
     ['wakers', 'session_id'],
@@ -67,6 +70,16 @@ const SESSIONS: Kind = {
     ['events', 'subject'],
   ],
 };
+
+/** Of a process that ended without a word, on a machine that never came back; each process clears those of its own machine. */
+const CONNECTIONS: Kind = {
+  table: 'connections',
+  key: 'connection_id',
+  where: `opened_at < $1 AND (session_id IS NULL OR session_id NOT IN (SELECT session_id FROM sessions))`,
+  with: [],
+};
+
+const TOKENS: Kind = { table: 'tokens', key: 'name', where: 'revoked_at < $1', with: [] };
 
 const TURNS: Kind = {
   table: 'turns',
@@ -93,7 +106,15 @@ export const pruneOutreach = (sql: Sql): Pruning => pruning(sql, OUTREACH);
 export const pruneTurns = (sql: Sql): Pruning => pruning(sql, TURNS);
 export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
 export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
-export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS);
+export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
+export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
+
+/** What ages, with all that hangs on it; desks and events, which have rules of their own, as well. */
+export function agingTables(): ReadonlySet<string> {
+  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, TURNS, OUTREACH];
+  const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
+  return new Set([...tables, 'desks', 'events']);
+}
 
 /** A lease that has lapsed is a desk that is gone, however recently. */
 export function pruneDesks(sql: Sql, now: string): Pruning {
@@ -138,26 +159,27 @@ export function pruneEvents(sql: Sql): Pruning {
   };
 }
 
-function pruning(sql: Sql, kind: Kind): Pruning {
+function pruning(sql: Sql, ...kinds: readonly Kind[]): Pruning {
   return {
     async prunable(before) {
-      const { counts } = statementsOf(kind);
       const total: Record<string, number> = {};
-      for (const [table, query] of counts) {
+      for (const [table, query] of kinds.flatMap((kind) => statementsOf(kind).counts)) {
         const found = await count(sql, query, [before]);
         if (found > 0) total[table] = (total[table] ?? 0) + found;
       }
       return total;
     },
     async prune(before, limit) {
-      const { find, mark, deletions } = statementsOf(kind);
       const total: Record<string, number> = {};
-      for (const row of await sql.all(find, [before, limit])) {
-        const id = String(row[kind.key]);
-        const [last] = await sql.all(mark, [id]);
-        await raiseMark(sql, last);
-        for (const [table, deletion] of deletions)
-          total[table] = (total[table] ?? 0) + (await sql.run(deletion, [id]));
+      for (const kind of kinds) {
+        const { find, mark, deletions } = statementsOf(kind);
+        for (const row of await sql.all(find, [before, limit])) {
+          const id = String(row[kind.key]);
+          const [last] = await sql.all(mark, [id]);
+          await raiseMark(sql, last);
+          for (const [table, deletion] of deletions)
+            total[table] = (total[table] ?? 0) + (await sql.run(deletion, [id]));
+        }
       }
       return total;
     },

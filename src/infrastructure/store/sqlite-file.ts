@@ -1,7 +1,16 @@
 /**
  * The file of a SQLite store: what is refused before it is opened. Every refusal changes nothing.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, statfsSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
@@ -29,13 +38,15 @@ export function checkSqliteVersion(version: string): void {
 }
 
 /**
- * Makes sure that `path` is a store of ours, creating it (folder 0700, file 0600) where there is none.
+ * Makes sure that `given` is a store of ours, creating it (folder 0700, file 0600) where there is none. Resolves to where
+ * the file itself lies: whoever comes through a link meets the same checks, and the same bell, as whoever does not.
  * @throws HiveError `store_unsafe`, `store_foreign`, `store_unavailable`.
  */
 export async function prepareSqliteFile(
-  path: string,
+  given: string,
   fileSystemType: (folder: string) => number = typeOf,
-): Promise<void> {
+): Promise<string> {
+  const path = existsSync(given) ? realpathSync.native(given) : given;
   const folder = dirname(path);
   const create = existsSync(path) ? null : (await import('./sqlite-creation.ts')).createStoreFile;
   try {
@@ -46,6 +57,7 @@ export async function prepareSqliteFile(
     refuseOpenFolder(folder);
     create?.(path);
     checkHeader(path);
+    return path;
   } catch (error) {
     if (error instanceof HiveError) throw error;
     const said = error instanceof Error ? error.message : String(error);
@@ -87,10 +99,20 @@ function refuseNetwork(folder: string, fileSystemType: (folder: string) => numbe
 }
 
 function refuseOpenFolder(folder: string): void {
-  if (process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0) {
+  const me = process.getuid?.();
+  if (me === undefined) return;
+  const { mode, uid } = statSync(folder);
+  if ((mode & 0o022) !== 0) {
     throw new HiveError(
       'store_unsafe',
       `The folder ${folder} can be written by other users. Nothing was changed; run: chmod go-w '${folder}'`,
+    );
+  }
+  // Its owner may write it, whatever its mode; root may write everything anyhow.
+  if (uid !== me && uid !== 0) {
+    throw new HiveError(
+      'store_unsafe',
+      `The folder ${folder} belongs to another user (uid ${uid}). Nothing was changed; take it over with chown, or set HIVE_STORE to a folder of yours.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 /** The statements of tokens. */
 import type { TokenRecords } from '../../application/ports.ts';
 import type { Token } from '../../domain/tokens.ts';
+import { pruneTokens } from './prune.ts';
 import { type Sql, type Statement, statement, table } from './sql.ts';
 
 const tokens = table<Token>('tokens', {
@@ -30,5 +31,6 @@ export function tokenStatements(sql: Sql): TokenRecords {
     async put(token) {
       await sql.run(PUT, tokens.encode(token));
     },
+    ...pruneTokens(sql),
   };
 }
