@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
+import type { Reporter } from 'vitest/node';
 
 // The same as esbuild's text loader in scripts/build.mjs: `import sql from './0001_….sql'` is the text.
 const sqlAsText: Plugin = {
@@ -8,6 +9,17 @@ const sqlAsText: Plugin = {
   load(id) {
     if (!id.endsWith('.sql')) return;
     return `export default ${JSON.stringify(readFileSync(id, 'utf8'))};`;
+  },
+};
+
+/** A retry keeps a stalled machine from failing a run, and must hide no flake: it is named at the end. */
+const retried: Reporter = {
+  onTestRunEnd(modules) {
+    const names = modules
+      .flatMap((module) => [...module.children.allTests()].filter((test) => test.diagnostic()?.flaky))
+      .map((test) => `  ${test.module.relativeModuleId} > ${test.fullName}`);
+    if (names.length > 0)
+      process.stdout.write(`\nFailed once and passed when retried:\n${names.join('\n')}\n`);
   },
 };
 
@@ -22,6 +34,7 @@ const config: ViteUserConfig = defineConfig({
   plugins: [sqlAsText],
   test: {
     pool: 'forks',
+    reporters: ['default', retried],
     maxWorkers: 2,
     testTimeout: 20_000,
     // A shared machine can stall a real process for seconds; a test that fails twice has found something.

@@ -31,6 +31,7 @@ const tasks = {
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],
+  audit: [modulesOnly, 'scripts/audit.mjs'],
   format: [modulesOnly, 'scripts/protocol.mjs', 'node_modules/@biomejs/biome/bin/biome check --write'],
 };
 

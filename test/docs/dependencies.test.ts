@@ -1,8 +1,10 @@
 /** What Hive ships with: each package is named in docs/dependencies.md, under a licence that was looked at. */
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
+import { tempFolder } from '../support/temp.ts';
 import { codeIn, readPage, tableUnder } from './support.ts';
 
 interface Manifest {
@@ -79,4 +81,37 @@ test('no runtime package runs anything when it is installed, or is compiled then
 test('the page tells how many they are', () => {
   const [, count] = /Altogether (\d+) packages/.exec(readPage('docs/dependencies.md')) ?? [];
   expect(Number(count)).toBe(TREE.length);
+});
+
+describe('npm run audit', () => {
+  /** Runs it with an npm that says so. */
+  function audit(said: string): { code: number | null; out: string } {
+    const bin = tempFolder();
+    writeFileSync(join(bin, 'said'), said);
+    writeFileSync(join(bin, 'npm'), `#!/bin/sh\ncat ${join(bin, 'said')}\nexit 1\n`, { mode: 0o755 });
+    const env = { PATH: `${bin}:/usr/bin:/bin` };
+    const script = join(ROOT, 'scripts/audit.mjs');
+    const { status, stdout, stderr } = spawnSync(process.execPath, [script], { env, encoding: 'utf8' });
+    return { code: status, out: stdout + stderr };
+  }
+  const found = (severity: string): string =>
+    JSON.stringify({
+      vulnerabilities: { hono: { name: 'hono', severity, range: '<5' } },
+      metadata: { vulnerabilities: { total: 1, [severity]: 1 } },
+    });
+
+  test('fails on what is high or critical, and names it', () => {
+    expect(audit(found('high'))).toMatchObject({ code: 1, out: expect.stringContaining('high: hono <5') });
+    expect(audit(found('critical'))).toMatchObject({ code: 1 });
+    expect(audit(found('moderate'))).toMatchObject({ code: 0, out: expect.stringContaining('1 milder') });
+  });
+
+  test('says so when the registry takes no audits', () => {
+    const refused = '{"message": "405 Method Not Allowed - POST …", "method": "POST"}';
+    expect(audit(refused)).toMatchObject({ code: 0, out: expect.stringMatching(/^NOT AUDITED: .*405/) });
+  });
+
+  test('does not take what it cannot read for an answer', () => {
+    expect(audit('Segmentation fault')).toMatchObject({ code: 1 });
+  });
 });

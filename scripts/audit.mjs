@@ -1,0 +1,41 @@
+// `npm run audit`: asks the registry for known weaknesses of what is installed with Hive (docs/dependencies.md).
+// Fails on one that is high or critical. A registry that takes no audits is no finding, and is said plainly.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const words = ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=30000'];
+const { stdout, stderr, error } = spawnSync('npm', words, { cwd: root, encoding: 'utf8' });
+if (error !== undefined) throw error;
+
+const told = read(stdout);
+const counts = told?.metadata?.vulnerabilities;
+if (counts !== undefined) {
+  const bad = Object.values(told.vulnerabilities ?? {}).filter(({ severity }) => isBad(severity));
+  for (const { name, severity, range } of bad) console.log(`${severity}: ${name} ${range}`);
+  const milder = counts.total - bad.length;
+  console.log(
+    `Audit: ${bad.length} high or critical, ${milder} milder, in what is installed with Hive.${counts.total > 0 ? ' `npm audit --omit=dev` tells more.' : ''}`,
+  );
+  process.exitCode = bad.length > 0 ? 1 : 0;
+} else if (told?.message !== undefined || told?.error !== undefined) {
+  console.log(
+    `NOT AUDITED: no answer could be had. The registry said: ${told.message ?? told.error.summary ?? told.error.code}`,
+  );
+} else {
+  console.error(`npm audit said what this does not understand:\n${stdout}${stderr}`);
+  process.exitCode = 1;
+}
+
+function isBad(severity) {
+  return severity === 'high' || severity === 'critical';
+}
+
+/** Null for what is no JSON. */
+function read(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
