@@ -4,6 +4,7 @@
  * answers in their place through the control socket, where the dialog still stands. The first answer wins.
  */
 import type { HiveEvent } from '../domain/events.ts';
+import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { type Delivered, type DeliveryService, handOne, hookCarrier } from './delivery.ts';
@@ -19,8 +20,6 @@ export interface CodexAnswerParts {
   machine: string;
   log: Logger;
 }
-
-const OPEN_LIMIT = 200;
 
 /** Answers until the returned function is called. */
 export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> {

@@ -6,8 +6,10 @@
  */
 import { describeSettlement } from '../domain/answers.ts';
 import { type HookEvent, isHumanPrompt, readUntil, takesContext } from '../domain/hooks.ts';
+import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import { handPrompt, isReceiver, isUncollected, type Prompt } from '../domain/prompts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { appendPrompt } from './prompt-records.ts';
 import type { Station, Visit } from './station.ts';
 
 export interface Delivered {
@@ -85,7 +87,7 @@ export async function handOne(tx: WriteTx, prompt: Prompt, carrier: string): Pro
   const repeated = prompt.handed_at !== null;
   const handed = handPrompt(prompt, carrier, tx.now);
   await tx.prompts.update(handed);
-  await append(tx, 'prompt/handed', handed, { carrier, repeated });
+  await appendPrompt(tx, 'prompt/handed', handed, { carrier, repeated });
   return { prompt: handed, repeated };
 }
 
@@ -98,17 +100,7 @@ async function collectFrom(tx: WriteTx, carrier: string, handed_before: string):
 async function collectOne(tx: WriteTx, prompt: Prompt): Promise<void> {
   const collected = { ...prompt, collected_at: tx.now };
   await tx.prompts.update(collected);
-  await append(tx, 'prompt/collected', collected, { carrier: prompt.carrier });
-}
-
-async function append(
-  tx: WriteTx,
-  type: 'prompt/handed' | 'prompt/collected',
-  prompt: Prompt,
-  data: Record<string, unknown>,
-): Promise<void> {
-  const { session_id, ask_id, status } = prompt;
-  await tx.events.append({ type, session_id, subject: ask_id, data: { status, ...data } });
+  await appendPrompt(tx, 'prompt/collected', collected, { carrier: prompt.carrier });
 }
 
 /** What the hooks of one session carry in; one carrier, since they speak into one conversation. */
@@ -138,8 +130,6 @@ export async function handUncollected({ tx, session, processes, settings }: Visi
   }
   return delivered;
 }
-
-const OPEN_LIMIT = 200;
 
 /** Whether what handed this prompt is still there to prove that it was read. */
 async function isCarried(

@@ -1,9 +1,8 @@
 /** The station that closes dialogs whose client is past them: most events close none, and cost one look at most. */
 import { mayClose } from '../domain/dialogs.ts';
+import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import { recordCancel } from './prompt-records.ts';
 import type { Station } from './station.ts';
-
-const OPEN_LIMIT = 200;
 
 /** What became of a dialog that somebody answered at its terminal. */
 export const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;

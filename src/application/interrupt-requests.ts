@@ -1,5 +1,5 @@
 /** Requests for an interrupt, inside a transaction: taken down, answered, given up, withdrawn. */
-import type { Actor } from '../domain/actors.ts';
+import { type Actor, refuse } from '../domain/actors.ts';
 import { boundedOptional } from '../domain/bounds.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
@@ -13,6 +13,7 @@ import type { Session } from '../domain/sessions.ts';
 import { cleanOptional } from '../domain/text.ts';
 import type { Turn } from '../domain/turns.ts';
 import type { Ids, ReadTx, WriteTx } from './ports.ts';
+import { findSession } from './session-records.ts';
 
 export interface InterruptRequest {
   /** Handle or id. */
@@ -127,16 +128,6 @@ export async function readSettled(tx: ReadTx, interrupt_id: string): Promise<Sta
   return turn === undefined ? undefined : { interrupt, turn };
 }
 
-export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Session> {
-  const found = (await tx.sessions.byHandle(handle_or_id)) ?? (await tx.sessions.get(handle_or_id));
-  if (found === undefined)
-    throw new HiveError(
-      'session_not_found',
-      `There is no session "${handle_or_id}". See them with: hive sessions`,
-    );
-  return found;
-}
-
 async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Session): Promise<Turn | null> {
   const turn = await tx.turns.get(turn_id);
   return turn?.session_id === session_id ? turn : null;
@@ -162,10 +153,6 @@ export function checkedWait(request: InterruptRequest): number {
     throw invalidInput(`timeout_ms is ${wait_ms}: it must lie between 0 and ${maxTimeoutMs} (24 hours).`);
   boundedOptional('note', request.note, note);
   return wait_ms;
-}
-
-function refuse(refusal: string | null): void {
-  if (refusal !== null) throw new HiveError('not_allowed', refusal);
 }
 
 function noTurn({ session_id, handle }: Session): HiveError {

@@ -11,7 +11,6 @@ import type { Feed } from './feed.ts';
 import { createPush, type PushParts } from './interrupt-push.ts';
 import {
   checkedWait,
-  findSession,
   giveUp,
   type InterruptRequest,
   readSettled,
@@ -22,6 +21,7 @@ import {
 } from './interrupt-requests.ts';
 import { createTruth, type TruthParts } from './interrupt-truth.ts';
 import type { Ids } from './ports.ts';
+import { findSession } from './session-records.ts';
 import { readOrder, type StopOrder } from './turn-records.ts';
 
 /** What one of many sessions answered. */

@@ -2,7 +2,7 @@
  * Loops: two agents that keep answering each other (domain/loop-guard.ts). The guard takes the gate from
  * their mentions and tells the human once, who lets them go on, mutes them, or simply writes to them.
  */
-import { HiveError, invalidInput } from '../domain/errors.ts';
+import { invalidInput } from '../domain/errors.ts';
 import {
   hopsAfter,
   isTold,
@@ -14,9 +14,10 @@ import {
 } from '../domain/loop-guard.ts';
 import type { Addressee } from '../domain/mentions.ts';
 import type { Author, Message } from '../domain/messages.ts';
-import { HUMAN_ADDRESSEE, type Session } from '../domain/sessions.ts';
+import { HUMAN_ADDRESSEE } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { findSession } from './session-records.ts';
 
 /** A mention that must not gate, and why. */
 export interface Trip {
@@ -155,12 +156,6 @@ export function createLoops(store: Store): LoopService {
         return views;
       }),
   };
-}
-
-async function findSession(tx: ReadTx, name: string): Promise<Session> {
-  const session = (await tx.sessions.byHandle(name)) ?? (await tx.sessions.get(name));
-  if (session !== undefined) return session;
-  throw new HiveError('session_not_found', `There is no session "${name}". See them with: hive sessions`);
 }
 
 async function appendLoop(

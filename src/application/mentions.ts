@@ -1,5 +1,5 @@
 /** Mentions: what an addressee has to deal with, reading it (which changes nothing but a receipt), dealing with it. */
-import { type Actor, refusalToProcess } from '../domain/actors.ts';
+import { type Actor, refusalToProcess, refuse } from '../domain/actors.ts';
 import { boundedOptional } from '../domain/bounds.ts';
 import { parseDuration } from '../domain/durations.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
@@ -82,8 +82,7 @@ export function createMentions(store: Store): MentionService {
 
     async process(command) {
       const { session_id, actor } = command;
-      const refusal = refusalToProcess(actor, session_id);
-      if (refusal !== null) throw new HiveError('not_allowed', refusal);
+      refuse(refusalToProcess(actor, session_id));
       const note = boundedOptional('note', command.note, NOTE_LIMIT);
       const carrier = command.carrier ?? null;
       await service.expireDue();

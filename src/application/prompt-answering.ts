@@ -1,10 +1,10 @@
 /** Answering a prompt, and correcting an answer: one transaction each, which also remembers the answer by its id. */
-import { refusalToAnswer } from '../domain/actors.ts';
+import { refusalToAnswer, refuse } from '../domain/actors.ts';
 import { resolveAnswer } from '../domain/prompt-answers.ts';
 import { amendPrompt } from '../domain/prompts.ts';
 import type { Ids, Store } from './ports.ts';
 import { appendPrompt, findCurrent, findPrompt, recordAnswer } from './prompt-records.ts';
-import { refuse, usedBefore, wrongStore } from './prompt-refusals.ts';
+import { usedBefore, wrongStore } from './prompt-refusals.ts';
 import type { AnswerCommand, PromptService } from './prompts.ts';
 
 export function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' | 'amend'> {

@@ -12,10 +12,6 @@ export function tooLate({ turn_id, abort_reason }: Turn): HiveError {
   );
 }
 
-export function refuse(refusal: string | null): void {
-  if (refusal !== null) throw new HiveError('not_allowed', refusal);
-}
-
 export function notFound(ask_id: string): HiveError {
   return new HiveError(
     'prompt_not_found',

@@ -2,11 +2,12 @@
  * Prompts: asking, answering, and what lies between (ADR-003). Each method is one transaction around a
  * pure transition of domain/prompts.ts; nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, refusalToCancel } from '../domain/actors.ts';
+import { type Actor, refusalToCancel, refuse } from '../domain/actors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
 import type { AnswerRequest } from '../domain/prompt-answers.ts';
 import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
+import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import {
   type AnswerOutcome,
   type CancelReason,
@@ -29,7 +30,7 @@ import {
   recordEscalation,
   recordExpiry,
 } from './prompt-records.ts';
-import { conflict, notFound, refuse, tooLate } from './prompt-refusals.ts';
+import { conflict, notFound, tooLate } from './prompt-refusals.ts';
 
 export interface Asked {
   prompt: Prompt;
@@ -85,7 +86,6 @@ export interface PromptService {
 }
 
 const DUE_BATCH = 200;
-const OPEN_LIMIT = 200;
 
 export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService {
   async function change(

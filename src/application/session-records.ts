@@ -8,8 +8,18 @@ import {
 } from '../domain/sessions.ts';
 import { ENDED_WITH_SESSION } from '../domain/turns.ts';
 import { reconcileUnreported } from './outreach-records.ts';
-import type { WriteTx } from './ports.ts';
+import type { ReadTx, WriteTx } from './ports.ts';
 import { closeTurn } from './turn-records.ts';
+
+/** By handle or by id. @throws HiveError `session_not_found`. */
+export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Session> {
+  const found = (await tx.sessions.byHandle(handle_or_id)) ?? (await tx.sessions.get(handle_or_id));
+  if (found !== undefined) return found;
+  throw new HiveError(
+    'session_not_found',
+    `There is no session "${handle_or_id}". See them with: hive sessions`,
+  );
+}
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 

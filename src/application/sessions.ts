@@ -13,7 +13,7 @@ import type { Turn } from '../domain/turns.ts';
 import { sessionsAmong, withParent } from './ancestry.ts';
 import { type CallerEvidence, declaredSource, identifyCaller, toolUseOf, traceOf } from './identity.ts';
 import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
-import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
+import { endSession, findSession, newSession, recordSession, reopenSession } from './session-records.ts';
 import { turnOfCall } from './turn-records.ts';
 
 export interface SessionService {
@@ -91,17 +91,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     get: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
 
-    async find(handle_or_id) {
-      const found = await store.read(
-        async (tx) => (await tx.sessions.byHandle(handle_or_id)) ?? (await tx.sessions.get(handle_or_id)),
-      );
-      if (found === undefined)
-        throw new HiveError(
-          'session_not_found',
-          `There is no session "${handle_or_id}". See them with: hive sessions`,
-        );
-      return found;
-    },
+    find: (handle_or_id) => store.read((tx) => findSession(tx, handle_or_id)),
 
     list: ({ state, limit = 200 } = {}) => store.read((tx) => tx.sessions.list({ state, limit })),
 

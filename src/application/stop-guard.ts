@@ -8,6 +8,7 @@ import { describeMentions } from '../domain/gate.ts';
 import type { HookWait, Verdict } from '../domain/hooks.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import type { OutreachSettings } from '../domain/outreach-rules.ts';
+import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import {
   answersReason,
   decideStop,
@@ -140,8 +141,6 @@ async function waitForHuman(
     ? null
     : { wait: { ask_ids: pending.map(({ ask_id }) => ask_id), wait_ms: seconds * 1_000 } };
 }
-
-const OPEN_LIMIT = 200;
 
 /** The turn that wants to stop: the one that runs, else the one that the client names. */
 async function turnOf({ tx, event, session: { session_id } }: Visit): Promise<Turn | undefined> {

@@ -2,6 +2,7 @@
  * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it asks the store before it
  * says a word: whether the session is still there, idle and wanting, and this waiter still the one.
  */
+import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import { isWorthWaking, wakeSentence, wokenFor } from '../domain/wakes.ts';
 import type { Feed } from './feed.ts';
 import type { Ids, ReadTx, Store } from './ports.ts';
@@ -19,8 +20,6 @@ export interface WakeWait {
   life_ms: number;
   signal?: AbortSignal | undefined;
 }
-
-const OPEN_LIMIT = 200;
 
 /** What a look finds: nothing yet, the answers to tell of, or nothing to wait for any more. */
 type Found = readonly string[] | 'over' | undefined;

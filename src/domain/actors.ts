@@ -2,6 +2,7 @@
  * Who acts, and what that allows (invariants 8 and 9). Pure: the application finds out who it is, the
  * rule stands here once, whoever calls.
  */
+import { HiveError } from './errors.ts';
 import type { Prompt, Via } from './prompts.ts';
 import { HUMAN_ADDRESSEE } from './sessions.ts';
 
@@ -33,6 +34,11 @@ export interface RuleActor {
 }
 
 export type Actor = HumanActor | AgentActor | RuleActor;
+
+/** Refuses where a rule below gives a sentence. @throws HiveError `not_allowed`. */
+export function refuse(refusal: string | null): void {
+  if (refusal !== null) throw new HiveError('not_allowed', refusal);
+}
 
 /** Why this actor may not answer this prompt, as a sentence; null when it may. */
 export function refusalToAnswer(actor: Actor, prompt: Prompt): string | null {

@@ -31,6 +31,12 @@ export const PROMPT_LIMITS: Readonly<
   maxTimeoutMs: 30 * 24 * 60 * 60 * 1000,
 };
 
+/** So many open prompts of one session are looked at, settled ones first, then the oldest; the rest at a later look. */
+export const OPEN_LIMIT = 200;
+
+/** No call of a tool waits longer, but for the blocking ask: a client takes one that says nothing for long for dead. */
+export const LONGEST_WAIT_MS = 25_000;
+
 /** The moment so long after now. @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days. */
 export function timeAfter(field: string, ms: number, now: string): string {
   const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;

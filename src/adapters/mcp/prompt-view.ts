@@ -1,5 +1,6 @@
 /** A prompt as its asker sees it: where it stands, the answer if there is one, and what to do next. */
 import type { Delivered } from '../../application/delivery.ts';
+import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 
 /** The sooner after the asking, the sooner it pays to look again. */
@@ -65,6 +66,6 @@ function nextStep(prompt: Prompt, now: number): string {
     case 'cancelled':
       return 'The question was taken back. That is no decision, and no refusal.';
     default:
-      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with work that does not depend on it; poll again in ${retryAfterMs(prompt, now) / 1000} s, or with wait_ms 25000 if you can do nothing else.`;
+      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with work that does not depend on it; poll again in ${retryAfterMs(prompt, now) / 1000} s, or with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
   }
 }

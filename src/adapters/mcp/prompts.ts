@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
 import { askId, askShape, pollShape, respondShape } from '../../schemas/prompts.ts';
 import { agentActor } from './agent.ts';
 import { promptView } from './prompt-view.ts';
@@ -11,8 +12,6 @@ import { type Tool, type ToolCall, tool } from './tool.ts';
 const BLOCKING_DEFAULT_MS = 300_000;
 /** Clients count a call dead that shows no sign of life for a minute or so. */
 const PROGRESS_MS = 15_000;
-/** No call of ours waits longer, but for the blocking ask. */
-const LONGEST_WAIT_MS = 25_000;
 
 const askAsync = tool({
   name: 'hivemind_ask_async',

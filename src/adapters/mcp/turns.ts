@@ -1,10 +1,9 @@
 /** How a coordinator stops another agent. */
 import type { InterruptOutcome } from '../../domain/interrupts.ts';
+import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
 import { outcomeSentence } from '../../domain/turn-sentences.ts';
 import { interruptShape } from '../../schemas/turns.ts';
 import { type Tool, tool } from './tool.ts';
-
-const LONGEST_WAIT_MS = 25_000;
 
 const interrupt = tool({
   name: 'hivemind_interrupt',
