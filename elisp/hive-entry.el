@@ -13,12 +13,28 @@
 
 (require 'cl-lib)
 (require 'hive-journal)
+(require 'hive-place)
 
 (cl-defstruct (hive-entry (:constructor hive-entry-make)
                        (:copier nil))
-  "An answer on its way.  FILE is where its records stand."
-  file store-id response-id ask-id method params at
+  "An answer on its way.  FILE is where its records stand.
+TOPIC remembers what `hive-entry-subject' found."
+  file store-id response-id ask-id method params at topic
   (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
+
+(defun hive-entry-subject (entry)
+  "Return what ENTRY is about: a question, or the conversation of a project.
+Entries about the same depend on each other: the order in which
+they reach the store is part of what they say.  Compare by `equal'."
+  (or (hive-entry-topic entry)
+      (setf (hive-entry-topic entry)
+            (let* ((params (hive-entry-params entry))
+                   (directory (plist-get params :directory)))
+              (or (hive-entry-ask-id entry)
+                  (plist-get params :project_dir)
+                  (and (stringp directory)
+                       (plist-get (hive-place-of directory) :project_dir))
+                  'everyone)))))
 
 (defun hive-entry-record (entry)
   "Return the record of ENTRY itself."

@@ -6,15 +6,17 @@
 
 ;;; Commentary:
 
-;; What the human answered is written to disk before anything is said, sent
-;; in order, and dropped only when the sidecar has stored it.  It survives
-;; the death of Emacs, of the sidecar, and of both.
+;; What the human answered is written to disk before anything is said, and
+;; dropped only when the sidecar has stored it.  It survives the death of
+;; Emacs, of the sidecar, and of both.
 ;;
 ;;     pending ──▶ acked      the sidecar stored it, or an answer stood already
 ;;             └─▶ rejected   it can never be stored; kept and shown
 ;;
 ;; Only what may pass is tried again: a sidecar that is away or silent, a
-;; store that is busy.  A bad entry never delays the next one.
+;; store that is busy.  What is about the same question, or in the same
+;; conversation, goes out in order: it waits while an earlier entry is tried
+;; again.  About anything else a bad entry never delays the next one.
 
 ;;; Code:
 
@@ -103,7 +105,12 @@ the kill ring and an error says that nothing was sent."
           (when (eq 'pending (hive-entry-state entry))
             (hive-model-set-answered (hive-entry-ask-id entry) t)))
         (hive-work-guarded #'hive-outbox--compact file)))
-    (when files (hive-changed))))
+    (when files
+      ;; What a dead Emacs left is older than what this one has.
+      (setq hive-outbox--entries
+            (cl-stable-sort hive-outbox--entries #'string<
+                            :key (lambda (entry) (format "%s" (hive-entry-at entry)))))
+      (hive-changed))))
 
 (defun hive-outbox-close ()
   "Forget what is in memory; the files stay for the next time."
@@ -131,22 +138,32 @@ A new connection makes good what the last one failed at."
     (setf (hive-entry-not-before entry) 0))
   (hive-outbox-flush))
 
+(defun hive-outbox--first ()
+  "Return the entries that may be sent next, oldest first.
+They are the first about their subject each; what comes after one
+of them waits until that is stored or rejected."
+  (let ((subjects (make-hash-table :test #'equal)))
+    (cl-loop for entry in hive-outbox--entries
+             for subject = (and (hive-outbox--sendable-p entry) (hive-entry-subject entry))
+             when (and subject (not (gethash subject subjects)))
+             do (puthash subject t subjects) and collect entry)))
+
 (defun hive-outbox-flush ()
   "Send the first entry whose time has come, unless one is on its way.
 Its settlement calls this again."
   (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
     (let* ((now (float-time))
-           (entries (cl-remove-if-not #'hive-outbox--sendable-p hive-outbox--entries))
+           (first (hive-outbox--first))
            (due (cl-find-if (lambda (entry)
                               (<= (hive-entry-not-before entry) now))
-                            entries)))
+                            first)))
       (cond
-       ((null entries))
+       ((null first))
        ((> hive-outbox--not-before now)
         (hive-outbox--wake hive-outbox--not-before))
        (due (hive-outbox--send due))
        (t (hive-outbox--wake
-           (apply #'min (mapcar #'hive-entry-not-before entries))))))))
+           (apply #'min (mapcar #'hive-entry-not-before first))))))))
 
 (defun hive-outbox--wake (time)
   "Flush again at TIME, in seconds since the epoch."
