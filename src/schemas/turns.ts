@@ -42,6 +42,8 @@ export const interruptShape = {
     .min(0)
     .max(LONGEST_WAIT_MS)
     .optional()
-    .describe(`Wait up to so long for the turn to end (at most ${LONGEST_WAIT_MS}). Default ${LONGEST_WAIT_MS}.`),
+    .describe(
+      `Wait up to so long for the turn to end (at most ${LONGEST_WAIT_MS}). Default ${LONGEST_WAIT_MS}.`,
+    ),
   interrupt_id: id.optional().describe('Wait on for a request of before, instead of asking anew.'),
 };
