@@ -40,6 +40,7 @@ const config: ViteUserConfig = defineConfig({
     // A shared machine can stall a real process for seconds; a test that fails twice has found something.
     retry: process.env['CI'] === undefined ? 0 : 1,
     hookTimeout: 30_000,
+    setupFiles: ['test/support/nothing-left.ts'],
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz'),
       project('long', 'long'),
