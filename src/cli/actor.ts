@@ -10,6 +10,9 @@ import { humanName } from '../infrastructure/platform/seat.ts';
 import { type Caller, findCaller, registerCaller } from './caller.ts';
 import { confirmPermission } from './confirm.ts';
 
+/** What the help says of `--by`. */
+export const BY = 'your name on the trail; default: HIVE_USER, else your login name';
+
 export interface ActorOptions {
   asAgent?: boolean | undefined;
   /** The person's name on the trail. */
@@ -63,6 +66,13 @@ export async function interruptingActor(hive: Hive, options: ActorOptions): Prom
   if (caller.agent_because === null) return humanActor(options);
   if (options.asAgent !== true) throw refused(caller, 'Interrupting');
   return agentActor(hive, caller);
+}
+
+/** For what no agent may do at all; `whose` begins the sentence that it reads. @throws HiveError `not_allowed`. */
+export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
+  const { agent_because } = await findCaller(hive);
+  if (agent_because !== null)
+    throw new HiveError('not_allowed', `${whose}, and this shell is an agent's (${agent_because}).`);
 }
 
 function humanActor({ by }: ActorOptions): HumanActor {

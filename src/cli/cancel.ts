@@ -1,7 +1,7 @@
 /** `hive cancel`: take a question back. It carries no decision then. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { type ActorOptions, cancellingActor } from './actor.ts';
+import { type ActorOptions, BY, cancellingActor } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { standing } from './prompt-text.ts';
@@ -12,7 +12,7 @@ type CancelOptions = Format & ActorOptions;
 export function defineCancel(command: Command): void {
   command
     .argument('<id>', 'the ask_id of the question')
-    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--by <name>', BY)
     .option('--as-agent', "an agent cancels another session's question, and the trail says so")
     .option('--json', 'print JSON')
     .action((id: string, options: CancelOptions) => withHive(options, (hive) => cancel(hive, id, options)));

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import type { InterruptOutcome } from '../domain/interrupts.ts';
 import { outcomeSentence } from '../domain/turn-sentences.ts';
-import { type ActorOptions, interruptingActor } from './actor.ts';
+import { type ActorOptions, BY, interruptingActor } from './actor.ts';
 import { parseDuration } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
@@ -26,7 +26,7 @@ export function defineInterrupt(command: Command): void {
     .option('--note <text>', 'why: the agent and whoever works with it read it')
     .option('--timeout <duration>', 'wait no longer (default 10m); the interrupt stays in force')
     .option('--cancel', 'take an interrupt back that has not reached its turn yet')
-    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--by <name>', BY)
     .option('--as-agent', 'an agent interrupts another agent, and the trail says so')
     .option('--json', 'print JSON')
     .action((agent: string | undefined, options: InterruptOptions) =>

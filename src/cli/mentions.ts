@@ -8,7 +8,7 @@ import type { Actor } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../domain/sessions.ts';
-import { type ActorOptions, mentionActor } from './actor.ts';
+import { type ActorOptions, BY, mentionActor } from './actor.ts';
 import { type Caller, carrierOf, findCaller, registerCaller } from './caller.ts';
 import { age } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -40,7 +40,7 @@ export function defineMentions(command: Command): void {
     .option('--cursor <cursor>', 'go on where the last list ended (its next_cursor)')
     .option('--all', 'process all that are unprocessed')
     .option('--note <text>', 'what was done about them')
-    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--by <name>', BY)
     .option('--as-agent', "an agent deals with another session's mentions, and the trail says so")
     .option('--json', 'print JSON')
     .action((action: string | undefined, names: string[], options: MentionsOptions) =>

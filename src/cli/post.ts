@@ -7,7 +7,8 @@ import { invalidInput } from '../domain/errors.ts';
 import { explainUnresolved } from '../domain/mention-resolution.ts';
 import { type Author, agentAuthor, humanAuthor, type MessageScope } from '../domain/messages.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
-import { userName } from '../infrastructure/platform/seat.ts';
+import { humanName } from '../infrastructure/platform/seat.ts';
+import { BY } from './actor.ts';
 import { findCaller, registerCaller } from './caller.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
@@ -31,7 +32,7 @@ export function definePost(command: Command): void {
     .option('--urgent', 'hold up whom it mentions even where mentions only remind')
     .option('--expects-reply', 'you want an answer')
     .addOption(new Option('--scope <scope>', 'whom @All and roles reach').choices(['project', 'all']))
-    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--by <name>', BY)
     .option('--as-agent', "post in an agent's name or not at all")
     .option('--json', 'print JSON')
     .action((body: string, options: PostOptions) => withHive(options, (hive) => post(hive, body, options)));
@@ -47,7 +48,7 @@ async function post(hive: Hive, body: string, options: PostOptions): Promise<Exi
     expects_reply: options.expectsReply === true,
     scope: options.scope,
     author,
-    by: author.kind === 'human' ? (options.by ?? userName()) : author.handle,
+    by: author.kind === 'human' ? (options.by ?? humanName(process.env)) : author.handle,
   });
   const { message, mentions, unresolved, answered, trips } = posted;
   const { message_id, at, thread, from_handle } = message;

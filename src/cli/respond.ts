@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { type ActorOptions, answeringActor } from './actor.ts';
+import { type ActorOptions, answeringActor, BY } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { standing, standingAnswer } from './prompt-text.ts';
@@ -32,7 +32,7 @@ function defineAnswer(command: Command): Command {
     .argument('[decision]', 'the label of an option, or free text')
     .option('--select <label...>', 'the options chosen, by label')
     .option('--comment <text>', 'a remark beside the decision')
-    .option('--by <name>', 'your name on the trail; default: your login name')
+    .option('--by <name>', BY)
     .option('--as-agent', 'an agent answers in its own name, and the trail says so')
     .option('--json', 'print JSON');
 }

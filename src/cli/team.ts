@@ -1,8 +1,7 @@
 /** `hive team`: which humans a question to a team reaches. Under an agent only to be looked at. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { HiveError } from '../domain/errors.ts';
-import { findCaller } from './caller.ts';
+import { refuseAgents } from './actor.ts';
 import { parseDuration } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
@@ -54,7 +53,7 @@ async function set(
   members: string[],
   { escalateAfter, json }: SetOptions,
 ): Promise<ExitCode> {
-  await refuseAgents(hive);
+  await refuseAgents(hive, 'Who is in a team the humans say');
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
@@ -63,18 +62,9 @@ async function set(
 }
 
 async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitCode> {
-  await refuseAgents(hive);
+  await refuseAgents(hive, 'Who is in a team the humans say');
   await hive.humans.removeTeam(name);
   if (json === true) printJson({ removed: name });
   else print(`Removed ${name}.`);
   return EXIT.done;
-}
-
-async function refuseAgents(hive: Hive): Promise<void> {
-  const { agent_because } = await findCaller(hive);
-  if (agent_because !== null)
-    throw new HiveError(
-      'not_allowed',
-      `Who is in a team the humans say, and this shell is an agent's (${agent_because}).`,
-    );
 }

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import type { MadeToken } from '../application/tokens.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
-import { findCaller } from './caller.ts';
+import { refuseAgents } from './actor.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows } from './output.ts';
 import { withHive } from './run.ts';
@@ -29,7 +29,7 @@ export function defineToken(command: Command): void {
         const options = args.at(-2) as Options;
         const name = args.length > 2 ? String(args[0]) : FIRST_TOKEN;
         return withHive(options, async (hive) => {
-          await refuseAgents(hive);
+          await refuseAgents(hive, "A token is the human's to give");
           return work(hive, name, options);
         });
       });
@@ -51,15 +51,6 @@ export function defineToken(command: Command): void {
     else print(`Revoked ${name}.`);
     return EXIT.done;
   });
-}
-
-async function refuseAgents(hive: Hive): Promise<void> {
-  const { agent_because } = await findCaller(hive);
-  if (agent_because !== null)
-    throw new HiveError(
-      'not_allowed',
-      `A token is the human's to give, and this shell is an agent's (${agent_because}).`,
-    );
 }
 
 function show(): ExitCode {

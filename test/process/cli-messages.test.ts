@@ -48,6 +48,19 @@ describe('posting', () => {
     expect(await person.hive('post', 'x', '--as-agent')).toMatchObject({ code: 2, out: '' });
   });
 
+  test('under the name that HIVE_USER gives, unless --by gives another', async () => {
+    const store = tempStore();
+    const eve = shell(store, { HIVE_USER: 'Eve' });
+    const hive = await openTestHive(store);
+    const nameOf = async (...options: string[]): Promise<unknown> => {
+      const { message_id } = (await eve.hive('post', 'hello', '--json', ...options)).json();
+      const [posted] = await hive.store.read((tx) => tx.events.of(message_id, 1));
+      return posted?.data['by'];
+    };
+    expect(await nameOf()).toBe('Eve');
+    expect(await nameOf('--by', 'Ada')).toBe('Ada');
+  });
+
   test('takes everything that a message can have, and its body from stdin', async () => {
     const { person, alice, bob } = await shells();
     const asked = (await alice.hive('post', '@Agent-bobby?', '--urgent', '--expects-reply', '--json')).json();
