@@ -16,6 +16,8 @@ export interface Measurement {
   floor: readonly number[] | null;
   /** Null where it only stands beside others. */
   target: Target | null;
+  /** Others' figure as its authors tell it, from a machine and under a load that nobody here knows: to be read, not compared. */
+  published?: boolean;
   /** Where it stands on a growth curve, if it is a point of one. */
   point?: Point;
 }
@@ -48,6 +50,8 @@ export interface Row {
   ok: boolean;
   /** How far from the target, 1 being just met and more being worse. */
   strain: number;
+  /** Told by others and not measured here: only a p50; `n` is 0, p99 and max are null in JSON. */
+  published: boolean;
   point: Point | null;
 }
 
@@ -59,19 +63,19 @@ export interface Family {
   measure(effort: Effort): Promise<Measurement[]>;
 }
 
-export function toRow({ name, unit, samples, floor, target, point }: Measurement): Row {
+export function toRow({ name, unit, samples, floor, target, published = false, point }: Measurement): Row {
   const p50 = percentile(samples, 50);
-  const p99 = percentile(samples, 99);
+  const p99 = published ? Number.NaN : percentile(samples, 99);
   const bottom = floor === null ? null : percentile(floor, 50);
   const ratio = bottom === null ? null : p50 / bottom;
   const strain = target === null ? 0 : strainOf(target, { ratio: ratio ?? Number.NaN, p50, p99 }[target.of]);
   return {
     name,
     unit,
-    n: samples.length,
+    n: published ? 0 : samples.length,
     p50: rounded(p50),
     p99: rounded(p99),
-    max: rounded(Math.max(...samples)),
+    max: rounded(published ? Number.NaN : Math.max(...samples)),
     floor: bottom === null ? null : rounded(bottom),
     ratio: ratio === null ? null : rounded(ratio),
     target: target === null ? null : 'at_most' in target ? target.at_most : target.at_least,
@@ -79,6 +83,7 @@ export function toRow({ name, unit, samples, floor, target, point }: Measurement
     at_least: target !== null && 'at_least' in target,
     ok: strain <= 1,
     strain: rounded(strain),
+    published,
     point: point ?? null,
   };
 }
@@ -134,14 +139,14 @@ export function table(rows: readonly Row[]): string {
   const lines = rows.map((row) => [
     row.name,
     row.unit,
-    String(row.n),
+    row.published ? '' : String(row.n),
     shown(row.p50),
-    shown(row.p99),
-    shown(row.max),
+    row.published ? '' : shown(row.p99),
+    row.published ? '' : shown(row.max),
     row.floor === null ? '' : shown(row.floor),
     row.ratio === null ? '' : `${row.ratio.toFixed(2)} ×`,
     targetOf(row),
-    row.target === null ? '' : row.ok ? 'ok' : row.at_least ? 'BELOW' : 'ABOVE',
+    row.published ? 'published, not reproduced' : verdictOf(row),
   ]);
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((line) => line[column]?.length ?? 0)),
@@ -156,6 +161,11 @@ export function table(rows: readonly Row[]): string {
         .trimEnd(),
     )
     .join('\n');
+}
+
+function verdictOf({ target, ok, at_least }: Row): string {
+  if (target === null) return '';
+  return ok ? 'ok' : at_least ? 'BELOW' : 'ABOVE';
 }
 
 function targetOf({ of, target, unit, at_least }: Row): string {

@@ -1,10 +1,10 @@
 /**
  * Other systems on the same work in the same run: until the human's side has a question, until the agent has the
- * answer, and what is left when the agent's server is killed in between. Not measured, but published by its authors:
- * mcp_agent_mail_rust, send 27.1 ms, inbox 11.5 ms, 49 requests/s mixed (docs/performance.md).
+ * answer, and what is left when the agent's server is killed in between. Beside our own messages stand the figures
+ * that the authors of mcp_agent_mail_rust have published, as they tell them: not measured here.
  */
-import { tempFolder } from '../children.ts';
-import { type Family, interleave, type Measurement } from '../harness.ts';
+import { connectHive, tempFolder } from '../children.ts';
+import { type Family, interleave, type Measurement, timed } from '../harness.ts';
 import { startBlocking } from '../peers/blocking-peer.ts';
 import { startFeedback } from '../peers/feedback-peer.ts';
 import { startHive } from '../peers/hive-peer.ts';
@@ -18,7 +18,14 @@ const LOST_MS = 3_000;
 
 export const peers: Family = {
   name: 'peers',
-  rows: ['ask → shown', 'answer → agent', 'answers kept over kill -9'],
+  rows: [
+    'ask → shown',
+    'answer → agent',
+    'answers kept over kill -9',
+    'message sent',
+    'inbox fetched',
+    'requests mixed',
+  ],
   async measure(effort) {
     const all = await Promise.all(STARTS.map((open) => open(tempFolder())));
     const rounds = effort === 'full' ? 100 : 10;
@@ -32,9 +39,48 @@ export const peers: Family = {
     for (const { name } of all) rows.push(row(`answer → agent, ${name}`, answered[name] ?? []));
     for (const peer of all) rows.push(await kept(peer, effort === 'full' ? 10 : 2));
     for (const peer of all) await peer.close();
-    return rows;
+    return [...rows, ...(await mail(rounds))];
   },
 };
+
+/** What mcp_agent_mail_rust's authors say of it, by our names for the same work. */
+const MAIL = 'mcp_agent_mail_rust';
+const PUBLISHED = { sent: 27.1, fetched: 11.5, mixed: 49 } as const;
+
+/** Rounds that are not counted. */
+const WARM_UP = 5;
+
+/** One agent writes to another, which looks and deals with it, over MCP: each request as the one who made it has its answer. */
+async function mail(rounds: number): Promise<Measurement[]> {
+  const folder = tempFolder();
+  const writer = await connectHive(folder, { HIVE_AGENT: 'writer' });
+  const reader = await connectHive(folder, { HIVE_AGENT: 'reader' });
+  await reader.call('hivemind_post', { body: 'I am here.' });
+  const samples = { sent: [] as number[], fetched: [] as number[], mixed: [] as number[] };
+  for (let round = -WARM_UP; round < rounds; round++) {
+    const sent = await timed(() =>
+      writer.call('hivemind_post', { body: '@Agent-reade the schema is done.' }),
+    );
+    const fetched = await timed(async () => {
+      const { mentions } = await reader.call('hivemind_get_unprocessed_mentions');
+      if (!Array.isArray(mentions) || mentions.length !== 1) throw new Error('The message did not arrive.');
+    });
+    const dealt = await timed(() => reader.call('hivemind_process_mentions', { all: true }));
+    if (round < 0) continue;
+    samples.sent.push(sent);
+    samples.fetched.push(fetched);
+    samples.mixed.push(3_000 / (sent + fetched + dealt));
+  }
+  const each = [
+    ['message sent', 'ms', samples.sent, PUBLISHED.sent],
+    ['inbox fetched', 'ms', samples.fetched, PUBLISHED.fetched],
+    ['requests mixed', 'a second', samples.mixed, PUBLISHED.mixed],
+  ] as const;
+  return each.flatMap(([name, unit, ours, theirs]): Measurement[] => [
+    { ...row(`${name}, Hive`, ours), unit },
+    { ...row(`${name}, ${MAIL}`, [theirs]), unit, published: true },
+  ]);
+}
 
 function row(name: string, samples: readonly number[]): Measurement {
   return { name, unit: 'ms', samples, floor: null, target: null };
