@@ -4,33 +4,27 @@
  */
 import { type Actor, refusalToCancel, refuse } from '../domain/actors.ts';
 import type { EventType } from '../domain/events.ts';
-import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
+import { concerns, namesOf } from '../domain/humans.ts';
 import type { AnswerRequest } from '../domain/prompt-answers.ts';
 import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
 import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
-import {
-  type AnswerOutcome,
-  type CancelReason,
-  isExpired,
-  isUncollected,
-  type Prompt,
-} from '../domain/prompts.ts';
+import type { AnswerOutcome, CancelReason, Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { findAddress } from './humans.ts';
 import type { Ids, Page, PromptFilter, ReadTx, Store, WriteTx } from './ports.ts';
 import { createAnswering } from './prompt-answering.ts';
+import { createLooking } from './prompt-looking.ts';
 import {
   appendPrompt,
   findCurrent,
-  findPrompt,
   insertPrompt,
   recordCancel,
   recordEscalation,
   recordExpiry,
 } from './prompt-records.ts';
-import { conflict, notFound, tooLate } from './prompt-refusals.ts';
+import { conflict, tooLate } from './prompt-refusals.ts';
 
 export interface Asked {
   prompt: Prompt;
@@ -53,6 +47,21 @@ export interface AnswerCommand extends AnswerRequest {
   response_id?: string | null | undefined;
   /** The store this answer was written for; another store refuses it. */
   store_id?: string | null | undefined;
+}
+
+/** What a session has open: what has settled and was not collected first, then what is pending, oldest first. */
+export interface Open {
+  /** At most OPEN_LIMIT of them. */
+  prompts: Prompt[];
+  /** How many have settled and how many are pending, in all. */
+  settled: number;
+  pending: number;
+}
+
+/** How long a wait lasts at most, and what ends it sooner. */
+export interface WaitOptions {
+  wait_ms: number;
+  signal?: AbortSignal | undefined;
 }
 
 export interface PromptService {
@@ -79,10 +88,9 @@ export interface PromptService {
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
   /** Waits until one of the prompts settles; returns them as they stand then, or when the time is up. */
-  wait(
-    ask_ids: readonly string[],
-    options: { wait_ms: number; signal?: AbortSignal | undefined },
-  ): Promise<Prompt[]>;
+  wait(ask_ids: readonly string[], options: WaitOptions): Promise<Prompt[]>;
+  /** The same for whatever a session has open, however much that is. */
+  waitForOpen(session_id: string, options: WaitOptions): Promise<Open>;
 }
 
 const DUE_BATCH = 200;
@@ -101,17 +109,6 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
       await appendPrompt(tx, type, changed, {});
       return changed;
     });
-  }
-
-  async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
-    const { prompts, now } = await store.read(async (tx) => ({
-      now: tx.now,
-      prompts: await Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))),
-    }));
-    const due = (prompt: Prompt): boolean => isExpired(prompt, now) || isEscalationDue(prompt, now);
-    if (!prompts.some(due)) return prompts;
-    await settleDue();
-    return store.read((tx) => Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))));
   }
 
   /** What is due is written down before anybody reads it. */
@@ -168,10 +165,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         return { prompt, existing: false, desks_online };
       }),
 
-    async get(ask_id) {
-      const [prompt] = await read([ask_id]);
-      return prompt ?? Promise.reject(notFound(ask_id));
-    },
+    ...createLooking(store, feed, settleDue),
 
     async list(filter) {
       await settleDue();
@@ -204,18 +198,6 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
 
     snooze: (ask_id, until) =>
       change(ask_id, 'prompt/snoozed', (prompt) => ({ ...prompt, snoozed_until: until })),
-
-    async wait(ask_ids, options) {
-      const settled = await feed.until(
-        async () => {
-          const prompts = await read(ask_ids);
-          const done = prompts.some(isUncollected) || prompts.every((prompt) => prompt.status !== 'pending');
-          return done ? prompts : undefined;
-        },
-        { ...options, subjects: ask_ids },
-      );
-      return settled ?? read(ask_ids);
-    },
   };
   return service;
 }

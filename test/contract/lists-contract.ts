@@ -141,5 +141,20 @@ export function listsContract(engine: StoreEngine): void {
     const open = await hive.prompts.openOf('session-1');
     expect(open[0]?.question).toBe('answered last');
     expect(open).toHaveLength(200);
+    const { prompts, settled, pending } = await hive.prompts.waitForOpen('session-1', { wait_ms: 0 });
+    expect(prompts).toEqual(open);
+    expect([settled, pending]).toEqual([1, 250]);
+  });
+
+  test('who waits for whatever a session has open hears of an answer to a question that is not listed', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const session = await introduce(hive);
+    for (let n = 0; n < 200; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);
+    const { ask_id } = await ask(hive, { question: 'beyond what is listed' });
+    const waiting = hive.prompts.waitForOpen('session-1', { wait_ms: 60_000 });
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const { prompts, settled, pending } = await waiting;
+    expect(prompts[0]).toMatchObject({ ask_id, decision: 'yes' });
+    expect([settled, pending]).toEqual([1, 200]);
   });
 }

@@ -17,6 +17,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the next escalation': (tx) => tx.prompts.nextEscalation(),
   'the prompts that everybody is to be asked': (tx) => tx.prompts.toEscalate('2026', 100),
   'the holder of a prompt': (tx) => tx.claims.holder('ask-1', '2026'),
+  'how much a session has open': (tx) => tx.prompts.countOpenOf('session-1'),
   'what a desk holds': (tx) => tx.claims.ofDesk('desk-1'),
   'the last messages': (tx) => tx.messages.list({ limit: 500 }),
   'the messages before those': (tx) => tx.messages.list({ limit: 500, before: cursor(1_000) }),

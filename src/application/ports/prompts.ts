@@ -31,6 +31,8 @@ export interface PromptReads extends PrunableReads {
   countByUrgency(): Promise<Record<Urgency, number>>;
   /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
+  /** How many of those there are in all. */
+  countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
   /** Handed by this carrier before then, and not proved read yet. */
   carriedBy(carrier: string, handed_before: string): Promise<Prompt[]>;
   /** Still pending, asked in this turn. */

@@ -21,11 +21,16 @@ const SETTLE = statement(
 );
 const GET = statement(() => `SELECT ${LIST} FROM prompts WHERE ask_id = $1`);
 const BY_KEY = statement(() => `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`);
-// What is settled first: however much is pending, it must not hide an answer. What never was the agent's is left out.
+// What never was the agent's is left out.
+const OPEN = `session_id = $1 AND collected_at IS NULL
+   AND (dialog = 0 OR status IN ('pending', 'responded') OR (late_response IS NOT NULL AND kind = 'question'))`;
+// What is settled first: however much is pending, it must not hide an answer.
 const OPEN_OF = statement(
-  () => `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND collected_at IS NULL
-   AND (dialog = 0 OR status IN ('pending', 'responded') OR (late_response IS NOT NULL AND kind = 'question'))
+  () => `SELECT ${LIST} FROM prompts WHERE ${OPEN}
    ORDER BY CASE WHEN status = 'pending' THEN 1 ELSE 0 END, created_at, ask_id LIMIT $2`,
+);
+const COUNT_OPEN_OF = statement(
+  `SELECT COUNT(*) AS n, SUM(CASE WHEN status = 'pending' THEN 1 ELSE 0 END) AS pending FROM prompts WHERE ${OPEN}`,
 );
 const CARRIED = statement(
   () => `SELECT ${LIST} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
@@ -81,6 +86,11 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     get: (ask_id) => one(GET, [ask_id]),
     byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
     openOf: async (session_id, limit) => (await sql.all(OPEN_OF, [session_id, limit])).map(unseal),
+    async countOpenOf(session_id) {
+      const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
+      const pending = Number(row?.['pending'] ?? 0);
+      return { settled: Number(row?.['n'] ?? 0) - pending, pending };
+    },
     carriedBy: async (carrier, handed_before) =>
       (await sql.all(CARRIED, [carrier, handed_before])).map(unseal),
     pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(unseal),
