@@ -40,6 +40,7 @@ async function describeHive(store: Store): Promise<Check> {
     head: await tx.events.head(),
   }));
   const pending = counts.critical + counts.normal + counts.low;
-  const text = `${pending} pending, ${sessions.length} sessions, ${desks.length} desks online, ${head} events`;
+  const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+  const text = `${pending} pending, ${counted(sessions.length, 'session')}, ${counted(desks.length, 'desk')} online, ${counted(head, 'event')}`;
   return { name: 'Hive', ok: true, text, advice: null };
 }

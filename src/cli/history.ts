@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { excerpt } from '../domain/text.ts';
-import { parseDuration } from './duration.ts';
+import { moment, parseDuration } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
@@ -47,6 +47,7 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
     printJson({ entries: items, next_cursor });
     return EXIT.done;
   }
+  if (items.length === 0) remark('Nothing in the history matches.');
   if (format === 'text') printRows(items.map(toRow));
   else for (const entry of items) print(toSection(entry, format));
   if (next_cursor !== null) remark(`There are more: --limit ${limit * 2}, or --cursor ${next_cursor}`);
@@ -55,7 +56,7 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
 
 function toRow({ at, agent, project, text, decision, status }: HistoryEntry): string[] {
   const outcome = decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}`;
-  return [at.slice(0, 16).replace('T', ' '), agent, project ?? '', excerpt(text, 80), outcome];
+  return [moment(at), agent, project ?? '', excerpt(text, 80), outcome];
 }
 
 /** One entry as a section; text of agents is quoted, so that none of it reads as a heading or a drawer. */
@@ -72,7 +73,7 @@ function toSection(
       .join('\n');
   const outcome =
     decision === null ? (kind === 'prompt' ? `(${status})` : '') : `${by} answered:\n\n${quoted(decision)}`;
-  return [`${heading} ${at} ${agent}`, quoted(text), outcome, '']
+  return [`${heading} ${moment(at)} ${agent}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');
 }

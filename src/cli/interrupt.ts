@@ -53,7 +53,9 @@ async function interrupt(
     else remark(`No interrupt waits for ${handle}.`);
     return withdrawn.length > 0 ? EXIT.done : EXIT.notAccepted;
   }
-  if (options.json !== true) remark(`Asked ${handle} to stop; waiting for its turn to end.`);
+  const [newest] = await hive.turns.newestOf([session_id]);
+  if (options.json !== true && newest?.turn.state === 'in_progress')
+    remark(`Asking ${handle} to stop; waiting for its turn to end.`);
   const outcome = await hive.interrupts.interrupt({ ...request, session: session_id, turn_id: options.turn });
   if (options.json === true) printJson(told(outcome));
   else print(`${handle}: ${outcomeSentence(outcome)}`);

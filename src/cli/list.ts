@@ -42,10 +42,18 @@ async function list(
     printJson({ prompts: items.map(promptJson), next_cursor });
     return EXIT.done;
   }
-  if (items.length === 0) remark(`There is no prompt${status === 'all' ? '' : ` that is ${status}`}.`);
+  if (items.length === 0) remark(nothing(status, { project, agent, to }));
   else showPrompts(items);
   if (next_cursor !== null) remark(`There are more: --limit ${limit * 2}, or --cursor ${next_cursor}`);
   return EXIT.done;
+}
+
+/** A filter that lets nothing through must not read as if nobody asked. */
+function nothing(status: string, filter: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const which = given.map(([name, value]) => ` --${name} ${value}`).join('');
+  const what = `prompt${status === 'all' ? '' : ` that is ${status}`}`;
+  return which === '' ? `There is no ${what}.` : `There is no ${what} with${which}.`;
 }
 
 /** For commander: a whole number above zero. */

@@ -3,7 +3,7 @@ import './stdout-is-the-wire.ts';
 import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT, exitCodeOfError } from './exit-codes.ts';
 
 type Define = (command: Command) => void;
 
@@ -65,6 +65,8 @@ async function main(): Promise<void> {
     .description('Human in the loop for coding agents.')
     .version(VERSION)
     .exitOverride()
+    // One voice: what commander says of a command line begins as what a command says.
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) })
     .addHelpText('after', '\nExit codes and examples: docs/cli.md');
 
   const called = process.argv[2] ?? '';
@@ -81,7 +83,7 @@ async function main(): Promise<void> {
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
     } else if (error instanceof HiveError) {
       process.stderr.write(`hive: ${error.message}\n`);
-      process.exitCode = EXIT.error;
+      process.exitCode = exitCodeOfError(error);
     } else throw error;
   }
 }

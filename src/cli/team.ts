@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';
-import { parseDuration } from './duration.ts';
+import { duration, parseDuration } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './run.ts';
@@ -41,10 +41,14 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
       teams.map(({ name, members, escalate_after_ms }) => [
         name,
         members.join(', '),
-        escalate_after_ms === null ? '' : `everybody after ${escalate_after_ms / 1_000} s`,
+        escalation(escalate_after_ms),
       ]),
     );
   return EXIT.done;
+}
+
+function escalation(ms: number | null): string {
+  return ms === null ? '' : `everybody after ${duration(ms)}`;
 }
 
 async function set(
@@ -57,7 +61,10 @@ async function set(
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
-  else print(`${team.name}: ${team.members.join(', ')}`);
+  else {
+    const then = escalation(team.escalate_after_ms);
+    print(`${team.name}: ${team.members.join(', ')}${then === '' ? '' : `, ${then}`}`);
+  }
   return EXIT.done;
 }
 

@@ -5,6 +5,7 @@ import type { MadeToken } from '../application/tokens.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
 import { refuseAgents } from './actor.ts';
+import { moment } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows } from './output.ts';
 import { withHive } from './run.ts';
@@ -48,7 +49,7 @@ export function defineToken(command: Command): void {
   define<Format>('revoke <name>', 'let nobody in with it any more', async (hive, name, { json }) => {
     const { revoked_at } = await hive.tokens.revoke(name);
     if (json === true) printJson({ name, revoked_at });
-    else print(`Revoked ${name}.`);
+    else print(`${name} is revoked since ${moment(revoked_at ?? '')}: nobody gets in with it.`);
     return EXIT.done;
   });
 }
@@ -73,8 +74,8 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
         name,
         agent,
         role,
-        created_at,
-        revoked_at === null ? '' : `revoked ${revoked_at}`,
+        moment(created_at),
+        revoked_at === null ? '' : `revoked ${moment(revoked_at)}`,
       ]),
     );
   return EXIT.done;

@@ -106,7 +106,7 @@ export function nobodyCalled(to: string, known: readonly string[]): HiveError {
   const hint = names === '' ? '' : near.length > 0 ? ` Did you mean ${names}?` : ` There are ${names}.`;
   return new HiveError(
     'human_not_found',
-    `Nobody called "${to}" has been here, and there is no such team.${hint} Leave \`to\` out to ask everybody.`,
+    `Nobody called "${to}" has been here, and there is no such team.${hint} Name nobody to ask everybody.`,
     { to, known: known.slice(0, 50) },
   );
 }

@@ -174,7 +174,8 @@ export function cancelPrompt(
  */
 export function amendPrompt(prompt: Prompt, answer: PromptAnswer): Prompt {
   const standing = prompt.status === 'responded' ? prompt : prompt.late_response;
-  if (standing === null) throw notAmendable(prompt, `it is ${prompt.status}, not answered`);
+  if (standing === null)
+    throw notAmendable(prompt, `it is ${prompt.status}, not answered; answer it instead`);
   if (prompt.handed_at !== null)
     throw notAmendable(prompt, `its answer was handed to ${prompt.agent} at ${prompt.handed_at}`);
   if (standing.by !== answer.by) throw notAmendable(prompt, `its answer is ${standing.by}'s`);
@@ -184,11 +185,9 @@ export function amendPrompt(prompt: Prompt, answer: PromptAnswer): Prompt {
 }
 
 function notAmendable(prompt: Prompt, why: string): HiveError {
-  return new HiveError(
-    'prompt_not_amendable',
-    `The answer to ${prompt.ask_id} can no longer be amended: ${why}.`,
-    { ask_id: prompt.ask_id },
-  );
+  return new HiveError('prompt_not_amendable', `The answer to ${prompt.ask_id} cannot be amended: ${why}.`, {
+    ask_id: prompt.ask_id,
+  });
 }
 
 /** Most urgent first, then oldest: the order in which a human should look at what waits. */

@@ -45,6 +45,29 @@ describe('looking', () => {
     expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'stop', amended: true });
   });
 
+  it('says so when nothing matches, and does not say that nothing is there', async () => {
+    const person = shell(tempStore());
+    await person.hive('ask', 'Deploy?');
+    expect(await person.hive('list', '--agent', 'nobody')).toMatchObject({
+      code: 0,
+      out: '',
+      err: 'hive: There is no prompt that is pending with --agent nobody.\n',
+    });
+    expect((await person.hive('history', 'zzz')).err).toBe('hive: Nothing in the history matches.\n');
+  });
+
+  it('a value that makes no sense is 2, whatever finds it out', async () => {
+    const person = shell(tempStore());
+    expect(await person.hive('serve', '--port', 'abc')).toMatchObject({
+      code: 2,
+      err: 'hive: --port abc is no port: 0 to 65535.\n',
+    });
+    expect(await person.hive('list', '--limit', 'abc')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/^hive: option '--limit <n>' argument 'abc' is invalid/),
+    });
+  });
+
   it('waits for one of several, or for all of them', async () => {
     const person = shell(tempStore());
     const [a, b] = [await person.hive('ask', 'A?'), await person.hive('ask', 'B?')].map((r) => r.out.trim());

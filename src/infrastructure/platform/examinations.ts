@@ -78,11 +78,15 @@ async function desktop(env: Environment): Promise<Check> {
     return { name, ok: true, text: `shown by ${process.platform} itself`, advice: null };
   const bus = sessionBus(env);
   if (bus === null) {
+    const shows = env['DISPLAY'] ?? env['WAYLAND_DISPLAY'] ?? '';
+    // On a machine without a desktop, or over ssh, there is nothing to mend.
+    if (shows === '')
+      return { name, ok: true, text: 'no desktop here: questions wait in Emacs and the shell', advice: null };
     return {
       name,
       ok: false,
-      text: 'no session bus',
-      advice: 'popups need a desktop session; without one questions wait in Emacs all the same',
+      text: `no session bus on ${shows}`,
+      advice: 'popups need one: start the desktop with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS',
     };
   }
   const can = await serverCapabilities({ ...env, DBUS_SESSION_BUS_ADDRESS: bus });
