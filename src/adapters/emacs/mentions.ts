@@ -3,8 +3,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
-import { fittingCount } from '../fitting.ts';
-import { FRAME_BYTES } from './frames.ts';
+import { fitPage } from './frames.ts';
 import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
@@ -26,16 +25,13 @@ export const mentionMethods = {
   async 'mention/list'(params, { hive }) {
     const { session, status, limit, cursor } = mentionListParams.parse(params);
     const addressee = await addresseeOf(hive, session);
-    const list = (size: number) =>
-      hive.mentions.history({
-        session_id: addressee.session_id,
-        status: status ?? undefined,
-        limit: size,
-        cursor,
-      });
-    const page = await list(limit ?? DEFAULT_PAGE);
-    const count = fittingCount(page.items, FRAME_BYTES);
-    const { items, next_cursor } = count === page.items.length ? page : await list(count);
+    const filter = { session_id: addressee.session_id, status: status ?? undefined };
+    const { items, next_cursor } = await fitPage(
+      (size, from) => hive.mentions.history({ ...filter, limit: size, cursor: from }),
+      (mention) => mention,
+      limit ?? DEFAULT_PAGE,
+      cursor ?? null,
+    );
     const summary = await hive.mentions.summary(addressee.session_id);
     return { mentions: items, next_cursor, ...addressee, summary };
   },

@@ -1,6 +1,7 @@
 /** The shared buffer as Emacs asks for it and writes to it. */
 import type { Hive } from '../../application/hive.ts';
 import { humanAuthor } from '../../domain/messages.ts';
+import { projectName } from '../../domain/projects.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
 import { FRAME_BYTES } from './frames.ts';
@@ -20,12 +21,6 @@ function placeOf(hive: Hive, params: PlaceParams): { project: string; project_di
     return { project: projectName(project_dir), project_dir };
   }
   return directory === null || directory === undefined ? null : hive.findPlace(directory);
-}
-
-/** As infrastructure/platform/project.ts names it: `repo` of `/src/repo/.git` and of `/src/repo.git`. */
-function projectName(project_dir: string): string {
-  const parts = project_dir.split(/[/\\]/).filter((part) => part !== '' && part !== '.git');
-  return parts.at(-1)?.replace(/\.git$/, '') ?? project_dir;
 }
 
 export const messageMethods = {

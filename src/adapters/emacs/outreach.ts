@@ -1,7 +1,6 @@
 /** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
 import { outreachListParams } from '../../schemas/outreach.ts';
-import { fittingCount } from '../fitting.ts';
-import { FRAME_BYTES } from './frames.ts';
+import { fitPage } from './frames.ts';
 import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
@@ -9,17 +8,17 @@ const DEFAULT_PAGE = 100;
 export const outreachMethods = {
   async 'outreach/list'(params, { hive }) {
     const { kind, session_id, project_dir, limit, cursor } = outreachListParams.parse(params);
-    const list = (size: number) =>
-      hive.outreach.list({
-        kind: kind ?? undefined,
-        session_id: session_id ?? undefined,
-        project_dir: project_dir ?? undefined,
-        limit: size,
-        cursor,
-      });
-    const page = await list(limit ?? DEFAULT_PAGE);
-    const count = fittingCount(page.items, FRAME_BYTES);
-    const { items, next_cursor } = count === page.items.length ? page : await list(count);
+    const filter = {
+      kind: kind ?? undefined,
+      session_id: session_id ?? undefined,
+      project_dir: project_dir ?? undefined,
+    };
+    const { items, next_cursor } = await fitPage(
+      (size, from) => hive.outreach.list({ ...filter, limit: size, cursor: from }),
+      (item) => item,
+      limit ?? DEFAULT_PAGE,
+      cursor ?? null,
+    );
     return { outreach: items, next_cursor };
   },
 } satisfies Methods;

@@ -3,7 +3,8 @@
  * starting git, so that several worktrees are one project; else the directory itself.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { projectName } from '../../domain/projects.ts';
 
 export interface Place {
   /** A short name for people. */
@@ -35,7 +36,7 @@ export function findPlace(directory: string): Place {
     }
     if (dirname(folder) === folder) break;
   }
-  return { project: basename(start) || start, project_dir: start, branch: null };
+  return { project: projectName(start), project_dir: start, branch: null };
 }
 
 function describe(gitDir: string): Place {
@@ -43,8 +44,5 @@ function describe(gitDir: string): Place {
   const common = existsSync(commonFile) ? resolve(gitDir, readFileSync(commonFile, 'utf8').trim()) : gitDir;
   const head = readFileSync(join(gitDir, 'HEAD'), 'utf8').trim();
   const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1] ?? null;
-  // `repo/.git` is called repo; a bare `repo.git` likewise.
-  const project =
-    basename(common) === '.git' ? basename(dirname(common)) : basename(common).replace(/\.git$/, '');
-  return { project, project_dir: common, branch };
+  return { project: projectName(common), project_dir: common, branch };
 }
