@@ -198,9 +198,7 @@ of any session can be looked at, and dealt with for it.
 \\<hive-check-mentions-mode-map>
 \\[hive-check-mentions-done] notes that one is dealt with, \\[hive-check-mentions-answer] answers it, \\[hive-check-mentions-toggle-history] shows the history."
   (interactive "P")
-  (unless (hive-sidecar-connected-p)
-    (user-error (if (eq hive-sidecar-state 'off) "Hive is off: turn it on with M-x hive-mode"
-                  "Hive is not connected")))
+  (hive-sidecar-demand)
   (hive-check-mentions-of (when choose (hive-check-mentions--ask))))
 
 (provide 'hive-check-mentions)

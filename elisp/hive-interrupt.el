@@ -68,8 +68,7 @@ Once it was said what came of a request, t.")
 (defun hive-interrupt-session (session-id agent &optional note)
   "Ask the session SESSION-ID, called AGENT, to stop, with a NOTE.
 What came of it is said when it is known."
-  (unless (hive-sidecar-connected-p)
-    (user-error "Hive is not connected: nobody can be interrupted now"))
+  (hive-sidecar-demand)
   (let ((id (concat "int-" (hive-respond--response-id))))
     (puthash id agent hive-interrupt--asked)
     (hive-rpc-request
@@ -112,6 +111,7 @@ What came of it is said when it is known."
   (let* ((turns (hive-turns-running))
          (alist (mapcar (lambda (turn) (cons (hive-text-line (plist-get turn :agent) 60) turn))
                         turns)))
+    (hive-sidecar-demand)
     (unless alist (user-error "No agent is at work, as far as Hive knows"))
     (cdr (assoc (completing-read
                  (format-prompt "Interrupt" (caar alist))
@@ -148,8 +148,7 @@ You are told when it has stopped, or that it was done before."
 Asked once whether you mean it; with a prefix argument, they read
 a NOTE of yours.  One line says what became of each."
   (interactive (list (when current-prefix-arg (read-string "Tell them why: "))))
-  (unless (hive-sidecar-connected-p)
-    (user-error "Hive is not connected: nobody can be interrupted now"))
+  (hive-sidecar-demand)
   (when (y-or-n-p (format "Interrupt all agents at work, %d? " (length (hive-turns-running))))
     (hive-rpc-request
      'turn/interrupt_all

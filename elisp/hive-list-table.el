@@ -12,9 +12,11 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-feed)
 (require 'hive-human)
 (require 'hive-list-view)
 (require 'hive-respond)
+(require 'hive-sidecar)
 (require 'hive-text)
 (require 'hive-waiting)
 (require 'tabulated-list)
@@ -169,8 +171,26 @@ Point itself stands there with nil as its window."
             (setq position (point))))
         (if window (set-window-point window position) (goto-char position))))))
 
+(defun hive-list--nothing ()
+  "Return why the list is empty, in a sentence, or nil while it may still fill."
+  (or (hive-sidecar-absence)
+      (and (eq hive-list--view 'waiting) (null hive-list--filter) (hive-feed-complete-p)
+           "No question waits.")))
+
+(defun hive-list--say-nothing ()
+  "Say in an empty list why it is empty; in any other, nothing.
+It is no text of the list: nothing can be on that line."
+  (let ((text (and (null hive-list--shown) (hive-list--nothing))))
+    (remove-overlays (point-min) (point-max) 'hive-nothing t)
+    (when text
+      (let ((overlay (make-overlay (point-min) (point-min))))
+        (overlay-put overlay 'hive-nothing t)
+        (overlay-put overlay 'after-string
+                     (propertize (concat " " text) 'face 'hive-list-low 'cursor t))))))
+
 (defun hive-list--count ()
   "Show in the mode line what is shown, and how much of it."
+  (hive-list--say-nothing)
   (let ((marked (hash-table-count hive-list--marks)))
     (setq mode-line-process
           ;; A percent sign in a mode line is a directive.

@@ -88,11 +88,14 @@ turn pages.  The list follows what happens by itself."
 
 ;;;; Following the model
 
+(defconst hive-list--hooks '(hive-changed-hook hive-sidecar-state-hook)
+  "What tells that the list may have changed.")
+
 (defun hive-list--changed ()
   "Show what changed, or note that it did while out of sight."
   (let ((buffer (get-buffer hive-list--name)))
     (if (not buffer)
-        (remove-hook 'hive-changed-hook #'hive-list--changed)
+        (dolist (hook hive-list--hooks) (remove-hook hook #'hive-list--changed))
       (with-current-buffer buffer
         (cond ((not (get-buffer-window buffer t)) (setq hive-list--stale t))
               ;; What takes a search or a fetch is done for many changes at once.
@@ -140,7 +143,7 @@ turn pages.  The list follows what happens by itself."
   (let ((buffer (get-buffer-create hive-list--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
-      (add-hook 'hive-changed-hook #'hive-list--changed)
+      (dolist (hook hive-list--hooks) (add-hook hook #'hive-list--changed))
       (hive-list--print))
     buffer))
 

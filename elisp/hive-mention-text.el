@@ -91,7 +91,7 @@
          (inhibit-read-only t))
     (erase-buffer)
     (if (null hive-check-mentions--mentions)
-        (insert (if (hive-sidecar-connected-p) "Nothing waits.\n" "Hive is not connected.\n"))
+        (insert (or (hive-sidecar-absence) "Nothing waits.") "\n")
       (mapc #'hive-check-mentions--insert hive-check-mentions--mentions))
     (when hive-check-mentions--cursor (insert "There are more: + shows them.\n"))
     (goto-char (hive-check-mentions--position here))

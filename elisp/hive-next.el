@@ -19,6 +19,7 @@
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
+(require 'hive-sidecar)
 (require 'hive-snooze)
 (require 'hive-template)
 (require 'hive-text)
@@ -172,6 +173,7 @@ your own.  TAB skips a question, s puts it away for a while, ?
 shows all of it, q leaves.  After an answer the next one follows."
   (interactive)
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
+    (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
     (unless waiting (message "No agent waits for you%s" (hive-respond--others)))
     (while waiting
       (let* ((prompt (car waiting))

@@ -81,7 +81,7 @@ or `disconnected'; nil for an error of the protocol itself.
 TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
   (let ((fail (lambda (err) (when error (hive-work-later error err)))))
     (if (not (hive-pipe-live-p conn))
-        (funcall fail '(:code -1 :name disconnected :text "Not connected"))
+        (funcall fail '(:code -1 :name disconnected :text "not connected (M-x hive-doctor says why)"))
       (condition-case oops
           (hive-pipe-sending conn
             (jsonrpc-async-request

@@ -21,6 +21,7 @@
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-shared)
+(require 'hive-sidecar)
 (require 'hive-text)
 (require 'hive-waiting)
 
@@ -31,7 +32,8 @@
   "Return the session at point in the list, or let the human choose one."
   (if (derived-mode-p 'hive-sessions-mode)
       (funcall hive-session-at-point-function)
-    (let* ((sessions (or (hive-handles-sessions) (user-error "No agent is here")))
+    (let* ((sessions (or (hive-handles-sessions) (hive-sidecar-demand)
+                         (user-error "No agent is here")))
            (handle (completing-read "Session: "
                                     (mapcar (lambda (session) (plist-get session :handle))
                                             sessions)

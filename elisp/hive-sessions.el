@@ -226,6 +226,7 @@
 \\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
 \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it."
   (interactive)
+  (unless hive-sessions--list (hive-sidecar-demand))
   (let ((buffer (get-buffer-create hive-sessions--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-sessions-mode) (hive-sessions-mode))

@@ -140,16 +140,16 @@ When so much was posted that a gap would remain, begin anew."
   "Show older messages."
   (interactive)
   (cond ((not hive-shared-earlier) (user-error "These are the first messages"))
-        ((not (hive-sidecar-connected-p)) (user-error "Hive is not connected"))
-        (t (hive-shared--back hive-shared-limit))))
+        (t (hive-sidecar-demand)
+           (hive-shared--back hive-shared-limit))))
 
 (defun hive-shared-page-forward ()
   "Show newer messages, after you have paged back."
   (interactive)
   (cond
    ((not hive-shared-later) (user-error "These are the last messages"))
-   ((not (hive-sidecar-connected-p)) (user-error "Hive is not connected"))
-   (t (hive-shared--request
+   (t (hive-sidecar-demand)
+      (hive-shared--request
        (list :after (plist-get (hive-shared-last) :seq) :limit (min 500 hive-shared-limit))
        (lambda (page)
          (hive-shared-show (hive-shared--messages-of page))

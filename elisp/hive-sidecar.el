@@ -59,6 +59,21 @@ meant for the same :store_id.")
   "Return non-nil when requests can be sent."
   (eq hive-sidecar-state 'connected))
 
+(defun hive-sidecar-absence ()
+  "Return a sentence on why nothing can be asked of the sidecar, or nil.
+It tells what to do."
+  (cond ((hive-sidecar-connected-p) nil)
+        ((eq hive-sidecar-state 'off) "Hive is off: turn it on with M-x hive-mode")
+        (hive-sidecar-problem
+         (format "Hive is not connected: %s  (M-x hive-doctor says why)" hive-sidecar-problem))
+        (t "Hive is not connected yet: M-x hive-doctor says why")))
+
+(defun hive-sidecar-demand ()
+  "Fail, telling in a sentence what to do, unless the sidecar is there.
+For commands that would otherwise claim that there is nothing."
+  (let ((absence (hive-sidecar-absence)))
+    (when absence (user-error "%s" absence))))
+
 ;;;; Start and handshake
 
 (defun hive-sidecar-start ()

@@ -16,6 +16,7 @@
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
+(require 'hive-sidecar)
 (require 'hive-text)
 (require 'hive-waiting)
 
@@ -27,6 +28,7 @@
 (defun hive-snooze-prompt (prompt &optional minutes)
   "Put PROMPT away for MINUTES, by default `hive-snooze-minutes'.
 It comes back by itself; its agent goes on waiting."
+  (hive-sidecar-demand)
   (let* ((minutes (or minutes hive-snooze-minutes))
          (until (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ"
                                     (time-add nil (* 60 minutes)) t)))

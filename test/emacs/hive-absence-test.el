@@ -1,0 +1,65 @@
+;;; hive-absence-test.el --- What is said while there is no sidecar  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-list-test-help)
+(require 'hive-sessions)
+(require 'hive-shared)
+(require 'hive-test-help)
+
+(defun hive-absence-test-says (regexp &rest commands)
+  "Each of COMMANDS fails with a sentence that REGEXP matches."
+  (dolist (command commands)
+    (ert-info ((symbol-name command))
+      (should (string-match-p regexp (cadr (should-error (call-interactively command)
+                                                         :type 'user-error)))))))
+
+(defun hive-absence-test-note ()
+  "Return what is said in the empty list."
+  (with-current-buffer "*hive*"
+    (mapconcat (lambda (overlay) (overlay-get overlay 'after-string))
+               (overlays-in (point-min) (point-max)) "")))
+
+(defconst hive-absence-test-commands
+  '(hive-next hive-interrupt hive-interrupt-all hive-interrupt-withdraw hive-sessions
+    hive-session-visit hive-check-mentions)
+  "What would otherwise claim that there is nothing.")
+
+(ert-deftest hive-absence-no-command-claims-that-nothing-is-there ()
+  (hive-test-with-desk nil
+    (apply #'hive-absence-test-says "Hive is off: .*M-x hive-mode" hive-absence-test-commands)
+    (let ((hive-sidecar-command '("/no/such")))
+      (hive-mode 1)
+      (apply #'hive-absence-test-says "not connected: .*not found.*M-x hive-doctor says why"
+             hive-absence-test-commands))))
+
+(ert-deftest hive-absence-what-was-asked-for-says-where-to-look ()
+  (hive-test-with-desk nil
+    (let ((problem nil))
+      (hive-rpc-request 'prompt/list nil :error (lambda (err) (setq problem err)))
+      (hive-test-wait 5 problem)
+      (should (string-match-p "M-x hive-doctor" (plist-get problem :text))))))
+
+(ert-deftest hive-absence-the-empty-list-says-why-it-is-empty ()
+  (hive-test-with-desk nil
+    (hive-list-test
+      (hive-list)
+      (should (string-match-p "Hive is off: .*M-x hive-mode" (hive-absence-test-note)))
+      (let ((hive-sidecar-command '("/no/such")))
+        (hive-mode 1)
+        (should (string-match-p "not connected: .*M-x hive-doctor" (hive-absence-test-note))))
+      (hive-restart)
+      (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
+      (hive-test-wait 5 (equal " No question waits." (hive-absence-test-note)))
+      ;; It is no line of the list, and goes when there is one.
+      (should (null (hive-list-test-lines)))
+      (hive-test-call 'fake/ask nil)
+      (hive-test-wait 5 (hive-list-test-lines))
+      (should (equal "" (hive-absence-test-note))))))
+
+(provide 'hive-absence-test)
+;;; hive-absence-test.el ends here
