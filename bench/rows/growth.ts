@@ -112,7 +112,7 @@ async function grow(store: string, count: number, state: Kind['state']): Promise
   if (state === 'settled') {
     await desk.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
     await agent.delivery.hand([prompt.ask_id], 'bench');
-    await agent.delivery.collect('bench', '9999-12-31T23:59:59.999Z');
+    await agent.delivery.collect('bench');
   }
   const driver: Driver = store.includes('://') ? openPostgresAt(store, {}) : openSqlite(store);
   try {

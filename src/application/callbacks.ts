@@ -40,9 +40,6 @@ const SETTLING: ReadonlySet<string> = new Set([
   'prompt/late_response',
 ] satisfies HiveEvent['type'][]);
 
-/** Later than any time that was stamped: what one callback carried is collected whole. */
-const END_OF_TIME = '9999-12-31T23:59:59.999Z';
-
 export function createCallbacks({ store, feed, prompts, delivery, ids, log }: CallbackParts): Callbacks {
   const waiting = new Map<string, Set<ResponseCallback>>();
   let watcher: Promise<() => Promise<void>> | null = null;
@@ -103,7 +100,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   async function call(callback: ResponseCallback, prompt: Prompt, carrier: string): Promise<void> {
     try {
       await callback(prompt);
-      await delivery.collect(carrier, END_OF_TIME);
+      await delivery.collect(carrier);
     } catch (error) {
       log.error('A callback failed; its answer counts as not read.', {
         ask_id: prompt.ask_id,

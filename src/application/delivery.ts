@@ -30,13 +30,16 @@ export interface DeliveryService {
    * `reader` is the session that reads: what is not for it, it sees without a stamp.
    */
   hand(ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]>;
-  /** A sign of life of the carrier: what it handed before then was read. Cheap when there is nothing. */
-  collect(carrier: string, handed_before: string): Promise<number>;
+  /** A sign of life of the carrier: all that it has handed so far was read. Cheap when there is nothing. */
+  collect(carrier: string): Promise<number>;
   /** These hand-overs of the carrier were read. */
   prove(carrier: string, handed: readonly Handed[]): Promise<void>;
   /** These hand-overs never reached anybody: whoever comes next hands them again. */
   release(carrier: string, handed: readonly Handed[]): Promise<void>;
 }
+
+/** So far is whatever stands there: no clock, which might be another machine's or set back, is asked. */
+const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 export function createDelivery(store: Store): DeliveryService {
   return {
@@ -53,9 +56,9 @@ export function createDelivery(store: Store): DeliveryService {
         return delivered;
       }),
 
-    async collect(carrier, handed_before) {
-      const carried = await store.read((tx) => tx.prompts.carriedBy(carrier, handed_before));
-      return carried.length === 0 ? 0 : store.writeReceipt((tx) => collectFrom(tx, carrier, handed_before));
+    async collect(carrier) {
+      const carried = await store.read((tx) => tx.prompts.carriedBy(carrier, END_OF_TIME));
+      return carried.length === 0 ? 0 : store.writeReceipt((tx) => collectFrom(tx, carrier, END_OF_TIME));
     },
 
     prove: (carrier, handed) =>

@@ -4,6 +4,7 @@
  * were there.
  */
 import { machineOfSeat } from '../domain/desks.ts';
+import { ALLOW, DENY } from '../domain/dialog-permissions.ts';
 import { decideDialog, promptsOf } from '../domain/dialog-prompts.ts';
 import { type Dialog, type DialogAnswer, dialogOf } from '../domain/dialogs.ts';
 import type { Verdict, Waited } from '../domain/hooks.ts';
@@ -84,7 +85,7 @@ async function answerByRule(
   const [prompt] = await ask(visit, dialog, null);
   if (prompt === undefined) return null;
   await insertPrompt(tx, prompt);
-  const label = decision === 'allow' ? 'Allow' : 'Deny';
+  const label = decision === 'allow' ? ALLOW : DENY;
   const { prompt: settled } = await recordAnswer(tx, prompt, {
     decision: label,
     selected: [label],

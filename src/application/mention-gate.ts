@@ -16,7 +16,7 @@ import {
 } from '../domain/gate.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
-import { type GateMode, isRemote } from '../domain/sessions.ts';
+import { type GateMode, isRemote, type Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import { humanPrompted } from './loops.ts';
@@ -90,16 +90,17 @@ async function greet(visit: Visit): Promise<{ block?: string; context?: string[]
   const mentions = await waiting(visit);
   if (mentions.length === 0 || (visit.session.gate ?? globalMode(visit.settings.env)) === 'off') return null;
   if (visit.settings.env['HIVE_GATE_PROMPT'] === 'block' && isHumanPrompt(visit.event))
-    return { block: refusal(mentions) };
+    return { block: refusal(mentions, visit.session) };
   return remind(visit, mentions);
 }
 
 /** As the human at the terminal reads it: the prompt was not sent, and how to go on. */
-function refusal(mentions: readonly MentionInFull[]): string {
+function refusal(mentions: readonly MentionInFull[], { handle }: Session): string {
   const lines = mentions.map((mention) => `  - ${mention.at} from ${mention.from_handle}`);
   return [
-    `You have ${mentions.length} unprocessed mention(s). Look at them with /check-mentions, or: hive mentions`,
+    `You have ${mentions.length} unprocessed mention(s). See them with: hive mentions --session ${handle}`,
     ...lines,
+    `When you have dealt with them: hive mentions process --all --session ${handle}`,
     'Your message was not sent; send it again afterwards.',
   ].join('\n');
 }

@@ -117,13 +117,18 @@ export function createMentions(store: Store): MentionService {
     },
 
     async expireDue() {
-      const due = await store.read((tx) => tx.mentions.due(tx.now, 1));
-      if (due.length === 0) return 0;
-      return store.write(async (tx) => {
-        const batch = await tx.mentions.due(tx.now, DUE_BATCH);
-        for (const mention of batch) await lapseMention(tx, mention);
-        return batch.length;
-      });
+      let expired = 0;
+      while ((await store.read((tx) => tx.mentions.due(tx.now, 1))).length > 0) {
+        const count = await store.write(async (tx) => {
+          const batch = await tx.mentions.due(tx.now, DUE_BATCH);
+          for (const mention of batch) await lapseMention(tx, mention);
+          return batch.length;
+        });
+        // Somebody else was first, or the clock was set back in between.
+        if (count === 0) break;
+        expired += count;
+      }
+      return expired;
     },
   };
   return service;

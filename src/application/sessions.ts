@@ -152,8 +152,10 @@ export function createSessions(store: Store, processes: Processes): SessionServi
     },
 
     async sweep(machine) {
-      const alive = await store.read((tx) => tx.sessions.list({ state: 'alive', limit: SWEEP_LIMIT }));
-      const now = Date.now();
+      const { alive, now } = await store.read(async (tx) => ({
+        alive: await tx.sessions.list({ state: 'alive', limit: SWEEP_LIMIT }),
+        now: Date.parse(tx.now),
+      }));
       const gone = alive.filter((session) => {
         if (session.machine === machine && session.pid !== null) return !processes.alive(session.pid);
         return now - Date.parse(session.last_seen_at) > SILENCE_MS;

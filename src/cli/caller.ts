@@ -44,9 +44,12 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
 
 /** The caller's session, registered when it is new. One that is known stays as its own client described it. */
 export async function registerCaller(hive: Hive, { session_id, client }: Caller): Promise<Session> {
-  const known = await hive.sessions.get(session_id);
+  const { known, now } = await hive.store.read(async (tx) => ({
+    known: await tx.sessions.get(session_id),
+    now: tx.now,
+  }));
   if (known !== undefined && known.state !== 'ended') {
-    if (Date.now() - Date.parse(known.last_seen_at) > TOUCH_MS)
+    if (Date.parse(now) - Date.parse(known.last_seen_at) > TOUCH_MS)
       await hive.store.write((tx) => tx.sessions.touch(session_id, tx.now));
     return known;
   }
@@ -70,7 +73,7 @@ const TOUCH_MS = 60 * 60 * 1000;
 /** What prints answers to this caller; that the caller comes back proves that it read the last ones. */
 export async function carrierOf(hive: Hive, caller: Caller): Promise<string> {
   const carrier = `cli:${caller.session_id}`;
-  await hive.delivery.collect(carrier, new Date().toISOString());
+  await hive.delivery.collect(carrier);
   return carrier;
 }
 

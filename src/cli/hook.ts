@@ -50,7 +50,11 @@ async function main(
       const { wake } = await import('./wake.ts');
       clearTimeout(limit);
       // Who only wakes others harms nobody by not waking them.
-      await wake(text, env).catch(() => undefined);
+      await wake(text, env).catch((error: unknown) =>
+        process.stderr.write(
+          `hive hook: it will wake nobody: ${error instanceof Error ? error.message : String(error)}\n`,
+        ),
+      );
       process.exit(0);
     }
     const event = readHook(text, env, clientOf(args));

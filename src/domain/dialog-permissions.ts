@@ -7,9 +7,11 @@ import { summarizeTool } from './tool-summaries.ts';
 
 export type PermissionDialog = Extract<Dialog, { kind: 'permission' | 'plan' }>;
 
-const ALLOW = 'Allow';
+/** Yes to this once; a rule says it in the human's words (application/dialogs.ts). */
+export const ALLOW = 'Allow';
+/** No, with a comment as the reason. */
+export const DENY = 'Deny';
 const ALWAYS = 'Allow always';
-const DENY = 'Deny';
 const APPROVE = 'Approve';
 const KEEP_PLANNING = 'Keep planning';
 const ABORT = 'Abort';

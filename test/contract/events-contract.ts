@@ -62,7 +62,7 @@ export function eventsContract(engine: StoreEngine): void {
     await hive.prompts.amend({ ask_id, decision: 'no', actor: HUMAN, response_id: 'r2' });
     const session = await introduce(hive);
     await hive.delivery.hand([ask_id], 'mcp:1', session.session_id);
-    await hive.delivery.collect('mcp:1', FAR_FUTURE);
+    await hive.delivery.collect('mcp:1');
     const trail = await hive.store.read((tx) => tx.events.of(ask_id, 50));
     expect(trail.map((event) => event.type)).toEqual([
       'prompt/created',

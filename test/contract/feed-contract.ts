@@ -158,7 +158,7 @@ export function feedContract(engine: StoreEngine): void {
     const { session_id } = await introduce(hive);
     await hive.prompts.respond({ ask_id: first.ask_id, decision: 'yes', actor: HUMAN });
     await hive.delivery.hand([first.ask_id], 'mcp:1', session_id);
-    await hive.delivery.collect('mcp:1', FAR_FUTURE);
+    await hive.delivery.collect('mcp:1');
     const ids = [first.ask_id, second.ask_id];
     const waiting = hive.prompts.wait(ids, { wait_ms: 5_000 });
     await sleep(50);

@@ -169,6 +169,26 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(mention).toMatchObject({ status: 'expired', processed_at: null });
     });
 
+    test('of however many is up at once, all are recorded as expired', async () => {
+      const hive = await open();
+      const [ada] = await joinThree(hive);
+      const { mentions } = await post(hive, ada, '@Claude-def34');
+      const found = await hive.store.read((tx) => tx.mentions.get(mentions[0]?.mention_id ?? ''));
+      if (found === undefined) throw new Error('There is no mention.');
+      const expires_at = '2020-01-01T00:00:00.000Z';
+      await hive.store.write(async (tx) => {
+        for (let n = 0; n < 450; n += 1)
+          await tx.mentions.insert({
+            ...found,
+            mention_id: `mention-${n}`,
+            session_id: `s-${n}`,
+            expires_at,
+          });
+      });
+      expect(await hive.mentions.expireDue()).toBe(450);
+      expect(await hive.mentions.expireDue()).toBe(0);
+    });
+
     test('any live process writes the expiry down', async () => {
       const [hive, watcher] = await openTwo(engine);
       const [ada, bob] = await joinThree(hive);

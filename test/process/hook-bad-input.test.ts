@@ -27,8 +27,13 @@ interface Ran {
   err: string;
 }
 
-async function hook(store: string, stdin: string, env: Environment = {}): Promise<Ran> {
-  const child: Child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(store, env));
+async function hook(
+  store: string,
+  stdin: string,
+  env: Environment = {},
+  args: readonly string[] = ['--client', 'claude-code'],
+): Promise<Ran> {
+  const child: Child = spawnHive(['hook', ...args], childEnvironment(store, env));
   let out = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;
@@ -53,6 +58,12 @@ describe('an event that is none', () => {
     const ran = await hook(tempStore(), stdin);
     expect(ran).toMatchObject({ code: 0, out: '' });
     expect(ran.err).toMatch(/^hive hook: .+\.\n$/);
+  });
+
+  test('wakes nobody, and stderr says why', async () => {
+    const ran = await hook(tempStore(), 'hello', CLOSED, ['--wake']);
+    expect(ran).toMatchObject({ code: 0, out: '' });
+    expect(ran.err).toMatch(/^hive hook: it will wake nobody: .+\.\n$/);
   });
 
   test('denies where it is to fail closed', async () => {

@@ -97,7 +97,9 @@ describe('a prompt typed to the agent', () => {
     await mention('hello @me');
     expect(said(await fire(hive, prompt, { env }))).toMatchObject({
       decision: 'block',
-      reason: expect.stringContaining('1 unprocessed mention'),
+      reason: expect.stringMatching(
+        /^You have 1 unprocessed mention.*hive mentions --session Claude-\w{5}\n[^/]*process --all/,
+      ),
     });
     const wake = gatedEvent('UserPromptSubmit', { prompt: '<task-notification>done</task-notification>' });
     expect(said(await fire(hive, wake, { env }))?.['decision']).toBeUndefined();

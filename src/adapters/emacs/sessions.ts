@@ -1,7 +1,5 @@
 /** Sessions as Emacs lists and configures them. */
-import type { Hive } from '../../application/hive.ts';
 import { turnView } from '../../application/turn-view.ts';
-import type { Session } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
@@ -17,8 +15,15 @@ export const sessionMethods = {
       state: state === 'all' ? undefined : (state ?? 'alive'),
       limit: limit ?? DEFAULT_LIMIT,
     });
-    const waiting = await hive.store.read((tx) => tx.mentions.unprocessedBySession());
-    const turns = await newestTurns(hive, sessions);
+    const newest = await hive.turns.newestOf(sessions.map(({ session_id }) => session_id));
+    const { waiting, now } = await hive.store.read(async (tx) => ({
+      waiting: await tx.mentions.unprocessedBySession(),
+      now: tx.now,
+    }));
+    // What each runs, or how its last turn ended: an outcome that came while nobody looked is seen here.
+    const turns = new Map(
+      newest.map(({ turn, interrupts }) => [turn.session_id, turnView(turn, interrupts, now)]),
+    );
     const listed = sessions.map((session) => ({
       ...session,
       unprocessed_mentions: waiting.get(session.session_id) ?? 0,
@@ -38,13 +43,6 @@ export const sessionMethods = {
     return { session };
   },
 } satisfies Methods;
-
-/** What each runs, or how its last turn ended: an outcome that came while nobody looked is seen here. */
-async function newestTurns(hive: Hive, sessions: readonly Session[]): Promise<Map<string, object>> {
-  const now = new Date().toISOString();
-  const newest = await hive.turns.newestOf(sessions.map(({ session_id }) => session_id));
-  return new Map(newest.map(({ turn, interrupts }) => [turn.session_id, turnView(turn, interrupts, now)]));
-}
 
 export const tellSessions: Teller = async (events, { hive }, tell) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {

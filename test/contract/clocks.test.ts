@@ -1,0 +1,67 @@
+/** The store's clock is another machine's: what was stamped by it is compared with it, never with this machine's. */
+import { expect, onTestFinished, test } from 'vitest';
+import { createDelivery } from '../../src/application/delivery.ts';
+import type { Processes, Store } from '../../src/application/ports.ts';
+import { createSessions } from '../../src/application/sessions.ts';
+import type { Driver } from '../../src/infrastructure/store/sql.ts';
+import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
+import { openStore } from '../../src/infrastructure/store/store.ts';
+import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import { tempStore } from '../support/temp.ts';
+
+expectNothingLeft();
+
+const HOUR_MS = 60 * 60 * 1000;
+const NOBODY = { alive: () => true, ancestors: () => [] } as unknown as Processes;
+
+/** The store at `path` as one whose clock differs so much from this machine's. */
+async function openWithClock(path: string, ahead_ms: number): Promise<Store> {
+  await prepareSqliteFile(path);
+  const driver = openSqlite(path);
+  const shifted = (now: string): string => new Date(Date.parse(now) + ahead_ms).toISOString();
+  const other: Driver = {
+    ...driver,
+    write: (work, options) => driver.write((sql, now) => work(sql, shifted(now)), options),
+    read: (work) => driver.read((sql, now) => work(sql, shifted(now))),
+  };
+  const store = await openStore(other, path);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+test('what a carrier handed is collected though the clock of this machine is behind', async () => {
+  const path = tempStore();
+  const hive = await openTestHive(path);
+  const { ask_id } = await ask(hive);
+  await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+  const delivery = createDelivery(await openWithClock(path, 2 * HOUR_MS));
+  const [handed] = await delivery.hand([ask_id], 'cli:session-1');
+  expect(Date.parse(handed?.prompt.handed_at ?? '')).toBeGreaterThan(Date.now() + HOUR_MS);
+  // By a store whose clock was set back in between, even.
+  expect(await hive.delivery.collect('cli:session-1')).toBe(1);
+  expect((await hive.prompts.get(ask_id)).collected_at).not.toBeNull();
+});
+
+test.each([
+  ['behind', -30],
+  ['ahead', 30],
+])(
+  'a session that has just spoken is not silent where the clock of the store is %s',
+  async (_where, hours) => {
+    const store = await openWithClock(tempStore(), hours * HOUR_MS);
+    const sessions = createSessions(store, NOBODY);
+    await sessions.introduce(introduction({ machine: 'another' }));
+    expect(await sessions.sweep('this')).toEqual([]);
+    expect(await sessions.list({ state: 'alive' })).toHaveLength(1);
+  },
+);
+
+test('one that was silent for longer than a day is, by the clock of the store', async () => {
+  const path = tempStore();
+  const before = createSessions(await openWithClock(path, -60 * HOUR_MS), NOBODY);
+  await before.introduce(introduction({ machine: 'another' }));
+  const after = createSessions(await openWithClock(path, -30 * HOUR_MS), NOBODY);
+  expect(await after.sweep('this')).toMatchObject([{ session_id: 'session-1', state: 'ended' }]);
+});
