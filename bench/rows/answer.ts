@@ -50,7 +50,7 @@ export const answer: Family = {
         unit: 'ms',
         samples: samples.hive,
         floor: samples.floor,
-        target: { of: 'ratio', at_most: 3 },
+        target: { of: 'ratio', at_most: 2 },
       },
       {
         name: 'the same, from the first step of answering',

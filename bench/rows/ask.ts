@@ -26,7 +26,7 @@ export const ask: Family = {
         unit: 'ms',
         samples: samples.hive,
         floor: added(samples.echo, samples.bare),
-        target: { of: 'ratio', at_most: 2 },
+        target: { of: 'ratio', at_most: 1.6 },
       },
     ];
   },

@@ -31,7 +31,7 @@ export const hook: Family = {
         unit: 'ms',
         samples: samples.quiet,
         floor: samples.node,
-        target: { of: 'ratio', at_most: 1.35 },
+        target: { of: 'ratio', at_most: 1.3 },
       },
       {
         name: `hive hook, ${MENTIONS} mentions`,

@@ -42,7 +42,7 @@ export const server: Family = {
         unit: 'ms',
         samples: starts.hive,
         floor: starts.echo,
-        target: { of: 'ratio', at_most: 0.8 },
+        target: { of: 'ratio', at_most: 0.7 },
       },
       {
         name: 'hive mcp, resident memory',
