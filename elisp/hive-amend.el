@@ -7,76 +7,129 @@
 ;;; Commentary:
 
 ;; An answer can be corrected by who gave it until it was handed to the
-;; agent.  `hive-amend' shows which of your last answers that still holds
-;; for, and which are out of reach.
+;; agent, also one that came late.  `hive-amend' shows which of your last
+;; answers that still holds for, and which are out of reach.
+;;
+;; A correction goes through the outbox like the answer itself: it is on the
+;; disk before anything is said, and what can never be stored is kept.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-entry)
+(require 'hive-human)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-outbox)
 (require 'hive-read)
 (require 'hive-respond)
-(require 'hive-rpc)
 (require 'hive-text)
+(require 'seq)
 (require 'subr-x)
 
 (defconst hive-amend--shown 30 "How many of the last answers are offered.")
 
+;;;; Which answer
+
+(defun hive-amend--standing (prompt)
+  "Return the answer to PROMPT that stands, or nil.
+It is a plist with :decision, :comment and :by; it may have come late."
+  (if (equal (plist-get prompt :status) "responded") prompt
+    (plist-get prompt :late_response)))
+
 (defun hive-amend--mine-p (prompt)
   "Return non-nil if the standing answer to PROMPT is the human's own."
-  (equal (plist-get prompt :by) (hive-human-name)))
+  (let ((standing (hive-amend--standing prompt)))
+    (and standing (equal (plist-get standing :by) (hive-human-name)))))
 
 (defun hive-amend--line (prompt)
   "Return the line of PROMPT among the candidates."
   (format "%s: %s → %s%s"
           (hive-text-line (plist-get prompt :agent) 24)
           (hive-text-line (plist-get prompt :question) 60)
-          (hive-text-line (plist-get prompt :decision) 40)
-          (if (plist-get prompt :handed_at) "  (handed: too late)" "")))
+          (hive-text-line (plist-get (hive-amend--standing prompt) :decision) 40)
+          (cond ((plist-get prompt :handed_at) "  (handed: too late)")
+                ((plist-get prompt :late_response) "  (came late)")
+                (t ""))))
 
 (defun hive-amend--choose (answered)
   "Let the human choose one of ANSWERED."
-  (let* ((alist (mapcar (lambda (prompt) (cons (hive-amend--line prompt) prompt)) answered))
+  (let* ((alist (hive-read-candidates answered #'hive-amend--line))
          (line (completing-read "Correct which answer: " (mapcar #'car alist) nil t)))
     (cdr (assoc line alist))))
 
-(defun hive-amend--correct (prompt)
-  "Read another answer to PROMPT and send it."
+;;;; Another answer
+
+(defun hive-amend--former-comment (prompt)
+  "Return the comment of the last answer to PROMPT, or nil.
+A correction that is still on its way is later than what stands."
+  (let ((unsent (cl-find-if (lambda (entry)
+                              (and (equal (hive-entry-method entry) "prompt/amend")
+                                   (equal (hive-entry-ask-id entry)
+                                          (plist-get prompt :ask_id))))
+                            (hive-outbox-entries 'pending) :from-end t)))
+    (plist-get (if unsent (hive-entry-params unsent) (hive-amend--standing prompt))
+               :comment)))
+
+(defun hive-amend--read (prompt ask)
+  "Read another answer to PROMPT, and its comment where there was one or ASK.
+The comment of the answer before is shown, to be kept, changed or
+deleted; words beside chosen options come after it."
+  (let* ((answer (hive-read-answer prompt))
+         (former (hive-amend--former-comment prompt)))
+    (when (hive-respond--empty-p answer)
+      (user-error "Nothing was said: the answer stays as it is"))
+    (when (or former ask)
+      (let ((comment (read-string "Comment (empty for none): "
+                                  (string-join (delq nil (list former (plist-get answer :comment)))
+                                               "\n"))))
+        (setq answer (plist-put answer :comment
+                                (unless (string-blank-p comment) comment)))))
+    answer))
+
+(defun hive-amend--correct (prompt ask)
+  "Read another answer to PROMPT and send it; ASK for a comment too."
   (when (plist-get prompt :handed_at)
     (user-error "This answer was handed to %s %s ago: write to the agent instead"
                 (hive-text-line (plist-get prompt :agent) 40)
                 (hive-text-age (plist-get prompt :handed_at))))
-  (let ((answer (hive-read-answer prompt)))
-    (when (hive-respond--empty-p answer)
-      (user-error "Nothing was said: the answer stays as it is"))
-    (hive-rpc-request
-     'prompt/amend
-     `( :ask_id ,(plist-get prompt :ask_id)
-        :decision ,(hive-text-sendable (plist-get answer :decision))
-        ,@(when (plist-get answer :selected) (list :selected (plist-get answer :selected)))
-        :by ,(hive-human-name)
-        :response_id ,(hive-respond--response-id))
-     :success (lambda (result)
-                (hive-notify-say "Corrected: %s (stored)"
-                                 (hive-text-line
-                                  (plist-get (plist-get result :prompt) :decision) 60)))
-     :error (lambda (err)
-              ;; What was typed is not lost with the refusal.
-              (kill-new (plist-get answer :decision))
-              (hive-notify-say "The answer stays as it is: %s (what you typed is in the kill ring)"
-                               (hive-text-line (plist-get err :text) 200))))))
+  (let ((answer (hive-amend--read prompt ask)))
+    (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
+                     (hive-respond-params prompt answer) (hive-respond-text answer))
+    (message "Hive: correction queued")))
+
+;;;; What became of it
+
+(defun hive-amend--acked (entry result)
+  "Say that the correction in ENTRY is stored, according to RESULT."
+  (when (equal (hive-entry-method entry) "prompt/amend")
+    (hive-notify-say "Corrected: %s (stored)"
+                     (hive-text-line (plist-get (hive-amend--standing (plist-get result :prompt))
+                                                :decision)
+                                     60))))
+
+(defun hive-amend--rejected (entry)
+  "Say why the correction in ENTRY cannot be stored, and keep it at hand."
+  (when (equal (hive-entry-method entry) "prompt/amend")
+    (kill-new (hive-respond-text (hive-entry-params entry)))
+    (hive-notify-say "The answer stays as it is: %s  (what you typed is in the kill ring; M-x hive-doctor shows it)"
+                     (hive-text-line (hive-entry-text entry) 200))))
+
+(add-hook 'hive-outbox-acked-functions #'hive-amend--acked)
+(add-hook 'hive-outbox-rejected-functions #'hive-amend--rejected)
 
 ;;;###autoload
-(defun hive-amend ()
+(defun hive-amend (&optional comment)
   "Correct an answer of yours that was not handed to its agent yet.
 Both answers stay on the trail.  Offered are your last answers that
-this Emacs knows of."
-  (interactive)
-  (let ((mine (cl-remove-if-not #'hive-amend--mine-p
-                                (hive-prompts-settled hive-amend--shown))))
+this Emacs knows of, also those that came late.  A comment is shown
+to be kept or changed; with a prefix argument COMMENT, you are asked
+for one in any case.  The correction is on the disk before Emacs says
+so; one that comes too late is kept, with the reason."
+  (interactive "P")
+  (let ((mine (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled))))
     (unless mine (user-error "No answer of yours is known here"))
-    (hive-amend--correct (hive-amend--choose mine))))
+    (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--shown)) comment)))
 
 (provide 'hive-amend)
 ;;; hive-amend.el ends here

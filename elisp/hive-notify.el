@@ -130,7 +130,7 @@ Those that were settled or answered meanwhile are not worth a word."
 (defun hive-notify--rejected (entry)
   "Tell that the answer in ENTRY cannot be stored."
   ;; Of what is no answer, its own capability tells.
-  (when (hive-entry-ask-id entry)
+  (when (equal (hive-entry-method entry) "hivemind-response")
     (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
                      (hive-entry-ask-id entry)
                      (hive-text-line (hive-entry-text entry) 200))))

@@ -38,19 +38,24 @@
   "Return the mark of PROMPT's urgency, two columns wide."
   (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ "  ")))
 
-(defun hive-read--candidates (waiting)
-  "Return an alist of distinct lines and what is WAITING, in order."
+(defun hive-read-candidates (things line)
+  "Return an alist of distinct lines and THINGS, in order.
+LINE is a function that returns the line of one, which another may share."
   (let ((seen (make-hash-table :test #'equal)))
-    (mapcar (lambda (prompt)
-              (let* ((line (concat (hive-text-line (plist-get prompt :agent) 30) ": "
-                                   (hive-text-line (plist-get prompt :question) 100)))
-                     (count (puthash line (1+ (gethash line seen 0)) seen)))
-                (cons (if (> count 1) (format "%s <%d>" line count) line) prompt)))
-            waiting)))
+    (mapcar (lambda (thing)
+              (let* ((text (funcall line thing))
+                     (count (puthash text (1+ (gethash text seen 0)) seen)))
+                (cons (if (> count 1) (format "%s <%d>" text count) text) thing)))
+            things)))
+
+(defun hive-read--line (prompt)
+  "Return the line of PROMPT among those that wait."
+  (concat (hive-text-line (plist-get prompt :agent) 30) ": "
+          (hive-text-line (plist-get prompt :question) 100)))
 
 (defun hive-read-prompt (waiting)
   "Let the human choose one of WAITING; the first is the default."
-  (let* ((alist (hive-read--candidates waiting))
+  (let* ((alist (hive-read-candidates waiting #'hive-read--line))
          (affix (lambda (lines)
                   (mapcar (lambda (line)
                             (let ((prompt (cdr (assoc line alist))))

@@ -56,27 +56,33 @@
   (and (not (plist-get answer :selected))
        (string-blank-p (plist-get answer :decision))))
 
+(defun hive-respond-text (answer)
+  "Return the text of ANSWER: what was chosen or typed, then the comment.
+ANSWER is a plist of :decision, :selected and :comment."
+  (let ((selected (append (plist-get answer :selected) nil))
+        (comment (plist-get answer :comment)))
+    (string-trim (concat (if selected (string-join selected ", ") (plist-get answer :decision))
+                         (if comment (concat "\n" comment) "")))))
+
+(defun hive-respond-params (prompt answer)
+  "Return the params of the request by which ANSWER is given to PROMPT.
+ANSWER is a plist of :decision, :selected and :comment."
+  (let ((selected (plist-get answer :selected))
+        (comment (plist-get answer :comment))
+        (store (plist-get hive-sidecar-info :store_id)))
+    `( :ask_id ,(plist-get prompt :ask_id)
+       :decision ,(hive-text-sendable (plist-get answer :decision))
+       ,@(when selected (list :selected selected))
+       ,@(when comment (list :comment (hive-text-sendable comment)))
+       :by ,(hive-human-name)
+       :response_id ,(hive-respond--response-id)
+       ,@(when store (list :store_id store)))))
+
 (defun hive-respond--send (prompt answer)
   "Put ANSWER to PROMPT into the outbox and say so.
 ANSWER is a plist of :decision, :selected and :comment."
-  (let* ((ask-id (plist-get prompt :ask_id))
-         (decision (plist-get answer :decision))
-         (comment (plist-get answer :comment))
-         (selected (plist-get answer :selected))
-         (text (string-trim (concat (if selected (string-join (append selected nil) ", ")
-                                      decision)
-                                    (if comment (concat "\n" comment) "")))))
-    (hive-outbox-add
-     ask-id "hivemind-response"
-     `( :ask_id ,ask-id
-        :decision ,(hive-text-sendable decision)
-        ,@(when selected (list :selected selected))
-        ,@(when comment (list :comment (hive-text-sendable comment)))
-        :by ,(hive-human-name)
-        :response_id ,(hive-respond--response-id)
-        ,@(let ((store (plist-get hive-sidecar-info :store_id)))
-            (when store (list :store_id store))))
-     text)
+  (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer)))
+    (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text)
     (hive-respond--say-queued ask-id text)))
 
 (defun hive-respond--say-queued (ask-id text)
@@ -103,7 +109,7 @@ instead, and keep TEXT in the kill ring."
   (let ((agent (hive-text-line (plist-get result :agent) 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
-     ((null (hive-entry-ask-id entry)))  ; no answer
+     ((not (equal (hive-entry-method entry) "hivemind-response"))) ; no answer
      ((hive-rpc-true-p result :accepted)
       (hive-notify-say "Answered %s: %s (stored)" agent decision))
      ((hive-rpc-true-p result :late)
@@ -111,8 +117,7 @@ instead, and keep TEXT in the kill ring."
                        agent agent))
      (t
       (hive-notify-say "%s had an answer already, from %s: %s"
-                       agent (hive-text-line (plist-get result :by) 40) decision)))
-    (ignore entry)))
+                       agent (hive-text-line (plist-get result :by) 40) decision)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-respond--acked)
 

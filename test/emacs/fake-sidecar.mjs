@@ -20,7 +20,8 @@ function remember(entry) {
 if (stateFile) {
   try {
     for (const line of readFileSync(stateFile, 'utf8').split('\n').filter(Boolean)) {
-      const { prompt, answer } = JSON.parse(line);
+      const { prompt, answer, amendment } = JSON.parse(line);
+      if (amendment) answers.set(amendment.response_id, amendment);
       if (prompt) prompts.set(prompt.ask_id, prompt);
       if (answer) {
         answers.set(answer.response_id, answer);
@@ -150,6 +151,20 @@ const methods = {
       via: 'emacs',
       responded_at: now(),
     };
+  },
+  'prompt/amend': (params) => {
+    const prompt = prompts.get(params.ask_id);
+    if (prompt.handed_at)
+      throw { code: -32002, message: 'prompt_not_amendable: It was handed to its agent.' };
+    if (!answers.has(params.response_id)) {
+      answers.set(params.response_id, params);
+      remember({ amendment: params });
+      const { selected, decision, comment = null } = params;
+      const standing = prompt.status === 'responded' ? prompt : prompt.late_response;
+      Object.assign(standing, { decision: selected?.join(', ') ?? decision, comment });
+      tell('prompt/changed', prompt);
+    }
+    return { accepted: true, prompt };
   },
   'doctor/run': () => ({
     checks: [{ name: 'Fake', ok: false, text: 'it is a fake', advice: 'use the real one' }],

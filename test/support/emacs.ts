@@ -10,6 +10,8 @@ import { eventually } from './wait.ts';
 /** A person's home with one store; several Emacsen may live in it, one after the other. */
 export interface Home {
   readonly folder: string;
+  /** The file of the store. */
+  readonly store: string;
   readonly outbox: string;
   readonly agent: HiveLibrary;
   /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
@@ -36,6 +38,7 @@ export async function openHome(): Promise<Home> {
 
   const home: Home = {
     folder,
+    store,
     outbox,
     agent,
     async emacs(setup) {

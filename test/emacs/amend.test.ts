@@ -1,0 +1,132 @@
+/** Answers corrected with real keys in a real terminal, and where every word of them went. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { AskRequest } from '../../src/index.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import type { Terminal } from '../support/tmux.ts';
+import { eventually } from '../support/wait.ts';
+
+expectNothingLeft();
+
+let home: Home;
+let emacs: Terminal;
+
+beforeAll(async () => {
+  home = await openHome();
+  emacs = await home.emacs();
+});
+afterAll(async () => home.close());
+
+const OPTIONS = [{ label: 'Now' }, { label: 'Tonight' }, { label: 'Never' }];
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+async function typed(at: RegExp, text: string): Promise<void> {
+  await emacs.until(at);
+  await emacs.type(text);
+  await emacs.keys('Enter');
+}
+
+/** Asks, and opens the question in the minibuffer. */
+async function opened(request: AskRequest): Promise<string> {
+  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  const { prompt } = await home.agent.prompts.ask(request);
+  await emacs.until(/hive 1!/);
+  await command('hive-respond');
+  await emacs.until(/asks: /);
+  return prompt.ask_id;
+}
+
+/** `M-x hive-amend` of the answer to `question`. */
+async function amending(question: string): Promise<void> {
+  await command('hive-amend');
+  await emacs.until(/Correct which answer:/);
+  await emacs.type(`Agent-Deplo: ${question}`);
+  await emacs.keys('Tab', 'Enter');
+  await emacs.until(/asks: /);
+}
+
+test('chosen options with words of one’s own: old comment and new words are stored, and the trail keeps both answers', async () => {
+  const ask_id = await opened({ question: 'When?', options: OPTIONS, multi_select: true });
+  await typed(/choose several/, 'Now');
+  await typed(/chosen: Now; RET sends/, 'if nobody minds');
+  await emacs.until(/Answered Agent-Deplo: Now \(stored\)/);
+
+  await amending('When?');
+  await typed(/choose several/, 'Tonight');
+  await typed(/chosen: Tonight; RET sends/, 'after eight');
+  await emacs.until(/Comment \(empty for none\): if nobody minds\n.*after eight/);
+  await emacs.type(' "ä 漢字"');
+  await emacs.keys('Enter');
+  await emacs.until(/Corrected: Tonight \(stored\)/);
+
+  expect(await home.agent.prompts.get(ask_id)).toMatchObject({
+    status: 'responded',
+    decision: 'Tonight',
+    selected: ['Tonight'],
+    comment: 'if nobody minds\nafter eight "ä 漢字"',
+    by: 'Ada',
+    via: 'emacs',
+    amended: true,
+  });
+  const trail = await eventsOf(await openTestHive(home.store), 'prompt/responded', 'prompt/amended');
+  expect(trail.map(({ data }) => data['decision'])).toEqual(['Now', 'Tonight']);
+  expect(home.outboxFiles()).toEqual([]);
+});
+
+test('an answer that came late is corrected like any other', async () => {
+  const ask_id = await opened({ question: 'Which colour?' });
+  await home.agent.prompts.cancel(ask_id);
+  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await typed(/asks: Which colour\?/, 'blue');
+  await emacs.until(/came late: it is kept/);
+
+  await amending('Which colour?');
+  await emacs.type('green');
+  await emacs.keys('Enter');
+  await emacs.until(/Corrected: green \(stored\)/);
+  expect(await home.agent.prompts.get(ask_id)).toMatchObject({
+    status: 'cancelled',
+    decision: null,
+    late_response: { decision: 'green', by: 'Ada' },
+  });
+});
+
+test('a correction typed while the sidecar is dead is queued, and stored when it is back', async () => {
+  const ask_id = await opened({ question: 'Still so?' });
+  await typed(/asks: Still so\?/, 'yes');
+  await emacs.until(/Answered Agent-Deplo: yes \(stored\)/);
+  await amending('Still so?');
+  await emacs.type('no, ');
+  process.kill(await home.sidecarPid(), 'SIGKILL');
+  await emacs.type('not any more');
+  await emacs.keys('Enter');
+  await emacs.until(/Corrected: no, not any more \(stored\)/);
+  expect((await home.agent.prompts.get(ask_id)).decision).toBe('no, not any more');
+  await eventually(() => home.outboxFiles().length === 0);
+});
+
+test('a correction of what was handed meanwhile is refused with the reason, and every word is kept', async () => {
+  const ask_id = await opened({ question: 'Delete it?' });
+  await typed(/asks: Delete it\?/, 'yes');
+  await emacs.until(/Answered Agent-Deplo: yes \(stored\)/);
+  await amending('Delete it?');
+  await emacs.type('no, wait!');
+  const [polled] = await home.agent.prompts.poll([ask_id]);
+  expect(polled?.prompt.decision).toBe('yes');
+  await emacs.keys('Enter');
+  await emacs.until(/The answer stays as it is: [\s\S]*what you typed is in the kill ring/);
+  expect((await home.agent.prompts.get(ask_id)).decision).toBe('yes');
+  await command('hive-doctor');
+  await emacs.until(/Rejected +\S+: "no, wait!"/);
+  await emacs.keys('q');
+  await emacs.keys('M-x');
+  await emacs.keys('C-y');
+  await emacs.until(/M-x no, wait!/);
+  await emacs.keys('C-g');
+});
