@@ -1,7 +1,14 @@
-// docs/protocol.md, written from what the tests hold the wires to: the tools' schemas and the golden frames under
-// test/wire/golden. `npm run format` writes it anew (--print only shows it); a test fails while it differs.
+// docs/protocol.md, written from what the tests hold the wires to: the tools' schemas, the shapes of the methods'
+// params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
+// anew (--print only shows it); a test fails while it differs.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
+import { LONGEST_FRAME } from '../src/adapters/emacs/frame-reader.ts';
+import { FRAME_BYTES } from '../src/adapters/emacs/frames.ts';
+import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
+import { HiveError } from '../src/domain/errors.ts';
+import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
 
 const root = join(import.meta.dirname, '..');
 const golden = join(root, 'test/wire/golden');
@@ -35,6 +42,9 @@ function framesIn(folder) {
 
 /** `string`, `"low" | "normal"`, `array of string`: short enough for a table. */
 function typeOf(schema) {
+  if (Array.isArray(schema.type)) return schema.type.join(' \\| ');
+  if (schema.format === 'date-time') return 'time';
+  if (schema.prefixItems !== undefined) return `[${schema.prefixItems.map(typeOf).join(', ')}]`;
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' \\| ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.anyOf !== undefined) return [...new Set(schema.anyOf.map(typeOf))].join(' \\| ');
@@ -46,37 +56,94 @@ function typeOf(schema) {
 
 function boundsOf(schema) {
   const bounds = [
+    [schema.format === 'date-time' ? undefined : schema.pattern, (pattern) => `like \`${pattern}\``],
     [schema.maxLength, (n) => `at most ${n} characters`],
     [schema.minimum, (n) => (n > -(2 ** 52) ? `from ${n}` : '')],
     [schema.maximum, (n) => (n < 2 ** 52 ? `to ${n}` : '')],
     [schema.maxItems, (n) => `at most ${n}`],
   ];
-  return bounds
-    .filter(([value]) => value !== undefined)
-    .map(([value, say]) => say(value))
-    .filter((text) => text !== '')
-    .join(', ');
+  const own = bounds.filter(([value]) => value !== undefined).map(([value, say]) => say(value));
+  const inner = (schema.anyOf ?? []).map(boundsOf);
+  const items = eachOf(schema.items ?? schema.prefixItems?.[0]);
+  return [...own, ...inner, items].filter((text) => text !== '').join(', ');
+}
+
+/** The bounds of what stands in a list. */
+function eachOf(items) {
+  const bounds = items === undefined ? '' : boundsOf(items);
+  return bounds === '' ? '' : `each ${bounds}`;
 }
 
 function toolSection({ name, title, description, inputSchema }) {
-  const required = new Set(inputSchema.required ?? []);
-  const rows = Object.entries(inputSchema.properties ?? {}).map(([field, schema]) => {
+  return `### ${name}\n\n*${title}.* ${description}\n\n${fieldTable(rowsOf(inputSchema))}`;
+}
+
+/** A row for each field; `?` behind one that may be left out. The fields of an object stand below it, as `outer.inner`. */
+function rowsOf({ properties = {}, required = [] }, outer = '', inObjects = false) {
+  return Object.entries(properties).flatMap(([field, schema]) => {
     const bounds = boundsOf(schema);
     const words = [schema.description, bounds === '' ? '' : `(${bounds})`]
       .filter((text) => text)
       .join(' ')
       .replaceAll('|', '\\|');
-    return `| \`${field}\`${required.has(field) ? '' : '?'} | ${typeOf(schema)} | ${words} |`;
+    const row = `| \`${outer}${field}\`${required.includes(field) ? '' : '?'} | ${typeOf(schema)} | ${words} |`;
+    const object = [schema, ...(schema.anyOf ?? [])].find((one) => one.properties !== undefined);
+    return inObjects && object !== undefined ? [row, ...rowsOf(object, `${outer}${field}.`, true)] : [row];
   });
-  const table =
-    rows.length === 0 ? 'Takes nothing.' : ['| field | type | |', '|---|---|---|', ...rows].join('\n');
-  return `### ${name}\n\n*${title}.* ${description}\n\n${table}`;
+}
+
+function fieldTable(rows) {
+  return rows.length === 0 ? 'Takes nothing.' : ['| field | type | |', '|---|---|---|', ...rows].join('\n');
 }
 
 const exampleSection = ({ arguments: given, result }) => `${block(given)}\n\nreturns\n\n${block(result)}`;
 
-function methodSection({ request, reply }) {
-  return `### ${request.method}\n\n${block(request.params ?? {})}\n\n${reply.result === undefined ? 'is refused' : 'returns'}\n\n${block(reply.result ?? reply.error ?? null)}`;
+function methodSection(name, [params, does], { request, reply }) {
+  const shape = params === null ? {} : z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' });
+  return [
+    `### ${name}`,
+    does,
+    fieldTable(rowsOf(shape, '', true)),
+    block(request.params ?? {}),
+    reply.error === undefined ? 'returns' : 'is refused',
+    block(reply.error ?? reply.result ?? null),
+  ].join('\n\n');
+}
+
+/** The names in a union of string literals, as `'a' | 'b'` stands in the source: what a type says, no value can. */
+function namesIn(file, type) {
+  const source = readFileSync(join(root, 'src', file), 'utf8');
+  const from = source.indexOf(`export type ${type} =`);
+  return [...source.slice(from, source.indexOf(';', from)).matchAll(/'([^']+)'/g)].map(([, name]) => name);
+}
+
+/** Which string codes each code of JSON-RPC carries. */
+function errorTable() {
+  const codes = Map.groupBy(
+    namesIn('domain/errors.ts', 'ErrorCode'),
+    (code) => toWireError(new HiveError(code, '')).code,
+  );
+  const rows = [
+    [RPC_CODES.transient, 'trying again later may help', codes.get(RPC_CODES.transient)],
+    [RPC_CODES.definite, 'it will not get better', codes.get(RPC_CODES.definite)],
+    [RPC_CODES.invalidParams, 'an input does not fit', codes.get(RPC_CODES.invalidParams)],
+    [RPC_CODES.methodNotFound, 'there is no such method', ['invalid_input']],
+    [RPC_CODES.invalidRequest, 'it is no request', ['invalid_input']],
+    [RPC_CODES.parse, 'a frame could not be read; the id is null', ['invalid_input']],
+    [RPC_CODES.internal, 'Hive failed; nothing was acknowledged', ['internal']],
+  ];
+  const lines = rows.map(
+    ([code, means, names]) => `| ${code} | ${means} | ${names.map((name) => `\`${name}\``).join(', ')} |`,
+  );
+  return ['| code | | string codes |', '|---|---|---|', ...lines].join('\n');
+}
+
+/** What stands in the log and is neither asked nor told under that name. */
+function eventsOnly(told) {
+  const names = namesIn('domain/events.ts', 'EventType').filter(
+    (name) => METHODS[name] === undefined && !told.has(name),
+  );
+  return names.map((name) => `\`${name}\``).join(', ');
 }
 
 /** A section of another page, so that it stands in one place only. */
@@ -99,13 +166,21 @@ function protocolPage() {
     calls.find((frame) => frame.tool === name);
   const frames = framesIn(join(golden, 'sidecar'));
   const requests = frames.filter((frame) => frame.request !== undefined && frame.reply !== undefined);
-  const methods = [...new Set(requests.map((frame) => frame.request.method))].sort();
+  const methods = Object.entries({ ...HANDSHAKE, ...METHODS });
   // A reply that says how it goes tells more than a refusal.
   const bestOf = (method) => {
     const own = requests.filter((frame) => frame.request.method === method);
-    return own.find((frame) => frame.reply.result !== undefined) ?? own[0];
+    const best = own.find((frame) => frame.reply.result !== undefined) ?? own[0];
+    if (best === undefined) throw new Error(`No golden frame shows ${method}: record one (CONTRIBUTING.md).`);
+    return best;
   };
-  const told = frames.flatMap((frame) => frame.notification ?? []);
+  const refused = requests.filter(
+    (frame) => frame.reply.error !== undefined && bestOf(frame.request.method) !== frame,
+  );
+  const told = Map.groupBy(
+    frames.flatMap((frame) => frame.notification ?? []),
+    ({ method }) => method,
+  );
   const tool = (definition) => {
     const example = exampleOf(definition.name);
     return example === undefined
@@ -114,17 +189,24 @@ function protocolPage() {
   };
   return `${[
     '# Protocol',
-    'Written by `npm run format` from the schemas that every input is checked by and from the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times stand as `<ask 1>`, `<time>`.',
+    'Written by `npm run format` from the schemas that every input is checked by, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times stand as `<ask 1>`, `<time>`.',
     '## Agents: MCP',
     'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`). Results stand in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code.',
     ...agent.map(tool),
     '## Coordinators: MCP, with `--role coordinator`',
     ...coordinator.map(tool),
     '## Emacs: JSON-RPC over stdio',
-    'JSON-RPC 2.0 with Content-Length framing, spoken by `hive sidecar`. Errors: `-32001` may help to try again later (`store_busy`, `store_unavailable`, `store_full`), `-32002` is definite, `-32602` is an input that does not fit; each message begins with the string code, which `data.code` carries too. Frames stay below 256 KB.',
-    ...methods.map((method) => methodSection(bestOf(method))),
+    `JSON-RPC 2.0 with Content-Length framing, spoken by \`hive sidecar\`. A frame to Emacs has at most ${FRAME_BYTES / 1024} KiB: fewer things on a page where more would not fit, and a text that alone is longer is cut. One to the sidecar may have ${LONGEST_FRAME / 2 ** 20} MiB. \`?\` stands behind a field that may be left out; times are ISO-8601, ids and cursors opaque. The page of a list ends with \`next_cursor\`, null at the end.`,
+    ...methods.map(([name, method]) => methodSection(name, method, bestOf(name))),
+    '## Refusals',
+    'Each message begins with the string code, because Emacs drops `data`, which carries it too.',
+    errorTable(),
+    ...refused.map(({ request, reply }) => `\`${request.method}\`\n\n${block(request.params, reply.error)}`),
     '## What Emacs is told',
-    ...told.map(({ method, params }) => `### ${method}\n\n${block(params)}`),
+    'Notifications, from `initialized` on: each thing that changed, as it now stands, once for all that happened to it together. Their params are the thing itself.',
+    ...[...told].map(([method, all]) => `### ${method}\n\n${block(...all.map(({ params }) => params))}`),
+    '## Events',
+    `The log (\`hive log\`) has finer names than the wire. These are events only; they are no methods, and what changed by them is told by the notifications above: ${eventsOnly(told)}.`,
     quoted('turns.md', 'What an end does to the questions asked in the turn'),
   ].join('\n\n')}\n`;
 }

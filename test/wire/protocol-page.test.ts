@@ -1,9 +1,11 @@
-/** docs/protocol.md says what the wires do: it is written from the golden frames, and every method stands in it. */
+/** docs/protocol.md says what the wires do: it is written from the schemas and the golden frames, and nothing is missing. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
+import type { Seat } from '../../src/adapters/emacs/seat.ts';
 import { ROOT } from '../support/children.ts';
 
 const page = readFileSync(join(ROOT, 'docs/protocol.md'), 'utf8');
@@ -13,6 +15,70 @@ test('the page is up to date (npm run format writes it anew)', () => {
   expect(page).toBe(execFileSync(process.execPath, [script, '--print'], { encoding: 'utf8' }));
 });
 
-test('every method that Emacs may call stands there', () => {
-  expect(Object.keys(METHODS).filter((method) => !page.includes(`### ${method}\n`))).toEqual([]);
+/** The sections below a heading, by their own. */
+function sectionsUnder(heading: string): Map<string, string> {
+  const from = page.indexOf(`\n## ${heading}\n`);
+  const [, ...sections] = page.slice(from, page.indexOf('\n## ', from + 1)).split('\n### ');
+  return new Map(sections.map((text) => [text.slice(0, text.indexOf('\n')), text]));
+}
+
+test('every method that Emacs may call stands there, and no other', () => {
+  const own = [...sectionsUnder('Emacs: JSON-RPC over stdio').keys()];
+  expect(own.sort()).toEqual([...Object.keys(METHODS), 'initialize', 'shutdown'].sort());
+});
+
+test('every notification that the code tells stands there, and no other', () => {
+  const folder = join(ROOT, 'src/adapters/emacs');
+  const source = readdirSync(folder)
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
+    .join('\n');
+  // The first argument of tell(…), which may choose between two names.
+  const named = [...source.matchAll(/\btell\(\s*([^,]*?'[^,]*),/g)].flatMap(([, name = '']) =>
+    [...name.matchAll(/'([^']+)'/g)].map(([, one]) => one),
+  );
+  expect([...sectionsUnder('What Emacs is told').keys()].sort()).toEqual([...new Set(named)].sort());
+});
+
+test('a name that is an event only is said to be one', () => {
+  const from = page.indexOf('\n## Events\n');
+  const events = page.slice(from, page.indexOf('\n## ', from + 1));
+  for (const name of ['prompt/created', 'prompt/offered', 'prompt/popup', 'outreach/sent'])
+    expect(events).toContain(`\`${name}\``);
+  expect(Object.keys(METHODS).filter((method) => events.includes(`\`${method}\``))).toEqual([]);
+});
+
+/** A desk of which everything is there and nothing works: params are checked before it is used. */
+const nowhere: Seat = new Proxy(Function as unknown as Seat, { get: () => nowhere });
+
+/** The fields in the table of a section, without those of the objects in them. */
+function fieldsIn(section: string): string[] {
+  return [...section.matchAll(/^\| `(\w+)`/gm)].map(([, field]) => field ?? '');
+}
+
+test('the fields of each method are those that its code checks', async () => {
+  const sections = sectionsUnder('Emacs: JSON-RPC over stdio');
+  const all = [...new Set([...sections.values()].flatMap(fieldsIn))];
+  // A function is right nowhere: each field that is looked at is refused.
+  const wrong = Object.fromEntries(all.map((field) => [field, () => null]));
+  for (const [name, method] of Object.entries(METHODS)) {
+    const fields = fieldsIn(sections.get(name) ?? '').sort();
+    if (fields.length === 0) continue;
+    const error = await method(wrong, nowhere).catch((reason: unknown) => reason);
+    const issues = error instanceof z.ZodError ? error.issues : [];
+    const refused = new Set(
+      issues.map(({ path }) => String(path[0])).filter((field) => field !== 'undefined'),
+    );
+    expect([name, ...[...refused].sort()]).toEqual([name, ...fields]);
+  }
+});
+
+test('what a method needs is not called optional, and the other way round', async () => {
+  for (const [name, section] of sectionsUnder('Emacs: JSON-RPC over stdio')) {
+    const needed = [...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, field]) => field);
+    const method = METHODS[name];
+    if (method === undefined || needed.length === 0) continue;
+    const error = await method({}, nowhere).catch((reason: unknown) => reason);
+    const issues = error instanceof z.ZodError ? error.issues : [];
+    expect([name, ...issues.map(({ path }) => path[0]).sort()]).toEqual([name, ...needed.sort()]);
+  }
 });

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
 
 /** The longest answer that is allowed stays below this, however it is escaped. */
-const LONGEST_FRAME = 4 * 1024 * 1024;
+export const LONGEST_FRAME: number = 4 * 1024 * 1024;
 const LONGEST_HEADER = 4 * 1024;
 const MARK = 'Content-Length:';
 const HEADER_START = /^Content-Length: *\d+\r\n/i;
