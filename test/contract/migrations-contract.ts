@@ -1,8 +1,9 @@
 /** Migrations: once, however many processes start, and never on a store that is newer than this code. */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { checkVersion } from '../../src/infrastructure/store/copy-source.ts';
 import { MIGRATIONS, migrate } from '../../src/infrastructure/store/migrations.ts';
 import { SCHEMA_VERSION } from '../../src/infrastructure/store/schema-version.ts';
-import { statement } from '../../src/infrastructure/store/sql.ts';
+import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { append, openOn, seqsAfter } from './open.ts';
@@ -52,6 +53,25 @@ export function migrationsContract(engine: StoreEngine): void {
     await append(store, 2);
     expect(await seqsAfter(store, 0)).toEqual([3, 4, 6, 9, 10]);
     expect(await store.read((tx) => tx.events.pruned())).toBe(8);
+  });
+
+  test('are not tried where the store only cannot be asked which it is', async () => {
+    const address = await engine.freshAddress();
+    await (await openOn(engine, address)).close();
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write((sql) => sql.run(statement('ALTER TABLE meta RENAME COLUMN value TO words'), []));
+    let written = 0;
+    const watched: Driver = {
+      ...driver,
+      write: (work, options) => {
+        written += 1;
+        return driver.write(work, options);
+      },
+    };
+    await expect(openStore(watched, address)).rejects.toThrow(/value/);
+    await expect(driver.read((sql) => checkVersion(sql, address))).rejects.toThrow(/value/);
+    expect(written).toBe(0);
   });
 
   test('are refused on a store that a newer Hive has written, which stays as it is', async () => {

@@ -57,6 +57,15 @@ export interface WriteOptions<T> {
   waits?: ((result: T) => boolean) | undefined;
 }
 
+/**
+ * Whether a statement was refused because there is no such table: SQLite has no number for it, only these words
+ * (its code is that of any error in a statement), PostgreSQL has (Appendix A: undefined_table).
+ */
+export function isTableMissing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === '42P01') || error.message.startsWith('no such table: ');
+}
+
 /** A driver owns its connections, the write queue and the doorbell. */
 export interface Driver {
   write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions<T>): Promise<T>;

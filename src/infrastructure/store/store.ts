@@ -19,7 +19,7 @@ import { printStatements } from './prints.ts';
 import { promptStatements } from './prompts.ts';
 import { SCHEMA_VERSION, tooNew } from './schema-version.ts';
 import { sessionStatements } from './sessions.ts';
-import { type Driver, type Sql, statement } from './sql.ts';
+import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
 import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
 import { wakerStatements } from './wakers.ts';
@@ -192,8 +192,9 @@ export async function identify(sql: Sql): Promise<{ version: number; store_id: s
   try {
     const [row] = await sql.all(IDENTITY, []);
     return { version: Number(row?.['version'] ?? 0), store_id: String(row?.['store_id']) };
-  } catch {
-    // A store that was linked into place a moment ago has no table yet.
+  } catch (error) {
+    // A store that was linked into place a moment ago has no table yet; whatever else was refused is no answer.
+    if (!isTableMissing(error)) throw error;
     return { version: 0, store_id: '' };
   }
 }
