@@ -1,36 +1,44 @@
 /**
- * The board: what this process has on the human's desktop. It shows, gathers a storm into one popup, takes
- * down what is settled, and carries a click to the service that every answer goes through.
+ * The board: what this process has on the human's desktop. It shows, gathers a storm into one popup, makes
+ * room for the storm of another process, takes down what is settled, and carries a click to the service that
+ * every answer goes through.
  */
-import { isTransient } from '../domain/errors.ts';
-import { noteArrivals, noticePopup, type Popup, promptPopup, STORM, stormPopup } from '../domain/popups.ts';
+import { type Popup, promptPopup, STORM, type Storm, stormPopup } from '../domain/popups.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Prompt } from '../domain/prompts.ts';
-import { excerpt } from '../domain/text.ts';
-import { humanOf, type PopupParts, type PopupParty } from './popups.ts';
+import { answerFromPopups } from './popup-answers.ts';
+import type { PopupParts, PopupParty } from './popups.ts';
 import type { PopupEnd, PopupOutcome, ShownPopup } from './ports.ts';
 
 export interface PopupBoard {
   /** Shows prompts that were claimed together; returns before they are on the screen. */
-  show(prompts: readonly Prompt[]): void;
+  show(prompts: readonly Prompt[], claim: Claim): void;
+  /** Another process shows the storm of the seat: what it stands for goes here. */
+  giveWay(): void;
   /** The prompt is settled: its popup goes. */
   takeDown(ask_id: string): void;
   close(): Promise<void>;
 }
 
-/** Writes what became of popups on the trail of their prompts. */
+/** When by the store's clock, and whether in a storm, which this process then holds. */
+export interface Claim {
+  at: string;
+  storm: boolean;
+}
+
+/** Writes what became of popups on the trail of their prompts; of how many, because nobody had done so. */
 export type RecordPopups = (
   prompts: readonly Prompt[],
   outcome: Exclude<PopupOutcome, 'claimed'>,
   reason: string | null,
   data?: Record<string, unknown>,
-) => Promise<void>;
+) => Promise<number>;
 
 /** One popup on the screen, and the prompts of it that still wait. */
 interface Card {
   waiting: Map<string, Prompt>;
-  at: number;
-  isStorm: boolean;
+  /** When it was claimed; of a storm, its newest claim. */
+  at: string;
   shown: Promise<ShownPopup>;
 }
 
@@ -38,21 +46,19 @@ interface Card {
 const STORM_QUIET_MS = 300;
 /** Each popup that can be clicked is a process that waits: beyond so many the oldest goes. */
 const MAX_CARDS = 20;
-const ANSWER_TRIES = 10;
-const ANSWER_RETRY_MS = 1_000;
+/** Why claimed popups were not shown, on the trail. */
+const ENDED = 'The process that was to show it has ended.';
 
-export function createPopupBoard(
-  { store, prompts: service, notifier, log }: PopupParts,
-  { seat, human, open }: PopupParty,
-  record: RecordPopups,
-): PopupBoard {
+export function createPopupBoard(parts: PopupParts, party: PopupParty, record: RecordPopups): PopupBoard {
+  const { store, notifier, log } = parts;
+  const { seat, name, open } = party;
   const cards = new Set<Card>();
   /** Claimed in a storm and not shown yet, and since when. */
   let gathered: Prompt[] = [];
   let gatheredSince = 0;
-  let recent: number[] = [];
   let flush: NodeJS.Timeout | null = null;
   const stopping = new AbortController();
+  const answer = answerFromPopups(parts, party, stopping.signal);
   const working = new Set<Promise<void>>();
 
   function run(work: Promise<void>): void {
@@ -65,25 +71,29 @@ export function createPopupBoard(
   const readPreferences = async (): Promise<Preferences> =>
     preferencesFrom(await store.read((tx) => tx.desks.preferences(seat)));
 
-  /** Puts a popup on the screen and says why it could not be put there; null when it is. */
-  async function put(popup: Popup): Promise<string | null> {
-    const waiting = new Map(popup.prompts.map((prompt) => [prompt.ask_id, prompt]));
-    const card: Card = {
-      waiting,
-      at: Date.now(),
-      isStorm: popup.kind === 'storm',
-      shown: notifier.show(popup),
-    };
+  /** Puts a popup on the screen; it can be taken down from now on. `failure` says why it could not be put there. */
+  async function put(
+    prompts: readonly Prompt[],
+    at: string,
+    make: (preferences: Preferences) => Popup,
+  ): Promise<{ card: Card; failure: string | null }> {
+    let popup: Popup | undefined;
+    const shown = readPreferences().then((preferences) => {
+      if (stopping.signal.aborted) throw new Error(ENDED);
+      popup = make(preferences);
+      return notifier.show(popup);
+    });
+    const card: Card = { waiting: new Map(prompts.map((prompt) => [prompt.ask_id, prompt])), at, shown };
     cards.add(card);
     const [oldest] = cards;
     if (cards.size > MAX_CARDS && oldest !== undefined) remove(oldest);
     try {
-      const { outcome } = await card.shown;
-      run(outcome.then((end) => finish(card, popup, end)));
-      return null;
+      const { outcome } = await shown;
+      run(outcome.then((end) => popup && finish(card, popup, end)));
+      return { card, failure: null };
     } catch (error) {
       cards.delete(card);
-      return error instanceof Error ? error.message : String(error);
+      return { card, failure: error instanceof Error ? error.message : String(error) };
     }
   }
 
@@ -95,37 +105,56 @@ export function createPopupBoard(
     );
   }
 
-  async function showOne(prompt: Prompt): Promise<void> {
-    const failure = await put(promptPopup(prompt, await readPreferences(), open !== null));
-    await record([prompt], failure === null ? 'sent' : 'failed', failure);
+  async function showOne(prompt: Prompt, at: string): Promise<void> {
+    const { card, failure } = await put([prompt], at, (wishes) => promptPopup(prompt, wishes, open !== null));
+    const recorded = await record([prompt], failure === null ? 'sent' : 'failed', failure);
+    // Meanwhile a storm has taken it up, here or elsewhere: that is its popup.
+    if (recorded === 0) remove(card);
   }
 
-  /** Everything of the storm that still waits becomes one popup, together with what it has swallowed before. */
+  /** Everything of the seat's storm that still waits becomes one popup, also what other processes have claimed. */
   async function showStorm(): Promise<void> {
     flush = null;
     const arrived = gathered;
     gathered = [];
-    const swallowed = [...cards].filter((card) => card.isStorm || card.at > gatheredSince - STORM.window_ms);
-    const ids = new Set([
-      ...swallowed.flatMap((card) => [...card.waiting.keys()]),
-      ...arrived.map((prompt) => prompt.ask_id),
-    ]);
-    for (const card of swallowed) remove(card);
-    const found = await store.read((tx) => Promise.all([...ids].map((ask_id) => tx.prompts.get(ask_id))));
-    const pending = found.filter((prompt) => prompt?.status === 'pending') as Prompt[];
-    const [first] = pending;
-    let failure: string | null = null;
-    if (first !== undefined) {
-      const preferences = await readPreferences();
-      const make = pending.length === 1 ? promptPopup.bind(null, first) : stormPopup.bind(null, pending);
-      failure = await put(make(preferences, open !== null));
-    }
+    const { storm, found } = await store.read(async (tx) => {
+      const storm = await tx.popups.storm(seat);
+      const claims = storm?.held_by === name ? await tx.popups.inStorm(seat, storm) : [];
+      const found = await Promise.all(
+        claims.map(async ({ ask_id, outcome }) => ({ outcome, prompt: await tx.prompts.get(ask_id) })),
+      );
+      return { storm, found };
+    });
+    // Lost to another process, which found this one hanging and counts what was gathered here.
+    if (storm?.held_by !== name) return;
+    const unshown = found.flatMap(({ prompt, outcome }) => (prompt && outcome === 'claimed' ? [prompt] : []));
+    const pending = found.flatMap(({ prompt }) => prompt ?? []);
     const waits = new Set(pending.map((prompt) => prompt.ask_id));
-    const shown = arrived.filter((prompt) => waits.has(prompt.ask_id));
     const settled = arrived.filter((prompt) => !waits.has(prompt.ask_id));
-    if (shown.length > 0)
-      await record(shown, failure === null ? 'sent' : 'failed', failure, { count: pending.length });
     if (settled.length > 0) await record(settled, 'suppressed', 'settled');
+    const [first] = pending;
+    if (first === undefined || unshown.length === 0) return;
+    clear(storm);
+    const { failure } = await put(pending, storm.at, (wishes) =>
+      pending.length === 1
+        ? promptPopup(first, wishes, open !== null)
+        : stormPopup(pending, wishes, open !== null),
+    );
+    const count = pending.length;
+    if (failure === null) await record(unshown, 'sent', null, { count });
+    // Of others' prompts nothing is said: they may be on the screen.
+    else await record(arrived, 'failed', failure, { count });
+    await makeRoom();
+  }
+
+  /** Takes down what a storm's one popup stands for. */
+  function clear({ since, at }: Storm): void {
+    for (const card of cards) if (card.at >= since && card.at <= at) remove(card);
+  }
+
+  async function makeRoom(): Promise<void> {
+    const storm = await store.read((tx) => tx.popups.storm(seat));
+    if (storm !== null && storm.held_by !== name) clear(storm);
   }
 
   async function finish(card: Card, popup: Popup, end: PopupEnd): Promise<void> {
@@ -138,68 +167,22 @@ export function createPopupBoard(
     if (label !== undefined) await answer(prompt, label);
   }
 
-  async function answer(prompt: Prompt, label: string): Promise<void> {
-    const response_id = `popup-${crypto.randomUUID()}`;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        const { popup_permissions } = await readPreferences();
-        const { outcome, prompt: standing } = await service.respond({
-          ask_id: prompt.ask_id,
-          selected: [label],
-          response_id,
-          actor: {
-            kind: 'human',
-            by: humanOf({ human, seat }),
-            via: 'notification',
-            confirmed: popup_permissions,
-          },
-        });
-        if (outcome === 'lost')
-          await tell(prompt, `${standing.by ?? 'Somebody'} answered "${standing.decision ?? ''}" before.`);
-        if (outcome === 'late')
-          await tell(
-            prompt,
-            `It was ${standing.status} before; "${label}" is kept as a late answer for the agent.`,
-          );
-        return;
-      } catch (error) {
-        // The person has clicked and believes it done: a busy store is tried again, anything else is said.
-        if (isTransient(error) && attempt < ANSWER_TRIES && !stopping.signal.aborted) {
-          await sleep(ANSWER_RETRY_MS, stopping.signal);
-          continue;
-        }
-        log.warn('An answer from a popup was not taken.', { ask_id: prompt.ask_id, error: String(error) });
-        await tell(
-          prompt,
-          `"${label}" was not taken: ${error instanceof Error ? error.message : String(error)}`,
-        );
-        return;
-      }
-    }
-  }
-
-  async function tell(prompt: Prompt, sentence: string): Promise<void> {
-    if (stopping.signal.aborted) return;
-    const { outcome } = await notifier.show(
-      noticePopup(prompt, excerpt(sentence, 400), await readPreferences()),
-    );
-    run(outcome.then(() => undefined));
-  }
-
   return {
-    show(prompts) {
-      const now = Date.now();
-      const arrivals = noteArrivals(recent, prompts.length, now);
-      recent = arrivals.recent;
-      if (!arrivals.storm && gathered.length === 0) {
-        for (const prompt of prompts) run(showOne(prompt));
+    show(prompts, { at, storm }) {
+      if (!storm) {
+        for (const prompt of prompts) run(showOne(prompt, at));
         return;
       }
+      const now = Date.now();
       if (gathered.length === 0) gatheredSince = now;
       gathered.push(...prompts);
       if (flush !== null) clearTimeout(flush);
       const left = gatheredSince + STORM.window_ms - now;
       flush = setTimeout(() => run(showStorm()), Math.max(0, Math.min(STORM_QUIET_MS, left)));
+    },
+
+    giveWay() {
+      run(makeRoom());
     },
 
     takeDown(ask_id) {
@@ -212,25 +195,12 @@ export function createPopupBoard(
       stopping.abort();
       if (flush !== null) {
         clearTimeout(flush);
-        run(record(gathered, 'failed', 'The process that was to show it has ended.'));
+        run(record(gathered, 'failed', ENDED).then(() => undefined));
       }
       for (const card of cards) remove(card);
       await notifier.close();
-      await Promise.all(working);
+      // What was on its way to the screen is taken down as soon as it stands, and that is waited for as well.
+      while (working.size > 0) await Promise.all(working);
     },
   };
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -2,14 +2,16 @@
  * Popups: which process of a seat shows the popup of a prompt. Each follows the feed and waits its turn:
  * the focused desk none, other desks a little, an agent's own process longer; then a compare-and-set in
  * the store lets one of them have it, once per prompt and seat. What became of it goes on the prompt's trail.
+ * A storm is the seat's, too: one process holds it, and claims first as long as it does.
  */
 import { userOfSeat } from '../domain/desks.ts';
+import type { HiveEvent } from '../domain/events.ts';
 import { concerns, namesOf } from '../domain/humans.ts';
-import { decide, type SuppressReason } from '../domain/popups.ts';
-import { momentOf, preferencesFrom } from '../domain/preferences.ts';
-import { isExpired, type Prompt } from '../domain/prompts.ts';
+import type { SuppressReason } from '../domain/popups.ts';
+import type { Prompt } from '../domain/prompts.ts';
 import type { Feed } from './feed.ts';
 import { createPopupBoard } from './popup-board.ts';
+import { claimPopups, NOTHING } from './popup-claims.ts';
 import type { Logger, Notifier, PopupOutcome, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 
@@ -71,30 +73,36 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
   const due = new Map<string, number>();
   const board = createPopupBoard(parts, party, async (prompts, outcome, reason, data) => {
     // A storm of thousands must not keep everybody else from the store for its whole length.
+    let recorded = 0;
     for (let from = 0; from < prompts.length; from += BATCH)
-      await store.write(async (tx) => {
+      recorded += await store.write(async (tx) => {
+        let count = 0;
         for (const prompt of prompts.slice(from, from + BATCH))
-          await record(tx, prompt, outcome, reason, data);
+          if (await record(tx, prompt, outcome, reason, data)) count += 1;
+        return count;
       });
+    return recorded;
   });
   let timer: NodeJS.Timeout | null = null;
   let claiming: Promise<void> = Promise.resolve();
   let stopped = false;
 
+  /** Once a claim: false when another process has done so, whose storm it went into. */
   async function record(
     tx: WriteTx,
     prompt: Prompt,
     outcome: Exclude<PopupOutcome, 'claimed'>,
     reason: SuppressReason | string | null,
     data: Record<string, unknown> = {},
-  ): Promise<void> {
-    await tx.prompts.setPopupOutcome(prompt.ask_id, seat, outcome, reason);
+  ): Promise<boolean> {
+    if (!(await tx.prompts.setPopupOutcome(prompt.ask_id, seat, outcome, reason))) return false;
     await tx.events.append({
       type: 'prompt/popup',
       session_id: prompt.session_id,
       subject: prompt.ask_id,
       data: { outcome, reason, seat, claimed_by: name, ...data },
     });
+    return true;
   }
 
   function schedule(): void {
@@ -129,28 +137,21 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       const found = await Promise.all(ids.map((ask_id) => tx.prompts.get(ask_id)));
       return found.some((prompt) => prompt?.status === 'pending' && concerns(prompt, names, tx.now));
     });
-    const toShow = waits ? await store.write(claim) : [];
-    for (const ask_id of ids) due.delete(ask_id);
-    schedule();
-    if (toShow.length > 0) board.show(toShow);
-
-    async function claim(tx: WriteTx): Promise<Prompt[]> {
-      const preferences = preferencesFrom(await tx.desks.preferences(seat));
-      const desks = await tx.desks.online(tx.now);
-      const focused = desks.some((desk) => desk.seat === seat && desk.focused);
-      const shown: Prompt[] = [];
-      for (const ask_id of ids) {
-        const prompt = await tx.prompts.get(ask_id);
-        if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) continue;
-        // Another's question pops up there; here once it is escalated.
-        if (!concerns(prompt, names, tx.now)) continue;
-        if (!(await tx.prompts.claimPopup(ask_id, seat, name, tx.now))) continue;
-        const verdict = decide(prompt, preferences, { focused }, momentOf(new Date()));
-        if (verdict.show) shown.push(prompt);
-        else await record(tx, prompt, 'suppressed', verdict.reason);
-      }
-      return shown;
+    const { shown, again, at, storm } = waits
+      ? await store.write((tx) => claimPopups(tx, ids, party, record))
+      : NOTHING;
+    for (const ask_id of ids) {
+      const at = again.get(ask_id);
+      if (at === undefined) due.delete(ask_id);
+      else due.set(ask_id, at);
     }
+    schedule();
+    if (shown.length > 0) board.show(shown, { at, storm });
+  }
+
+  function isStormOfAnother({ type, data }: HiveEvent): boolean {
+    if (type !== 'prompt/popup' || data['seat'] !== seat || data['claimed_by'] === name) return false;
+    return data['count'] !== undefined && data['outcome'] === 'sent';
   }
 
   const following = (async () => {
@@ -168,6 +169,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
           if (SETTLES.has(type) || (type === 'prompt/popup' && data['seat'] === seat)) due.delete(subject);
         }
         schedule();
+        if (events.some(isStormOfAnother)) board.giveWay();
       },
       // What was lost sight of waits in the list; a popup for it now would be old news.
       onResync: async () => undefined,
@@ -180,7 +182,8 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     if (timer !== null) clearTimeout(timer);
     const unfollow = await following.catch(() => null);
     await unfollow?.();
-    await board.close();
+    // What is being claimed at this moment still comes to the board, which is to see it through.
     await claiming;
+    await board.close();
   };
 }

@@ -20,7 +20,14 @@ import type {
   TokenReads,
   TokenRecords,
 } from './ports/people.ts';
-import type { ClaimReads, ClaimRecords, PromptReads, PromptRecords } from './ports/prompts.ts';
+import type {
+  ClaimReads,
+  ClaimRecords,
+  PopupReads,
+  PopupRecords,
+  PromptReads,
+  PromptRecords,
+} from './ports/prompts.ts';
 import type {
   GateReads,
   GateRecords,
@@ -94,6 +101,7 @@ export interface ReadTx {
   readonly desks: DeskReads;
   readonly humans: HumanReads;
   readonly claims: ClaimReads;
+  readonly popups: PopupReads;
   readonly events: EventReads;
 }
 
@@ -112,5 +120,6 @@ export interface WriteTx extends ReadTx {
   readonly desks: DeskRecords;
   readonly humans: HumanRecords;
   readonly claims: ClaimRecords;
+  readonly popups: PopupRecords;
   readonly events: EventRecords;
 }

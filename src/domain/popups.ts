@@ -138,3 +138,29 @@ export function noteArrivals(
   const all = [...within, ...new Array<number>(arrivals).fill(at)];
   return { recent: all.slice(-STORM.count - 1), storm: all.length > STORM.count };
 }
+
+/** A storm of a seat, as its claims tell it. */
+export interface Storm {
+  /** The process whose one popup stands for all of them. */
+  held_by: string;
+  /** Its oldest claim, and its newest. */
+  since: string;
+  at: string;
+}
+
+/** Until then a storm's holder alone claims; whoever finds it dead, or hanging, takes over after that. */
+export function holderUntil({ at }: Storm): number {
+  return Date.parse(at) + STORM.window_ms;
+}
+
+/**
+ * Whether a popup that is claimed now belongs to a storm: there are too many, or it was asked while one went on (`created`
+ * is the time of the latest question, `recent` how many claims of the seat are in the window, this one among them).
+ * A storm that is long over takes up nothing more, not even an old question that is new at this seat.
+ */
+export function isStormy(standing: Storm | null, recent: number, created: string, now: string): boolean {
+  if (recent > STORM.count) return true;
+  if (standing === null) return false;
+  const until = holderUntil(standing);
+  return Date.parse(created) < until && Date.parse(now) < until + STORM.window_ms;
+}

@@ -11,12 +11,17 @@ import { tempStore } from '../support/temp.ts';
 
 expectNothingLeft();
 
+const STORM = { held_by: 'desk-1', since: '2026', at: '2027' };
 const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the next expiry of a prompt': (tx) => tx.prompts.nextExpiry(),
   'the prompts that are due': (tx) => tx.prompts.due('2026', 100),
   'the next escalation': (tx) => tx.prompts.nextEscalation(),
   'the prompts that everybody is to be asked': (tx) => tx.prompts.toEscalate('2026', 100),
   'the holder of a prompt': (tx) => tx.claims.holder('ask-1', '2026'),
+  'the last storm of a seat': (tx) => tx.popups.storm('seat'),
+  'what its popup stands for': (tx) => tx.popups.inStorm('seat', STORM),
+  'whether any of that waits': (tx) => tx.popups.stormWaits('seat', STORM),
+  'how many popups came lately': (tx) => tx.popups.recent('seat', '2026'),
   'how much a session has open': (tx) => tx.prompts.countOpenOf('session-1'),
   'what a desk holds': (tx) => tx.claims.ofDesk('desk-1'),
   'the last messages': (tx) => tx.messages.list({ limit: 500 }),

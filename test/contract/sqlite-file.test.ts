@@ -51,6 +51,7 @@ test('what an older Hive has stored is sealed when it is migrated, and refused w
   const older = new DatabaseSync(store);
   older.exec(`DELETE FROM migrations WHERE number >= 11;
     ALTER TABLE prompts DROP COLUMN seal; ALTER TABLE messages DROP COLUMN seal;
+    DROP INDEX popups_recent; DROP INDEX popups_storms; ALTER TABLE popups DROP COLUMN storm;
     DROP INDEX prompts_settled; CREATE INDEX prompts_by_status ON prompts (status, settled_at, ask_id);
     CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at)`);
   older.close();

@@ -40,7 +40,9 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     const desktop = withBus();
     capabilities ??= await serverCapabilities(desktop);
     const markup = capabilities === null || capabilities.has('body-markup');
-    if (capabilities?.has('actions') === true && !closed) {
+    // Nobody would be there to take it down.
+    if (closed) throw new Error('The process that was to show it has ended.');
+    if (capabilities?.has('actions') === true) {
       try {
         const shown = await showWaiting(popup, markup, desktop);
         waiting.add(shown);

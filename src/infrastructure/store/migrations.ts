@@ -16,6 +16,7 @@ import seals from '../../../sql/0011_seals.sql';
 import leanIndexes from '../../../sql/0012_lean_indexes.sql';
 import messageSeals from '../../../sql/0013_message_seals.sql';
 import eventNumbers from '../../../sql/0014_event_numbers.sql';
+import popupStorms from '../../../sql/0015_popup_storms.sql';
 import { sealMessages } from './message-rows.ts';
 import { sealPrompts } from './prompt-rows.ts';
 import { SCHEMA_VERSION } from './schema-version.ts';
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 12, name: 'lean_indexes', text: leanIndexes },
   { number: 13, name: 'message_seals', text: messageSeals, after: sealMessages },
   { number: 14, name: 'event_numbers', text: eventNumbers },
+  { number: 15, name: 'popup_storms', text: popupStorms },
 ];
 
 const CREATE_LEDGER = statement(

@@ -66,7 +66,7 @@ const CLAIM_POPUP = statement(
   `INSERT INTO popups (ask_id, seat, claimed_by, claimed_at, outcome) VALUES ($1, $2, $3, $4, 'claimed') ON CONFLICT (ask_id, seat) DO NOTHING`,
 );
 const POPUP_OUTCOME = statement(
-  'UPDATE popups SET outcome = $3, reason = $4 WHERE ask_id = $1 AND seat = $2',
+  `UPDATE popups SET outcome = $3, reason = $4 WHERE ask_id = $1 AND seat = $2 AND outcome = 'claimed'`,
 );
 
 const SET_ORPHANED = statement(
@@ -165,7 +165,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async setPopupOutcome(ask_id, seat, outcome, reason) {
-      await sql.run(POPUP_OUTCOME, [ask_id, seat, outcome, reason]);
+      return (await sql.run(POPUP_OUTCOME, [ask_id, seat, outcome, reason])) === 1;
     },
   };
 }

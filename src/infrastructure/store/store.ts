@@ -15,6 +15,7 @@ import { loopStatements } from './loops.ts';
 import { mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
 import { outreachStatements } from './outreach.ts';
+import { popupStatements } from './popups.ts';
 import { printStatements } from './prints.ts';
 import { promptStatements } from './prompts.ts';
 import { SCHEMA_VERSION, tooNew } from './schema-version.ts';
@@ -150,6 +151,11 @@ class Transaction implements WriteTx {
   get claims(): WriteTx['claims'] {
     this.#made.claims ??= claimStatements(this.#sql);
     return this.#made.claims;
+  }
+
+  get popups(): WriteTx['popups'] {
+    this.#made.popups ??= popupStatements(this.#sql);
+    return this.#made.popups;
   }
 
   get gates(): WriteTx['gates'] {
