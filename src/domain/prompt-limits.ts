@@ -37,6 +37,10 @@ export const OPEN_LIMIT = 200;
 /** No call of a tool waits longer, but for the blocking ask: a client takes one that says nothing for long for dead. */
 export const LONGEST_WAIT_MS = 25_000;
 
+/** A blocking ask waits so long unless told otherwise, and a day at most: what an agent can wait for, and a timer can count. */
+export const BLOCKING_DEFAULT_MS = 300_000;
+export const LONGEST_BLOCKING_MS: number = 24 * 60 * 60 * 1000;
+
 /** The moment so long after now. @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days. */
 export function timeAfter(field: string, ms: number, now: string): string {
   const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;

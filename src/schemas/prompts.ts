@@ -1,6 +1,11 @@
 /** The shape of what comes in about prompts. Bounds are the domain's (PROMPT_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompt-limits.ts';
+import {
+  BLOCKING_DEFAULT_MS,
+  LONGEST_BLOCKING_MS,
+  LONGEST_WAIT_MS,
+  PROMPT_LIMITS,
+} from '../domain/prompt-limits.ts';
 import { characters } from './characters.ts';
 
 const limits = PROMPT_LIMITS;
@@ -74,6 +79,19 @@ export const askShape = {
     .max(limits.maxTimeoutMs)
     .optional()
     .describe('With `to`: after so long without an answer everybody is asked (1 s to 30 days).'),
+};
+
+/** `hivemind_ask`: its time is the call's, not the question's. */
+export const blockingAskShape = {
+  ...askShape,
+  timeout_ms: z
+    .number()
+    .min(limits.minTimeoutMs)
+    .max(LONGEST_BLOCKING_MS)
+    .optional()
+    .describe(
+      `How long this call waits (1 s to 1 day). Default ${BLOCKING_DEFAULT_MS}. After it the question stays open and never expires: go on with hivemind_poll.`,
+    ),
 };
 
 /** `hivemind_poll`. */

@@ -107,3 +107,41 @@ test('every 15 s it tells a client that wants to know that it is alive', async (
   vi.advanceTimersByTime(60_000);
   expect(progress).toHaveLength(3);
 });
+
+test('its time limit is of the wait, a day at most; the schema says so', async () => {
+  const hive = await openTestHive();
+  const client = await connectInProcess(hive);
+  const { tools } = await client.listTools();
+  const timeout = tools.find(({ name }) => name === 'hivemind_ask')?.inputSchema.properties?.['timeout_ms'];
+  expect(timeout).toMatchObject({
+    maximum: 86_400_000,
+    description: expect.stringMatching(
+      /this call waits.*Default 300000.*the question stays open and never expires/,
+    ),
+  });
+  const longer = { question: 'Go on?', timeout_ms: 86_400_001 };
+  expect(await client.callTool({ name: 'hivemind_ask', arguments: longer })).toMatchObject({ isError: true });
+  expect(await pendingOf(hive)).toEqual([]);
+});
+
+test.each<[string, Record<string, unknown>, number]>([
+  ['5 minutes unless told otherwise', {}, 300_000],
+  ['as long as it is told', { timeout_ms: 86_400_000 }, 86_400_000],
+])('it waits %s', async (_how, args, expected) => {
+  const hive = await openTestHive();
+  const waits: number[] = [];
+  const wait: Hive['prompts']['wait'] = (ask_ids, { wait_ms }) => {
+    waits.push(wait_ms);
+    return hive.prompts.wait(ask_ids, { wait_ms: 0 });
+  };
+  const client = await connectInProcess({ ...hive, prompts: { ...hive.prompts, wait } });
+  const { structuredContent } = await client.callTool({
+    name: 'hivemind_ask',
+    arguments: { question: 'Go on?', ...args },
+  });
+  expect(waits).toEqual([expected]);
+  expect(structuredContent).toMatchObject({
+    timed_out: true,
+    next: expect.stringContaining(`within ${expected} ms`),
+  });
+});

@@ -1,10 +1,11 @@
 /** Every tool on one screen, with the role that sees it. */
 
 import type { Role } from '../../domain/tokens.ts';
+import { coordinatorPromptTools } from './coordinating.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
-import { coordinatorPromptTools, promptTools } from './prompts.ts';
+import { promptTools } from './prompts.ts';
 import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
 import type { Tool } from './tool.ts';

@@ -1,0 +1,170 @@
+/** How a coordinator finds the questions of other agents and answers them. */
+import { z } from 'zod';
+import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
+import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
+import type { Prompt } from '../../domain/prompts.ts';
+import { askId, respondShape } from '../../schemas/prompts.ts';
+import { fittingCount } from '../fitting.ts';
+import { agentActor } from './agent.ts';
+import { RESULT_BYTES, sentences } from './result.ts';
+import { type Tool, type ToolCall, tool } from './tool.ts';
+
+const DEFAULT_WAIT_MS = 60_000;
+const MOST_WAIT_MS = 3_600_000;
+const MOST_SHOWN = 20;
+/** What is read of the list at once. */
+const PAGE = 100;
+/** What is shown of a context, in characters, where not every context fits. */
+const CONTEXT_SHOWN = 1_000;
+
+const awaitAsk = tool({
+  name: 'hivemind_await_ask',
+  title: 'Wait for a question',
+  description:
+    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), at most 25 s a call; what is left to wait stands in next. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting.',
+  input: {
+    timeout_ms: z
+      .number()
+      .int()
+      .min(0)
+      .max(MOST_WAIT_MS)
+      .optional()
+      .describe(`Wait so long in all, over several calls. Default ${DEFAULT_WAIT_MS}.`),
+    ask_id: askId.optional().describe('Only this question, with its whole context.'),
+  },
+  readOnly: true,
+  async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id }, call) {
+    const actor = await actorOf(call);
+    if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
+    const found = await call.hive.feed.until(
+      async () => {
+        const prompts = await answerable(actor, call);
+        return prompts.length > 0 ? prompts : undefined;
+      },
+      { wait_ms: Math.min(timeout_ms, LONGEST_WAIT_MS), signal: call.signal },
+    );
+    const left = Math.max(0, timeout_ms - LONGEST_WAIT_MS);
+    if (found === undefined) {
+      const next =
+        left > 0
+          ? `Nothing asked yet. Call again with timeout_ms ${left} to go on waiting.`
+          : 'Nothing was asked in that time. Call again to wait on.';
+      return { prompts: [], timed_out: true, next };
+    }
+    return questions(found);
+  },
+});
+
+async function actorOf({ hive, session }: ToolCall): Promise<AgentActor> {
+  return { ...agentActor(session), ancestors: await hive.sessions.ancestors(session.session_id) };
+}
+
+/** The first of what waits that this actor may answer (invariant 9), the most urgent first: its own hide nobody's. */
+async function answerable(actor: AgentActor, { hive }: ToolCall): Promise<Prompt[]> {
+  const found: Prompt[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await hive.prompts.list({ status: 'waiting', limit: PAGE, cursor });
+    found.push(...page.items.filter((prompt) => refusalToAnswer(actor, prompt) === null));
+    cursor = page.next_cursor;
+  } while (cursor !== null && found.length < MOST_SHOWN);
+  return found.slice(0, MOST_SHOWN);
+}
+
+async function oneQuestion(
+  ask_id: string,
+  actor: AgentActor,
+  { hive }: ToolCall,
+): Promise<Record<string, unknown>> {
+  const prompt = await hive.prompts.get(ask_id);
+  const refusal = refusalToAnswer(actor, prompt);
+  if (prompt.status !== 'pending') return { prompts: [], next: `${ask_id} is ${prompt.status} already.` };
+  if (refusal !== null) return { prompts: [], next: refusal };
+  return { prompts: [question(prompt)], next: ANSWER };
+}
+
+const ANSWER = 'Answer with hivemind_respond. Permissions are for the human alone.';
+
+/** As many as a client passes on whole; where they do not all fit, their contexts are cut first. */
+function questions(found: readonly Prompt[]): Record<string, unknown> {
+  const whole = found.map(question);
+  const fits = fittingCount(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;
+  const shown = fits ? whole : found.map(shortened);
+  const prompts = shown.slice(0, fittingCount(shown, RESULT_BYTES));
+  const cut = prompts.find((prompt) => 'context_cut' in prompt);
+  return {
+    prompts,
+    next: sentences(
+      ANSWER,
+      cut === undefined
+        ? null
+        : `Where context_cut stands, get the question whole with hivemind_await_ask {"ask_id": "${String(cut['ask_id'])}"}.`,
+      prompts.length === found.length
+        ? null
+        : `${found.length - prompts.length} more wait: they come when these are answered.`,
+    ),
+  };
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+function shortened(prompt: Prompt): Record<string, unknown> {
+  const characters = Array.from(prompt.context ?? '');
+  if (characters.length <= CONTEXT_SHOWN) return question(prompt);
+  const context = `${characters.slice(0, CONTEXT_SHOWN).join('')}…`;
+  return { ...question(prompt), context, context_cut: true };
+}
+
+/** A question as the one who answers it sees it. */
+function question(prompt: Prompt): Record<string, unknown> {
+  const { ask_id, agent, project, kind, urgency, header, context, options, created_at, to } = prompt;
+  const { multi_select, allow_free_text } = prompt;
+  return {
+    ask_id,
+    agent,
+    project,
+    kind,
+    urgency,
+    header,
+    question: prompt.question,
+    context,
+    options,
+    multi_select,
+    allow_free_text,
+    created_at,
+    ...(to === null ? {} : { to }),
+  };
+}
+
+const respond = tool({
+  name: 'hivemind_respond',
+  title: "Answer another agent's question",
+  description:
+    'Coordinator: answer a question of another agent. Never a permission, never your own, never one of a session you descend from.',
+  input: respondShape,
+  readOnly: false,
+  async handle({ ask_id, ...answer }, call) {
+    const actor = await actorOf(call);
+    const { outcome, prompt } = await call.hive.prompts.respond({ ask_id, ...answer, actor });
+    const next =
+      outcome === 'accepted'
+        ? 'Stored; the asker gets it.'
+        : outcome === 'late'
+          ? 'Kept as a late answer.'
+          : `${prompt.by} was first; your answer is on the trail.`;
+    return {
+      ask_id,
+      accepted: outcome === 'accepted',
+      late: outcome === 'late',
+      status: prompt.status,
+      decision: prompt.decision,
+      by: prompt.by,
+      via: prompt.via,
+      next,
+    };
+  },
+});
+
+export const coordinatorPromptTools: readonly Tool[] = [awaitAsk, respond];
