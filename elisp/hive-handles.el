@@ -23,6 +23,10 @@
 (defvar hive-handles-changed-hook nil
   "Run when a session came, changed or went.")
 
+(defvar hive-handles-listed-functions nil
+  "Called with the sessions that live, as the sidecar lists them anew.
+They are plists, each with the :turn that it is in.")
+
 (defconst hive-handles--most 1000 "How many sessions are known at most.")
 
 ;;;; Who is here
@@ -51,9 +55,12 @@
   (hive-rpc-request
    'session/list (list :state "alive" :limit hive-handles--most)
    :success (lambda (result)
-              (clrhash hive-handles--sessions)
-              (mapc #'hive-handles--take (plist-get result :sessions))
-              (run-hooks 'hive-handles-changed-hook))
+              (let ((sessions (append (plist-get result :sessions) nil)))
+                ;; Of whom a cut list is silent, nothing new is known.
+                (unless (hive-rpc-true-p result :more) (clrhash hive-handles--sessions))
+                (mapc #'hive-handles--take sessions)
+                (run-hook-with-args 'hive-handles-listed-functions sessions)
+                (run-hooks 'hive-handles-changed-hook)))
    :error (lambda (err) (hive-work-log "no sessions: %S" err))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)

@@ -20,6 +20,7 @@
 (require 'hive-session-commands)
 (require 'hive-sidecar)
 (require 'hive-text)
+(require 'hive-turns)
 (require 'hive-waiting)
 (require 'hive-work)
 (require 'tabulated-list)
@@ -74,6 +75,7 @@
 ;;;; Rows
 
 (defvar hive-sessions--list nil "The sessions as they were fetched, newest first.")
+(defvar hive-sessions--more nil "Non-nil when there are others that were not fetched.")
 (defvar hive-sessions--ended nil "Non-nil to show those that have ended as well.")
 
 (defun hive-sessions--by-number (a b)
@@ -85,14 +87,10 @@
 
 (defun hive-sessions--doing (session)
   "Return what SESSION is doing, in words."
-  (let* ((turn (plist-get session :turn))
-         (tool (plist-get turn :tool)))
+  (let ((turn (plist-get session :turn)))
     (cond ((null turn) "")
-          ((not (equal "in_progress" (plist-get turn :state)))
-           (hive-text-line (plist-get turn :sentence) 80))
-          (tool (format "%s for %s" (hive-text-line tool 40)
-                        (hive-text-age (plist-get turn :tool_since))))
-          (t (format "running for %s" (hive-text-age (plist-get turn :started_at)))))))
+          ((equal "in_progress" (plist-get turn :state)) (hive-turns-doing turn))
+          (t (hive-text-line (plist-get turn :sentence) 80)))))
 
 (defun hive-sessions--count (number)
   "Return NUMBER as its cell, empty for none."
@@ -147,6 +145,9 @@
                           (cons window (tabulated-list-get-id (window-point window))))
                         (get-buffer-window-list nil nil t)))
         (inhibit-modification-hooks t))
+    (setq mode-line-process
+          (when hive-sessions--more
+            (format " [the newest %d; there are more]" (length hive-sessions--list))))
     (tabulated-list-print t)
     (pcase-dolist (`(,window . ,id) places)
       (let ((pos (and id (not (eq window (selected-window)))
@@ -169,7 +170,8 @@
      'session/list (list :state (if hive-sessions--ended "all" "alive")
                          :limit hive-sessions--rows)
      :success (lambda (result)
-                (setq hive-sessions--list (append (plist-get result :sessions) nil))
+                (setq hive-sessions--list (append (plist-get result :sessions) nil)
+                      hive-sessions--more (hive-rpc-true-p result :more))
                 (let ((buffer (get-buffer hive-sessions--name)))
                   (when buffer
                     (with-current-buffer buffer (hive-sessions--print)))))

@@ -30,8 +30,7 @@
 It comes back by itself; its agent goes on waiting."
   (hive-sidecar-demand)
   (let* ((minutes (or minutes hive-snooze-minutes))
-         (until (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ"
-                                    (time-add nil (* 60 minutes)) t)))
+         (until (hive-text-before (* -60 minutes))))
     (hive-rpc-request
      'prompt/snooze (list :ask_id (plist-get prompt :ask_id) :until until)
      :error (lambda (err)

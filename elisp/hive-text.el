@@ -110,10 +110,11 @@ character."
 
 (defun hive-text-now ()
   "Return the present moment as the wire writes it."
-  (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" nil t))
+  (hive-text-before 0))
 
 (defun hive-text-before (seconds)
-  "Return the moment SECONDS ago as the wire writes it."
+  "Return the moment SECONDS ago as the wire writes it.
+Where SECONDS is negative, it is yet to come."
   (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" (time-subtract nil seconds) t))
 
 (defun hive-text-duration (seconds)

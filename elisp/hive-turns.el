@@ -11,11 +11,10 @@
 
 ;;; Code:
 
-(require 'cl-lib)
+(require 'hive-handles)
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
-(require 'hive-work)
 
 (defvar hive-turns--running (make-hash-table :test #'equal)
   "The turns that run, by the ids of their sessions.")
@@ -56,25 +55,21 @@
   "Take TURN, with which something happened."
   (hive-turns--take turn))
 
-(defun hive-turns-refresh ()
-  "Ask the sidecar who is at work."
-  (hive-rpc-request
-   'session/list (list :state "alive" :limit hive-turns--most)
-   :success (lambda (result)
-              (clrhash hive-turns--running)
-              (cl-loop for session across (vconcat (plist-get result :sessions))
-                       for turn = (plist-get session :turn)
-                       when turn
-                       do (hive-turns--take
-                           (append turn (list :agent (plist-get session :handle)
-                                              :project (plist-get session :project))))))
-   :error (lambda (err) (hive-work-log "no turns: %S" err))))
+(defun hive-turns--listed (sessions)
+  "Take who is at work from SESSIONS, which the sidecar listed anew.
+Where it left some out, they were silent for longer than these."
+  (clrhash hive-turns--running)
+  (dolist (session sessions)
+    (let ((turn (plist-get session :turn)))
+      (when turn
+        (hive-turns--take (append turn (list :agent (plist-get session :handle)
+                                             :project (plist-get session :project))))))))
 
 (defun hive-turns--sidecar ()
   "Forget everything when Hive is turned off."
   (when (eq hive-sidecar-state 'off) (clrhash hive-turns--running)))
 
-(add-hook 'hive-connected-hook #'hive-turns-refresh)
+(add-hook 'hive-handles-listed-functions #'hive-turns--listed)
 (add-hook 'hive-sidecar-state-hook #'hive-turns--sidecar)
 
 (provide 'hive-turns)

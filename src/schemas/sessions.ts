@@ -11,7 +11,7 @@ const role = z
     'A role is one word of letters, digits, - and _, as in reviewer.',
   );
 
-/** `session/list`: the living, or those that have ended; newest first. */
+/** `session/list`: the living, or those that have ended; newest first. The reply says in `more` whether it left out any. */
 export const sessionListParams = z.object({
   state: z.enum(['alive', 'ended', 'all']).nullish(),
   limit: z.number().int().min(1).max(1_000).nullish(),

@@ -84,12 +84,12 @@
       (hive-test-call 'fake/result
                       (list :method "session/list" :result
                             (list :sessions
-                                  (vector (list :handle "Codex-a" :project "demo" :turn
+                                  (vector (list :handle "Codex-a" :project "demo" :state "ended" :turn
                                                 (hive-interrupt-test-turn
                                                  "a" :state "completed"
                                                  :interrupts (vector (list :interrupt_id id :state "answered"
                                                                            :outcome "completed"))))))))
-      (hive-turns-refresh)
+      (hive-handles-refresh)
       (hive-test-wait 5 said)
       (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
     ;; An Emacs that was started anew takes up what this human had asked.

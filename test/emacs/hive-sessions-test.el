@@ -39,6 +39,27 @@
                    '("Claude-abc12" "claude-code" "main" "active" "demo")))
     (should (string-search "Claude-def34" (buffer-string)))))
 
+(ert-deftest hive-sessions/says-that-there-are-more ()
+  (hive-sessions-test-with
+    (should-not mode-line-process)
+    (let ((hive-sessions--rows 1))
+      (hive-sessions-refresh)
+      (hive-test-wait 5 (= 1 (length hive-sessions--list)))
+      (should (string-search "there are more" mode-line-process)))
+    (hive-sessions-refresh)
+    (hive-test-wait 5 (= 2 (length hive-sessions--list)))
+    (should-not mode-line-process)))
+
+(ert-deftest hive-sessions/a-cut-list-leaves-the-others-known ()
+  (hive-shared-test-with
+    (hive-test-wait 5 (= 2 (length (hive-handles-sessions))))
+    (let ((hive-handles--most 1) (listed nil))
+      (let ((hive-handles-listed-functions (list (lambda (sessions) (setq listed sessions)))))
+        (hive-handles-refresh)
+        (hive-test-wait 5 listed))
+      (should (= 1 (length listed)))
+      (should (= 2 (length (hive-handles-sessions)))))))
+
 (ert-deftest hive-sessions/follows-what-happens ()
   (hive-sessions-test-with
     (hive-sessions-test-goto "Claude-abc12")

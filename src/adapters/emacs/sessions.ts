@@ -11,10 +11,12 @@ const DEFAULT_LIMIT = 200;
 export const sessionMethods = {
   async 'session/list'(params, { hive }) {
     const { state, limit } = sessionListParams.parse(params);
-    const sessions = await hive.sessions.list({
+    const size = limit ?? DEFAULT_LIMIT;
+    const found = await hive.sessions.list({
       state: state === 'all' ? undefined : (state ?? 'alive'),
-      limit: limit ?? DEFAULT_LIMIT,
+      limit: size + 1,
     });
+    const sessions = found.slice(0, size);
     const newest = await hive.turns.newestOf(sessions.map(({ session_id }) => session_id));
     const { waiting, now } = await hive.store.read(async (tx) => ({
       waiting: await tx.mentions.unprocessedBySession(),
@@ -29,7 +31,9 @@ export const sessionMethods = {
       unprocessed_mentions: waiting.get(session.session_id) ?? 0,
       turn: turns.get(session.session_id) ?? null,
     }));
-    return { sessions: listed.slice(0, fittingCount(listed, FRAME_BYTES)), next_cursor: null };
+    const fitting = listed.slice(0, fittingCount(listed, FRAME_BYTES));
+    // No cursor: the order is that of the last sign of life, which is another by the next page.
+    return { sessions: fitting, more: fitting.length < found.length };
   },
 
   async 'session/configure'(params, { hive }) {
