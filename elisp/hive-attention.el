@@ -146,7 +146,7 @@ It tells in turn what stands, the rest being from the store."
 ;;;###autoload
 (defun hive-mute-project (project)
   "Let no question of PROJECT pop up, or let them again.
-Critical ones do in any case."
+The echo area then tells of its critical ones only."
   (interactive
    (list (completing-read "Mute or unmute project: "
                           (delete-dups (mapcar (lambda (prompt)

@@ -7,13 +7,14 @@
 ;;; Commentary:
 
 ;; How many questions wait, in a colour for the most urgent of them, how many
-;; mentions, and whether the sidecar is there.  What was put away is not
-;; counted.  A click answers.
+;; mentions, whether the sidecar is there, and whether it is quiet.  What was
+;; put away is not counted.  A click answers.
 
 ;;; Code:
 
 (require 'hive-mentions)
 (require 'hive-outbox)
+(require 'hive-quiet)
 (require 'hive-sidecar)
 (require 'hive-waiting)
 
@@ -65,7 +66,8 @@ WAITING and MENTIONS are counts; AWAY when there is no sidecar."
   (if away "Hive has no sidecar: M-x hive-doctor says why"
     (mapconcat #'identity
                (delq nil
-                     (list (when (> waiting 0) "Agents wait for you\nmouse-1: answer\nmouse-3: list")
+                     (list (hive-quiet-text)
+                           (when (> waiting 0) "Agents wait for you\nmouse-1: answer\nmouse-3: list")
                            (when (> mentions 0) "Agents mention you: M-x hive-check-mentions")
                            "mouse-2: interrupt an agent"))
                "\n")))
@@ -79,7 +81,8 @@ WAITING and MENTIONS are counts; AWAY when there is no sidecar."
          (text (concat (when (> waiting 0) (format " %d!" waiting))
                        (when (> mentions 0) (format " %d@" mentions))
                        (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
-                       (when (and away (> unsent 0)) (format " %d unsent" unsent)))))
+                       (when (and away (> unsent 0)) (format " %d unsent" unsent))
+                       (when (hive-quiet-text) " z"))))
     (unless (string-empty-p text)
       (propertize
        (concat " hive" text)

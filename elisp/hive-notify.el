@@ -22,9 +22,20 @@
 
 (defcustom hive-notify-echo t
   "Whether a line in the echo area tells of new questions.
-The mode line counts them in any case."
+The mode line counts them in any case.  Of what is not critical
+none tells while you are not to be disturbed, in your quiet hours,
+and from projects that you muted."
   :type 'boolean
   :group 'hive)
+
+;; Who knows what is quiet or muted stands above this file.
+(defvar hive-notify-held-functions nil
+  "Called with what an agent sent, a plist; non-nil means: do not tell of it.
+It is counted and listed all the same.")
+
+(defun hive-notify-held-p (item)
+  "Return non-nil if nothing is to be said of ITEM, a plist, when it arrives."
+  (run-hook-with-args-until-success 'hive-notify-held-functions item))
 
 (defvar hive-notify--arrived nil "Prompts that were not yet told of, newest first.")
 (defvar hive-notify--lines nil "Other lines that wait to be said, oldest first.")
@@ -101,7 +112,7 @@ Lines that nobody asked for go through here, all of them."
 
 (defun hive-notify--arrived (prompt)
   "Tell of PROMPT, which newly waits."
-  (when hive-notify-echo
+  (when (and hive-notify-echo (not (hive-notify-held-p prompt)))
     (push prompt hive-notify--arrived)
     (unless hive-notify--timer (hive-notify--soon 0))))
 

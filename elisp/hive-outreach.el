@@ -43,7 +43,8 @@
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
   "Take ITEM, which an agent has sent."
-  (when (and hive-notify-echo (not (equal (plist-get item :status) "suppressed")))
+  (when (and hive-notify-echo (not (hive-notify-held-p item))
+             (not (equal (plist-get item :status) "suppressed")))
     (hive-outreach--say item))
   (hive-outreach--take item))
 

@@ -7,13 +7,15 @@
 ;;; Commentary:
 
 ;; While you are not to be disturbed, and in your quiet hours, only critical
-;; questions pop up: the sidecar sees to that.  Here is the end of it: one
-;; line tells of what arrived meanwhile and still waits.
+;; questions pop up: the sidecar sees to that.  Here the echo area is held to
+;; the same, also for projects that were muted; and at the end one line tells
+;; of what arrived meanwhile and still waits.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-attention)
+(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-text)
 (require 'hive-waiting)
@@ -37,8 +39,9 @@
 
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
-  "Let only critical questions pop up, until this is called again.
-With a prefix argument, for that many MINUTES.  What arrived
+  "Let only critical questions be told of, until this is called again.
+No other pops up or is told of in the echo area; a `z' in the mode
+line shows that.  With a prefix argument, for that many MINUTES.  What arrived
 meanwhile is told of in one line at the end."
   (interactive "P")
   (if (and hive-quiet--since (null minutes))
@@ -56,6 +59,7 @@ meanwhile is told of in one line at the end."
 (defun hive-quiet--begin (until)
   "Note that it is quiet now, UNTIL a time of the wire or nil for no end."
   (setq hive-quiet--since (hive-text-now))
+  (hive-changed)
   (when hive-quiet--timer (cancel-timer hive-quiet--timer))
   (setq hive-quiet--timer
         (and until
@@ -69,13 +73,16 @@ meanwhile is told of in one line at the end."
   (when hive-quiet--since
     (let ((count (hive-quiet--arrived hive-quiet--since)))
       (setq hive-quiet--since nil)
+      (hive-changed)
       (if (> count 0)
           (hive-quiet--say count)
         (hive-notify-say "Nothing arrived meanwhile that still waits")))))
 
 ;;;; Quiet hours
 
+(defvar hive-quiet--times nil "The quiet hours that stand, a plist of :from and :to, or nil.")
 (defvar hive-quiet--hours-timer nil "The timer of the end of the next quiet hours, or nil.")
+(defvar hive-quiet--begin-timer nil "The timer of their begin, or nil.")
 
 (defun hive-quiet--at (clock day)
   "Return the moment of CLOCK, such as \"07:30\", DAY days from today."
@@ -96,13 +103,21 @@ meanwhile is told of in one line at the end."
 
 (defun hive-quiet--plan (hours)
   "Wait for the end of the quiet HOURS, a plist of :from and :to, or nil for none."
-  (when hive-quiet--hours-timer (cancel-timer hive-quiet--hours-timer))
-  (setq hive-quiet--hours-timer
-        (when hours
-          (pcase-let ((`(,begin . ,end)
-                       (hive-quiet--hours (plist-get hours :from) (plist-get hours :to))))
-            (run-at-time (- end (float-time)) nil #'hive-quiet--hours-end hours
-                         (hive-text-before (- (float-time) begin)))))))
+  (dolist (timer (list hive-quiet--hours-timer hive-quiet--begin-timer))
+    (when timer (cancel-timer timer)))
+  (setq hive-quiet--times hours
+        hive-quiet--hours-timer nil
+        hive-quiet--begin-timer nil)
+  (when hours
+    (pcase-let ((`(,begin . ,end)
+                 (hive-quiet--hours (plist-get hours :from) (plist-get hours :to)))
+                (now (float-time)))
+      (setq hive-quiet--hours-timer
+            (run-at-time (- end now) nil #'hive-quiet--hours-end hours
+                         (hive-text-before (- now begin))))
+      (when (> begin now)
+        (setq hive-quiet--begin-timer (run-at-time (- begin now) nil #'hive-changed)))))
+  (hive-changed))
 
 (defun hive-quiet--hours-end (hours begin)
   "Say what arrived in the quiet HOURS since BEGIN; wait for the next ones."
@@ -112,13 +127,44 @@ meanwhile is told of in one line at the end."
     (when (> count 0) (hive-quiet--say count)))
   (hive-quiet--plan hours))
 
+(defun hive-quiet--hours-p ()
+  "Return non-nil in the quiet hours."
+  (and hive-quiet--times
+       (<= (car (hive-quiet--hours (plist-get hive-quiet--times :from)
+                                   (plist-get hive-quiet--times :to)))
+           (float-time))))
+
+;;;; What is held back
+
+(defvar hive-quiet--muted nil "The projects that are muted: names, or their directories.")
+
+(defun hive-quiet-text ()
+  "Return why it is quiet and how that ends, in words, or nil when it is not."
+  (cond (hive-quiet--since "Do not disturb: M-x hive-do-not-disturb ends it")
+        ((hive-quiet--hours-p)
+         (format "Quiet hours until %s" (hive-text-line (plist-get hive-quiet--times :to) 10)))))
+
+(defun hive-quiet--held-p (item)
+  "Return non-nil if nobody is to be told of ITEM, a plist, when it arrives."
+  (and (not (equal (plist-get item :urgency) "critical"))
+       (or (hive-quiet-text)
+           (member (plist-get item :project) hive-quiet--muted)
+           (member (plist-get item :project_dir) hive-quiet--muted))))
+
+(add-hook 'hive-notify-held-functions #'hive-quiet--held-p)
+
+;;;; What stands
+
 (defun hive-quiet--take (preferences)
   "Heed the PREFERENCES that stand, perhaps since before this Emacs started."
   (hive-quiet--plan (plist-get preferences :quiet_hours))
-  (let ((until (plist-get preferences :do_not_disturb)))
-    (when (and (null hive-quiet--since)
-               (or (eq until t) (and (stringp until) (string< (hive-text-now) until))))
-      (hive-quiet--begin (and (stringp until) until)))))
+  (setq hive-quiet--muted (append (plist-get preferences :muted_projects) nil))
+  (let* ((until (plist-get preferences :do_not_disturb))
+         (quiet (or (eq until t) (and (stringp until) (string< (hive-text-now) until)))))
+    (cond ((and quiet (null hive-quiet--since))
+           (hive-quiet--begin (and (stringp until) until)))
+          ;; Perhaps another Emacs has ended it.
+          ((not quiet) (hive-quiet--end)))))
 
 (add-hook 'hive-attention-functions #'hive-quiet--take)
 

@@ -1,0 +1,102 @@
+;;; hive-quiet-test.el --- The echo area and the mode line while it is quiet  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-quiet)
+(require 'hive-test-help)
+
+(defmacro hive-quiet-test (&rest body)
+  "Run BODY connected, while it is not quiet; `told' is what was said, newest first."
+  (declare (indent 0))
+  `(hive-test-with-desk nil
+     (let ((told nil) (hive-quiet--since nil) (hive-quiet--timer nil) (hive-quiet--muted nil)
+           (hive-quiet--times nil) (hive-quiet--hours-timer nil) (hive-quiet--begin-timer nil))
+       (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
+         (hive-test-connect)
+         (unwind-protect (progn ,@body)
+           (dolist (timer (list hive-quiet--timer hive-quiet--hours-timer hive-quiet--begin-timer))
+             (when timer (cancel-timer timer))))))))
+
+(defun hive-quiet-test-ask (&rest fields)
+  "Let an agent ask a question with FIELDS, and wait until it is here."
+  (let ((before (length (hive-prompts))))
+    (hive-test-call 'fake/ask fields)
+    (hive-test-wait 5 (> (length (hive-prompts)) before))))
+
+(defun hive-quiet-test-stands (&rest preferences)
+  "Let PREFERENCES stand, as the sidecar tells them."
+  (run-hook-with-args 'hive-attention-functions preferences))
+
+(defun hive-quiet-test-line ()
+  "Return what the mode line shows, once it is up to date."
+  (hive-test-wait 5 (null hive-model--timer))
+  (and hive-mode-line-text (substring-no-properties hive-mode-line-text)))
+
+(ert-deftest hive-quiet-only-what-is-critical-is-told-of-meanwhile ()
+  (hive-quiet-test
+    (hive-quiet-test-stands :do_not_disturb t)
+    (hive-quiet-test-ask :question "Normal?")
+    (hive-quiet-test-ask :question "Critical?" :urgency "critical")
+    (hive-test-wait 5 told)
+    (should (= 1 (length told)))
+    (should (string-match-p "Critical\\?" (car told)))
+    (should-not (string-match-p "and 1 more" (car told)))
+    ;; When it ends, one line tells of the rest; then all is as before.
+    (hive-quiet-test-stands :do_not_disturb :json-false)
+    (hive-test-wait 5 (cdr told))
+    (hive-quiet-test-ask :question "Later?")
+    (hive-test-wait 5 (cddr told))
+    (should (string-match-p "Later\\?" (car told)))))
+
+(ert-deftest hive-quiet-hours-hold-back-as-well ()
+  (hive-quiet-test
+    (cl-flet ((clock (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
+      (hive-quiet-test-stands :quiet_hours (list :from (clock 7200) :to (clock 14400)))
+      (should-not (hive-notify-held-p (hive-test-prompt)))
+      (should hive-quiet--begin-timer)
+      (hive-quiet-test-stands :quiet_hours (list :from (clock -7200) :to (clock 7200)))
+      (should (hive-notify-held-p (hive-test-prompt)))
+      (should-not (hive-notify-held-p (hive-test-prompt :urgency "critical")))
+      (should (string-match-p (concat "Quiet hours until " (clock 7200)) (hive-quiet-text)))
+      (hive-quiet-test-stands)
+      (should-not (hive-notify-held-p (hive-test-prompt))))))
+
+(ert-deftest hive-quiet-a-muted-project-is-not-told-of ()
+  (hive-quiet-test
+    (hive-quiet-test-stands :muted_projects ["noisy" "/src/loud/.git"])
+    (hive-quiet-test-ask :question "Muted?" :project "noisy")
+    (hive-quiet-test-ask :question "Muted by its directory?" :project "loud" :project_dir "/src/loud/.git")
+    (hive-quiet-test-ask :question "Heard?" :project "calm")
+    (hive-test-wait 5 told)
+    (should (= 1 (length told)))
+    (should (string-match-p "Heard\\?" (car told)))
+    ;; A mute is not quiet: the mode line counts and has no mark.
+    (should (equal " hive 3!" (hive-quiet-test-line)))))
+
+(ert-deftest hive-quiet-pings-wait-to-be-read ()
+  (hive-quiet-test
+    (let ((ping '(:outreach_id "o-1" :kind "ping" :agent "Claude-abc12" :message "done" :status "sent")))
+      (hive-quiet-test-stands :do_not_disturb t)
+      (hive-rpc-notify 'outreach/received ping)
+      (should-not hive-notify--lines)
+      (setq hive-quiet--since nil)
+      (hive-rpc-notify 'outreach/received ping)
+      (should hive-notify--lines))))
+
+(ert-deftest hive-quiet-stands-in-the-mode-line ()
+  (hive-quiet-test
+    (should-not (hive-quiet-test-line))
+    (hive-quiet-test-stands :do_not_disturb t)
+    (should (equal " hive z" (hive-quiet-test-line)))
+    (should (string-match-p "M-x hive-do-not-disturb" (get-text-property 1 'help-echo hive-mode-line-text)))
+    (hive-quiet-test-ask)
+    (should (equal " hive 1! z" (hive-quiet-test-line)))
+    (hive-quiet-test-stands :do_not_disturb :json-false)
+    (should (equal " hive 1!" (hive-quiet-test-line)))))
+
+(provide 'hive-quiet-test)
+;;; hive-quiet-test.el ends here
