@@ -4,6 +4,7 @@
  */
 import { calmed } from './calm.ts';
 import type { Logger, ReadTx, Store } from './ports.ts';
+import { createRetries } from './retries.ts';
 
 /** One kind of thing that expires. */
 export interface Expiring {
@@ -17,14 +18,16 @@ export interface Expiring {
 const MAX_SLEEP_MS = 30_000;
 /** Several processes wake for the same prompt; a little scatter keeps them from colliding. */
 const SCATTER_MS = 20;
-/** How long to wait after the store refused. */
-const RETRY_MS = 1_000;
 
 /** Runs until the returned function is called. */
 export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logger): () => void {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
   let looking = false;
+  const retries = createRetries(log, {
+    fails: 'Expiry could not look at the store and will try again.',
+    works: 'Expiry can look at the store again.',
+  });
 
   async function look(): Promise<void> {
     if (looking) return calm.call();
@@ -35,10 +38,10 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
         for (const kind of kinds) await kind.expireDue();
         due_in = await untilNext();
       }
+      retries.worked();
       if (due_in !== null) schedule(Math.min(due_in, MAX_SLEEP_MS) + Math.random() * SCATTER_MS);
     } catch (error) {
-      log.warn('Expiry could not look at the store and will try again.', { error: String(error) });
-      schedule(RETRY_MS);
+      schedule(retries.failed(error));
     } finally {
       looking = false;
     }

@@ -6,10 +6,11 @@ import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { calmed } from './calm.ts';
 import type { Logger, Store } from './ports.ts';
+import { createRetries } from './retries.ts';
 import { createSubjectBells } from './subject-bells.ts';
 
 const PAGE = 500;
-/** How long a follower waits before it reads again after the store failed it. */
+/** How long one who waits does before it looks again after the store failed it. */
 const RETRY_MS = 1_000;
 
 export interface Feed {
@@ -50,6 +51,10 @@ export function createFeed(store: Store, log: Logger): Feed {
     let cursor = start;
     let stopped = false;
     const bell = createBell();
+    const retries = createRetries(log, {
+      fails: 'The feed could not be read and will be read again.',
+      works: 'The feed can be read again.',
+    });
 
     async function drain(): Promise<void> {
       for (;;) {
@@ -76,11 +81,12 @@ export function createFeed(store: Store, log: Logger): Feed {
       while (!stopped) {
         try {
           await drain();
+          retries.worked();
           if (!stopped) await bell.rung();
         } catch (error) {
           if (stopped) return;
-          log.warn('The feed could not be read and will be read again.', { error: String(error) });
-          await bell.rung(RETRY_MS);
+          // A ring may mean that the store is back.
+          await bell.rung(retries.failed(error));
         }
       }
     }

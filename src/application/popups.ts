@@ -14,6 +14,7 @@ import { createPopupBoard } from './popup-board.ts';
 import { claimPopups, NOTHING } from './popup-claims.ts';
 import type { Logger, Notifier, PopupOutcome, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
+import { createRetries } from './retries.ts';
 
 /** Who shows popups in this process. */
 export interface PopupParty {
@@ -45,8 +46,6 @@ export const OTHER_DESK_MS = 300;
 export const NO_DESK_MS = 2_000;
 /** How many prompts one transaction claims or records. */
 const BATCH = 100;
-/** How long to wait after the store refused. */
-const RETRY_MS = 1_000;
 
 /** After these a prompt wants to be seen: it is new, or is everybody's now. */
 const SHOWS: ReadonlySet<string> = new Set(['prompt/created', 'prompt/escalated']);
@@ -83,6 +82,10 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       });
     return recorded;
   });
+  const retries = createRetries(log, {
+    fails: 'Popups could not be claimed and will be tried again.',
+    works: 'Popups can be claimed again.',
+  });
   let timer: NodeJS.Timeout | null = null;
   let claiming: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -115,8 +118,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       () => {
         timer = null;
         claiming = claiming.then(claimDue).catch((error: unknown) => {
-          log.warn('Popups could not be claimed and will be tried again.', { error: String(error) });
-          const later = Date.now() + RETRY_MS;
+          const later = Date.now() + retries.failed(error);
           for (const [ask_id, at] of due) due.set(ask_id, Math.max(at, later));
           schedule();
         });
@@ -140,6 +142,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     const { shown, again, at, storm } = waits
       ? await store.write((tx) => claimPopups(tx, ids, party, record))
       : NOTHING;
+    retries.worked();
     for (const ask_id of ids) {
       const at = again.get(ask_id);
       if (at === undefined) due.delete(ask_id);
