@@ -29,6 +29,38 @@
   (should-not (hive-docs-test-missing "^(defcustom \\([^ \n]+\\)"))
   (should-not (hive-docs-test-missing "^(defface \\([^ \n]+\\)")))
 
+;;;; What the documents let you copy
+
+(defun hive-docs-test-root (name)
+  "Return the absolute name of NAME in the project."
+  (expand-file-name (concat "../../" name) hive-test-directory))
+
+(defun hive-docs-test-first-recipe (file begin end)
+  "Return the forms of FILE between BEGIN and END, regexps."
+  (with-temp-buffer
+    (insert-file-contents (hive-docs-test-root file))
+    (re-search-forward begin)
+    (narrow-to-region (point) (save-excursion (re-search-forward end) (match-beginning 0)))
+    (let (forms)
+      (condition-case nil
+          (while t (push (read (current-buffer)) forms))
+        (end-of-file (nreverse forms))))))
+
+(ert-deftest hive-docs-the-first-recipe-is-for-every-emacs ()
+  "A recipe for the newest Emacs alone would fail in the oldest that Hive runs in."
+  (let ((plain '((add-to-list 'load-path "…") (require 'hive-mode) (hive-mode 1))))
+    (should (equal plain (hive-docs-test-first-recipe "README.md" "^```elisp\n" "^```$")))
+    (should (equal plain (remove '(global-set-key (kbd "C-c h") 'hive-prefix-map)
+                                 (hive-docs-test-first-recipe "docs/emacs.md" "^arrives opens.*\n\n" "^The same"))))))
+
+(ert-deftest hive-docs-name-no-function-newer-than-the-oldest-emacs ()
+  (dolist (file (cons (hive-docs-test-root "README.md")
+                      (directory-files (hive-docs-test-root "docs") t "\\.md\\'")))
+    (ert-info (file)
+      (with-temp-buffer
+        (insert-file-contents file)
+        (should-not (re-search-forward "(\\(setopt\\|keymap-set\\|keymap-global-set\\|defvar-keymap\\) " nil t))))))
+
 (ert-deftest hive-every-command-of-the-menu-is-there ()
   (require 'hive-menu)
   (map-keymap (lambda (_ command) (should (commandp command))) hive-prefix-map))
