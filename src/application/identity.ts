@@ -1,6 +1,6 @@
 /**
  * Who is calling: from what its client tells, never from an argument and never guessed from a focused
- * window (invariant 9). What the real clients tell is recorded in docs/protocol.md.
+ * window (invariant 9). What the real clients tell is recorded in test/wire/fixtures.
  */
 import type { SessionIntroduction } from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';

@@ -1,5 +1,5 @@
 /**
- * Prompts: asking, answering, and what lies between (ADR-003). Each method is one transaction around a
+ * Prompts: asking, answering, and what lies between. Each method is one transaction around a
  * pure transition of domain/prompts.ts; nothing is returned before it is on disk (invariant 1).
  */
 import { type Actor, refusalToCancel, refuse } from '../domain/actors.ts';

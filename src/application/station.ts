@@ -10,7 +10,7 @@ export interface Place {
   branch: string | null;
 }
 
-/** What the person configured for all hooks, by environment (docs/mentions.md, docs/operations.md). */
+/** What the person configured for all hooks, by environment (docs/environment.md). */
 export interface HookSettings {
   env: Readonly<Record<string, string | undefined>>;
   machine: string;

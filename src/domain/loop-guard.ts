@@ -1,5 +1,5 @@
 /**
- * The loop guard (ADR 008, risk 1): agents that keep answering each other without a human word in between
+ * The loop guard (docs/mentions.md): agents that keep answering each other without a human word in between
  * are still heard, but no longer hold each other up. Pure: counts are given, the verdict comes back.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Prompts: a question for the human and its life (ADR-003). Pure: no clock, no ids, no I/O.
+ * Prompts: a question for the human and its life (docs/concepts.md). Pure: no clock, no ids, no I/O.
  *
  *     pending ──▶ responded | expired | cancelled
  *

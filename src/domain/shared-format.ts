@@ -1,5 +1,5 @@
 /**
- * The shared buffer as text, in the format of the seed (ADR 008): front matter, a title, and for each message
+ * The shared buffer as text, in its published format (docs/mentions.md): front matter, a title, and for each message
  *
  *     ## 2026-01-11 18:00:00 Claude-abc12
  *
@@ -78,7 +78,7 @@ export function parseShared(text: string): SharedText {
     }
     finish();
     heading = { stamp, handle };
-    // What the seed's own examples wrote behind the handle belongs to the message.
+    // What older files of this format have behind the handle belongs to the message.
     body = more === undefined || more.trim() === '' ? [] : [more.trim()];
   }
   finish();

@@ -9,7 +9,7 @@ export const messageId: z.ZodString = characters(limits.id).min(1);
 const cursor = z.string().max(2_000);
 const handle = characters(limits.thread).min(1);
 
-/** `hivemind_post`, and what the library's callers give. */
+/** `hivemind_post`. */
 export const postShape = {
   body: z
     .string()

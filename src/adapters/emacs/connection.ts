@@ -108,7 +108,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   for (const [name, method] of Object.entries(METHODS)) {
     connection.onRequest(name, (params: unknown) => answer(hive, () => method(params, seat)));
   }
-  // ADR-003 has it as an event; sent so, it is stored all the same, and only nobody hears that it is.
+  // Emacs may send it as a mere event (docs/protocol.md): it is stored all the same, and only nobody hears that it is.
   connection.onNotification('hivemind-response', async (params: unknown) => {
     try {
       await answer(hive, () => promptMethods['hivemind-response'](params, seat));

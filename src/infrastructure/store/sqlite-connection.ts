@@ -85,7 +85,7 @@ export function connect(path: string, readOnly: boolean): Connection {
   }
 }
 
-/** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 45 columns. */
+/** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 52 columns. */
 function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
   checkArity(prepared.text, prepared.arity, params);
   return prepared.places.map((place) => params[place] ?? null);
