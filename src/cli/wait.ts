@@ -8,7 +8,7 @@ import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJson, remark } from './output.ts';
 import { report } from './poll.ts';
 import { withHive } from './run.ts';
-import { waitForAny, waitUntil } from './waiting.ts';
+import { waitForAny, waitForOpen, waitUntil } from './waiting.ts';
 
 interface WaitOptions extends Format {
   all?: boolean;
@@ -28,19 +28,30 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   const limit_ms = options.timeout === undefined ? null : parseDuration(options.timeout);
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
-  const wanted = ids.length > 0 ? ids : (await hive.prompts.openOf(caller.session_id)).map((p) => p.ask_id);
-  if (wanted.length === 0) {
-    if (options.json === true) printJson({ prompts: [] });
-    remark('You have no open question: there is nothing to wait for.');
-    return EXIT.pending;
+  const all = options.all === true;
+  if (ids.length === 0) {
+    const open = await waitForOpen(hive, caller.session_id, { limit_ms, all });
+    if (open.prompts.length === 0) {
+      if (options.json === true) printJson({ prompts: [] });
+      remark('You have no open question: there is nothing to wait for.');
+      return EXIT.pending;
+    }
+    const done = all ? open.pending === 0 : open.settled > 0;
+    if (!done) remark(NO_ANSWER);
+    const shown = done ? open.prompts.filter(({ status }) => status !== 'pending') : open.prompts;
+    // What is pending was not asked for where something has settled.
+    const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
+    return report(hive, shown, { caller, carrier, single: false, open: counted, ...options });
   }
-  const settled = await settledAmong(hive, wanted, limit_ms, options.all === true);
+  const settled = await settledAmong(hive, ids, limit_ms, all);
   if (settled.length > 0)
     return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
-  remark('No answer in that time; the questions stay open.');
-  const pending = await Promise.all(wanted.map((ask_id) => hive.prompts.get(ask_id)));
+  remark(NO_ANSWER);
+  const pending = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
   return report(hive, pending, { caller, carrier, single: ids.length === 1, ...options });
 }
+
+const NO_ANSWER = 'No answer in that time; the questions stay open.';
 
 /** What is settled once one (or all) of them is, of that first what was not collected yet; nothing when the time is up. */
 async function settledAmong(

@@ -1,7 +1,8 @@
 /** `hive poll`, `wait`, `list` and `status` as scripts use them: what they print, and their exit codes. */
 import { describe, expect, it } from 'vitest';
+import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import { shell } from '../support/cli.ts';
-import { introduce, openTestHive } from '../support/hive.ts';
+import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -32,6 +33,48 @@ describe('looking', () => {
     expect((await person.hive('poll', '--json')).json().prompts).toHaveLength(1);
     expect((await person.hive('poll', '--json')).json().prompts).toEqual([]);
     expect((await person.hive('poll', ask_id, '--json')).json().decision).toBe('go');
+  });
+
+  it('without an id shows 200, counts the rest, and hears of an answer to any of them', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const person = shell(store);
+    const first = (await person.hive('ask', 'Deploy?')).out.trim();
+    const { session_id, agent, source, project, project_dir } = await hive.prompts.get(first);
+    const asker = { session_id, agent, source, project, project_dir, turn_id: null };
+    await hive.store.write(async (tx) => {
+      for (let n = 0; n < 229; n += 1)
+        await tx.prompts.insert(createPrompt({ question: `Question ${n}?` }, asker, `ask-${n}`, tx.now));
+    });
+    const { code, err } = await person.hive('poll');
+    expect(code).toBe(3);
+    expect(err).toContain('30 more are pending: hive list shows them');
+    const pending = (await person.hive('poll', '--json')).json();
+    expect(pending.prompts).toHaveLength(200);
+    expect(pending.more).toEqual({ settled: 0, pending: 30 });
+    expect((await person.hive('wait', '--timeout', '1ms', '--json')).json().more).toEqual(pending.more);
+
+    const waiting = person.hive('wait', '--json');
+    await hive.prompts.respond({ ask_id: 'ask-228', decision: 'go', actor: HUMAN });
+    const answered = await waiting;
+    expect(answered.code).toBe(0);
+    expect(answered.json()).toMatchObject({ prompts: [{ ask_id: 'ask-228', decision: 'go' }] });
+    expect(answered.json()).not.toHaveProperty('more');
+  });
+
+  it('waits without an id, with --all, until nothing is pending', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const person = shell(store);
+    const first = (await person.hive('ask', 'Deploy?')).out.trim();
+    const second = (await person.hive('ask', 'Really?')).out.trim();
+    await hive.prompts.respond({ ask_id: first, decision: 'go', actor: HUMAN });
+    const early = await person.hive('wait', '--all', '--timeout', '1ms', '--json');
+    expect([early.code, early.json().prompts.length]).toEqual([3, 2]);
+    const waiting = person.hive('wait', '--all', '--json');
+    await hive.prompts.respond({ ask_id: second, decision: 'yes', actor: HUMAN });
+    // The first was printed before, and this call proves that it was read.
+    expect((await waiting).json().prompts).toMatchObject([{ decision: 'yes' }]);
   });
 
   it("a person who looks at an agent's answer takes nothing from the agent", async () => {
