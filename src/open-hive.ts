@@ -22,10 +22,13 @@ import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
 import { openStore } from './infrastructure/store/store.ts';
 
+/** Where the store is, and what is read and written beside it. */
 export interface OpenHiveOptions {
   /** A path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
   store?: string | undefined;
+  /** Read instead of `process.env`. */
   env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Where warnings and errors go; default: lines on stderr, as `HIVE_LOG` says. */
   log?: Logger | undefined;
   /** How long a write waits for other processes before `store_busy`; default 5 s. */
   busy_ms?: number | undefined;

@@ -12,7 +12,9 @@ import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { appendPrompt } from './prompt-records.ts';
 import type { Station, Visit } from './station.ts';
 
+/** A prompt as it was handed over. */
 export interface Delivered {
+  /** As it stands. */
   prompt: Prompt;
   /** It was handed before, and nothing proved that it was read. */
   repeated: boolean;

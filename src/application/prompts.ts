@@ -26,7 +26,9 @@ import {
 } from './prompt-records.ts';
 import { conflict, tooLate } from './prompt-refusals.ts';
 
+/** A question that is on disk. */
 export interface Asked {
+  /** The prompt as it stands. */
   prompt: Prompt;
   /** The same idempotency key had asked before: this is that prompt, whatever its state. */
   existing: boolean;
@@ -36,7 +38,9 @@ export interface Asked {
 
 /** What became of an answer; `prompt` is the prompt as it now stands, with the winner's answer. */
 export interface Answered {
+  /** `accepted`: it settled the prompt. `late`: kept beside one that had no answer. `lost`: another answer stands. */
   outcome: AnswerOutcome;
+  /** With the answer that stands. */
   prompt: Prompt;
 }
 

@@ -126,7 +126,9 @@ export async function toldByTranscript(
 
 /** Why a turn is to stop, or was stopped. */
 export interface StopOrder {
+  /** Who wants it. */
   by: string;
+  /** Why; at most 2,000 characters. */
   note: string | null;
 }
 

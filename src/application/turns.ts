@@ -27,9 +27,13 @@ export interface ProgramTurn {
   by?: string | null | undefined;
 }
 
+/** How a program tells that its turn has ended. */
 export interface ProgramEnd {
+  /** Why it did not complete; missing: it did. */
   aborted?: AbortReason | undefined;
+  /** Who ended it; missing: whoever asked for the interrupt. */
   by?: string | null | undefined;
+  /** A remark for the record. */
   note?: string | null | undefined;
 }
 

@@ -32,13 +32,19 @@ export interface Interrupt {
 export interface InterruptOutcome {
   /** Null where that turn had been interrupted before: nothing was asked anew. */
   interrupt_id: string | null;
+  /** The session that was to stop. */
   session_id: string;
+  /** The turn that was to stop. */
   turn_id: string;
+  /** How the turn ended; `unconfirmed` where it still ran when the time was up, and the request stays in force. */
   outcome: 'aborted' | 'completed' | 'unconfirmed';
+  /** Why it was aborted; null where it was not. */
   abort_reason: AbortReason | null;
   /** Who ended the turn. */
   by: string | null;
+  /** Milliseconds from the request to this outcome. */
   waited_ms: number;
+  /** The ask_ids of the questions that fell with the turn. */
   cancelled_prompts: string[];
 }
 

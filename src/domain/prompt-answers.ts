@@ -7,8 +7,11 @@ import { cleanText, excerpt, isBlank } from './text.ts';
 
 /** What a human, a popup or a rule answers. `selected` wins over `decision` where both are given. */
 export interface AnswerRequest {
+  /** The label of an option, or free text; at most 65,536 characters. */
   decision?: string | null | undefined;
+  /** Labels of the options chosen; more than one only where the prompt says `multi_select`. */
   selected?: readonly string[] | null | undefined;
+  /** A remark beside the decision; at most 65,536 characters. */
   comment?: string | null | undefined;
 }
 

@@ -9,23 +9,37 @@ import { cleanOptional, isBlank } from './text.ts';
 
 /** What an asker gives. Options may be plain strings. `timeout_ms` missing: wait for ever (invariant 3). */
 export interface AskRequest {
+  /** 1 to 8,000 characters. */
   question: string;
+  /** At most 20; a label 500 characters, a description 2,000. Labels differ. */
   options?: readonly (string | { label: string; description?: string | null | undefined })[] | undefined;
+  /** Several options may be chosen; default false. */
   multi_select?: boolean | undefined;
+  /** The human may write instead of choosing; default true. Needed where there are no options. */
   allow_free_text?: boolean | undefined;
+  /** A few words for the list; at most 200 characters. */
   header?: string | null | undefined;
+  /** Markdown, at most 64 KiB: what the human needs to know to decide. */
   context?: string | null | undefined;
+  /** Default `question`. */
   kind?: PromptKind | undefined;
+  /** Default `normal`. */
   urgency?: Urgency | undefined;
+  /** Milliseconds until it expires, 1,000 (1 s) to 2,592,000,000 (30 days); missing: it waits for ever. */
   timeout_ms?: number | null | undefined;
+  /** Asked again under it, the same prompt is returned; at most 200 characters. */
   idempotency_key?: string | null | undefined;
+  /** Several questions of one form share it; at most 200 characters. */
   group_id?: string | null | undefined;
+  /** `turn`: it falls when its turn is interrupted, replaced or ends unknown. */
   bind?: 'turn' | null | undefined;
+  /** It stays even when its turn is interrupted; default false. */
   survives_turn?: boolean | undefined;
+  /** A name of the asker's own, never an identity; at most 200 characters. */
   label?: string | null | undefined;
   /** The name of a human or a team; missing: everybody. */
   to?: string | null | undefined;
-  /** After so long everybody is asked; missing: what the team has, else never. Only with `to`. */
+  /** After so many milliseconds everybody is asked, 1,000 to 2,592,000,000; missing: what the team has, else never. Only with `to`. */
   escalate_after_ms?: number | null | undefined;
 }
 

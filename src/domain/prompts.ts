@@ -10,8 +10,11 @@
 import { HiveError } from './errors.ts';
 import type { Source } from './sources.ts';
 
+/** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
+/** `permission`: may I do this? Only a human, or a rule of theirs, answers it. */
 export type PromptKind = 'question' | 'permission';
+/** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
 /** Through what somebody acted (invariant 8). */
 export type Via =
@@ -33,82 +36,92 @@ export type CancelReason =
   | 'replaced'
   | 'unknown';
 
+/** One of the answers to choose from. */
 export interface PromptOption {
+  /** What is chosen, and the decision; at most 500 characters. */
   label: string;
+  /** What it means; at most 2,000 characters. */
   description: string | null;
 }
 
 /** An answer as it was given. `selected` is always a list; `decision` its labels joined by ", ", or the free text. */
 export interface PromptAnswer {
+  /** At most 65,536 characters. */
   decision: string;
+  /** Labels of the options chosen, in the order of the options; empty for free text. */
   selected: string[];
+  /** A remark beside the decision; at most 65,536 characters. */
   comment: string | null;
+  /** Who answered. */
   by: string;
+  /** Through what. */
   via: Via;
+  /** Sent twice under it, it is one answer. */
   response_id: string;
+  /** When. */
   responded_at: string;
 }
 
-/** Times are ISO-8601 UTC with milliseconds. */
+/** A question for the human, and what became of it. Times are ISO-8601 UTC with milliseconds, null until it is so. */
 export interface Prompt {
-  ask_id: string;
-  session_id: string;
+  /** Made by Hive. */ ask_id: string;
+  /** The session that asked. */ session_id: string;
   /** The asker's handle at the time of asking, as people type it. */
   agent: string;
-  source: Source;
+  /** Where that session ran. */ source: Source;
   /** Short name of the project, for people; `project_dir` is the identity. */
   project: string;
-  project_dir: string;
-  turn_id: string | null;
-  kind: PromptKind;
-  header: string | null;
-  question: string;
-  context: string | null;
-  options: PromptOption[];
-  multi_select: boolean;
-  allow_free_text: boolean;
-  urgency: Urgency;
-  label: string | null;
-  group_id: string | null;
+  /** The git common directory, else the directory of the project. */ project_dir: string;
+  /** The turn it was asked in; null where none was known. */ turn_id: string | null;
+  /** What sort of question. */ kind: PromptKind;
+  /** A few words for the list. */ header: string | null;
+  /** What is asked. */ question: string;
+  /** Markdown: what the human needs to know to decide. */ context: string | null;
+  /** The answers to choose from; empty where only free text is asked for. */ options: PromptOption[];
+  /** Several options may be chosen. */ multi_select: boolean;
+  /** The human may write instead of choosing. */ allow_free_text: boolean;
+  /** How it is announced. */ urgency: Urgency;
+  /** The asker's own name for it. */ label: string | null;
+  /** Shared by the questions of one form. */ group_id: string | null;
   /** `turn`: falls when its turn is interrupted, replaced or ends unknown. */
   bind: 'turn' | null;
   /** Stays pending even when its turn is interrupted. */
   survives_turn: boolean;
   /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
   dialog: boolean;
-  idempotency_key: string | null;
+  /** Under which it was asked. */ idempotency_key: string | null;
   /** What the idempotency key stands for: a key with another fingerprint is a conflict. Empty without a key. */
   fingerprint: string;
-  created_at: string;
-  expires_at: string | null;
+  /** When it was asked. */ created_at: string;
+  /** When it expires; null: never. */ expires_at: string | null;
   /** The name of the human or team that is asked; null: everybody. */
   to: string | null;
   /** The folded names that `to` stands for (humans.ts). */
   recipients: string[];
   /** When everybody is asked; null: never. */
   escalates_at: string | null;
-  escalated_at: string | null;
-  status: PromptStatus;
-  settled_at: string | null;
-  decision: string | null;
-  selected: string[];
-  comment: string | null;
-  by: string | null;
-  via: Via | null;
-  response_id: string | null;
-  cancel_reason: CancelReason | null;
-  late_response: PromptAnswer | null;
-  amended: boolean;
+  /** When everybody was; null: not yet. */ escalated_at: string | null;
+  /** Where it stands. */ status: PromptStatus;
+  /** When it left `pending`; null until then. */ settled_at: string | null;
+  /** The answer; null while there is none, and for what expired or was cancelled. */ decision: string | null;
+  /** Labels of the options chosen. */ selected: string[];
+  /** A remark beside the decision. */ comment: string | null;
+  /** Who settled it. */ by: string | null;
+  /** Through what it was settled. */ via: Via | null;
+  /** Of the answer that stands. */ response_id: string | null;
+  /** Why it was cancelled; null for any other. */ cancel_reason: CancelReason | null;
+  /** An answer that came after it had expired or was cancelled. */ late_response: PromptAnswer | null;
+  /** Its answer was corrected. */ amended: boolean;
   /** Its session is gone; still answerable. */
   orphaned: boolean;
-  snoozed_until: string | null;
-  claimed_by: string | null;
-  claimed_at: string | null;
-  offered_at: string | null;
-  seen_at: string | null;
-  responded_at: string | null;
-  handed_at: string | null;
-  collected_at: string | null;
+  /** Out of the way until then. */ snoozed_until: string | null;
+  /** Who has taken it up. */ claimed_by: string | null;
+  /** When that was. */ claimed_at: string | null;
+  /** When a desk showed it first. */ offered_at: string | null;
+  /** When a human opened it. */ seen_at: string | null;
+  /** When the answer was given. */ responded_at: string | null;
+  /** When the answer was returned or printed to the agent. */ handed_at: string | null;
+  /** When it was proved read. */ collected_at: string | null;
   /** What carried the answer into the agent (one MCP connection, one hook): only it can prove that it arrived. */
   carrier: string | null;
 }

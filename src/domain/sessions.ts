@@ -9,23 +9,32 @@ import { cleanText, excerpt } from './text.ts';
 /** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
 export type GateMode = 'block' | 'remind' | 'off';
 
+/** `idle`: it runs no turn. `ended`: it is gone; what it asked is still answerable. */
 export type SessionState = 'active' | 'idle' | 'ended';
 
+/** One agent conversation. Times are ISO-8601 UTC with milliseconds. */
 export interface Session {
+  /** As its client calls it; `SESSION:AGENT_ID` for a subagent. */
   session_id: string;
   /** What people type: client name and the first characters of the id, `Claude-abc12`. Unique in the store. */
   handle: string;
   /** Name of the client program as it gave it (`claude-code`, `codex`, …). */
   client: string;
+  /** Where it runs. */
   source: Source;
   /** The human has set the source: nothing else changes it. */
   source_fixed: boolean;
+  /** Short name of the project, for people; `project_dir` is the identity. */
   project: string;
+  /** The git common directory, else the directory of the project. */
   project_dir: string;
+  /** Of git; null where there is none. */
   branch: string | null;
+  /** The session that started it; null for one that a person started. */
   parent_session_id: string | null;
   /** The session this one goes on from under a new id (/clear). */
   continues: string | null;
+  /** The name of its machine; `token:NAME` for one that comes over HTTP. */
   machine: string;
   /** The client's own process, as far as known: what a sweep of the same machine looks for. */
   pid: number | null;
@@ -37,9 +46,13 @@ export interface Session {
   gate: GateMode | null;
   /** What of the outreach settings the human has set for it alone. */
   outreach: OutreachOverrides;
+  /** Whether it lives. */
   state: SessionState;
+  /** When it introduced itself first. */
   started_at: string;
+  /** When it was heard of last. */
   last_seen_at: string;
+  /** When it ended; null while it lives. */
   ended_at: string | null;
   /** The last time a hook spoke for it; null: its client has no hooks of ours. */
   hooks_seen_at: string | null;

@@ -8,6 +8,7 @@
  */
 import type { Prompt, Via } from './prompts.ts';
 
+/** A turn ends once, completed or aborted. */
 export type TurnState = 'in_progress' | 'completed' | 'aborted';
 /**
  * `interrupted`: somebody stopped it. `replaced`: the client or the library says that a new turn displaced it.
@@ -22,10 +23,13 @@ export interface OpenTool {
   since: string;
 }
 
+/** One run of an agent. Times are ISO-8601 UTC with milliseconds. */
 export interface Turn {
+  /** Made by Hive. */
   turn_id: string;
   /** Grows with each turn that begins: two of one millisecond still have an order. */
   number: number;
+  /** Whose turn it is. */
   session_id: string;
   /** `prompt_id` of Claude Code, `turn_id` of Codex; null where the client tells none. */
   client_turn_id: string | null;
@@ -33,34 +37,49 @@ export interface Turn {
   continues: string | null;
   /** The first turn of that line, itself when it continues none: counts of blocks run over the whole line. */
   chain_id: string;
+  /** Whether it runs, and how it ended. */
   state: TurnState;
+  /** Why it was aborted; null for any other. */
   abort_reason: AbortReason | null;
   /** Who ended it, and through what; null where nobody did. */
   by: string | null;
+  /** Through what it was ended; null where nobody did. */
   via: Via | null;
+  /** What whoever stopped it said. */
   note: string | null;
+  /** When it began. */
   started_at: string;
+  /** When it ended; null while it runs. */
   ended_at: string | null;
   /** The questions that fell with it. */
   cancelled_prompts: string[];
+  /** The client's own record of it, where it tells of one. */
   transcript_path: string | null;
   /** The client's process and when it started, of a run that nobody attends: only such a one may be signalled. */
   client_pid: number | null;
+  /** When the client's process started. */
   client_started_at: string | null;
   /** Tools that started, and batches of them that closed. */
   steps: number;
+  /** Batches of tools that closed. */
   batches: number;
+  /** The tool that started last. */
   last_tool: string | null;
+  /** When that was. */
   last_tool_at: string | null;
+  /** Tools that have started and not come back. */
   open_tools: OpenTool[];
   /** When a hook last told the client to stop, and how often; null: this turn was stopped by other means, or not at all. */
   stopped_at: string | null;
+  /** How often a hook told the client to stop. */
   stops: number;
   /** The last sign of the batch that was in flight then, and its close. */
   batch_at: string | null;
+  /** When that batch closed. */
   batch_closed_at: string | null;
   /** When the session was told of the abort, and when that was proved read. */
   told_handed_at: string | null;
+  /** When that was proved read. */
   told_collected_at: string | null;
 }
 

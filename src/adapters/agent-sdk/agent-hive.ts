@@ -13,7 +13,9 @@ import { thisSeat } from '../../infrastructure/platform/seat.ts';
 import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
 import { readHook } from '../hooks/hook.ts';
 
+/** The store, opened for the callbacks of one program. Give it to `hiveHooks`, `hiveCanUseTool` and `onInterrupt`; of its members a program needs `close` alone. */
 export interface AgentHive {
+  /** The services of this package, as the command line has them; they may change with any version. */
   readonly hive: Hive;
   /** A hook that fails stops what it guards (HIVE_GATE_FAIL). */
   readonly fails_closed: boolean;
@@ -31,6 +33,7 @@ export interface AgentHive {
   handled(event: HookEvent): void;
   /** Work that closing waits for. */
   track(work: Promise<void>): void;
+  /** Waits for what is under way and closes the store; interrupts are heard no more. */
   close(): Promise<void>;
 }
 

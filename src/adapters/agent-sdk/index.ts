@@ -19,4 +19,4 @@ export type {
   PermissionOptions,
   PermissionResult,
 } from './sdk-types.ts';
-export { hiveServer } from './server.ts';
+export { hiveServer, type ServerEntry } from './server.ts';

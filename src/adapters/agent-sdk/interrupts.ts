@@ -4,6 +4,7 @@ import type { AgentHive } from './agent-hive.ts';
 
 /** As far as we use what the SDK's `query` returns. */
 export interface Interruptible {
+  /** Stops the query. */
   interrupt(): Promise<unknown>;
 }
 

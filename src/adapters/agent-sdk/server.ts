@@ -2,11 +2,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** An entry of `mcpServers`, as the SDK takes it. */
 export interface ServerEntry {
+  /** The server is a process. */
   type: 'stdio';
+  /** This Node. */
   command: string;
+  /** The program `hive` of this package, and `mcp`. */
   args: string[];
+  /** What its process gets beside what the SDK gives it. */
   env?: Record<string, string>;
+  /** Its tools are there from the start, not found by a search. */
   alwaysLoad: boolean;
 }
 

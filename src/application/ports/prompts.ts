@@ -5,15 +5,23 @@ import type { Page, Prunable, PrunableReads } from './records.ts';
 
 /** Which prompts a list shows. `late` are those with a late answer; `waiting` leaves out what is snoozed. */
 export interface PromptFilter {
+  /** Missing: any. */
   status?: PromptStatus | 'late' | 'waiting' | undefined;
+  /** The session that asked. */
   session_id?: string | undefined;
+  /** The asker's handle. */
   agent?: string | undefined;
+  /** The project's short name. */
   project?: string | undefined;
+  /** `question` or `permission`. */
   kind?: string | undefined;
   /** Addressed to this human or team. */
   to?: string | undefined;
+  /** Words that stand in header, question, context or answer, or in the names of agent and project. */
   query?: string | undefined;
+  /** At most so many a page. */
   limit: number;
+  /** The `next_cursor` of the page before. */
   cursor?: string | null | undefined;
 }
 

@@ -2,7 +2,9 @@
 
 /** One page of a list; `next_cursor` null at the end. The cursor is opaque to callers. */
 export interface Page<T> {
+  /** In the order of the list. */
   items: T[];
+  /** Goes on from here; null at the end. */
   next_cursor: string | null;
 }
 

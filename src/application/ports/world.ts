@@ -77,7 +77,10 @@ export type PopupEnd = { kind: 'button'; index: number } | { kind: 'opened' } | 
 
 /** One line a call; `fields` never hold answers, tokens or environments. */
 export interface Logger {
+  /** What happens. */
   info(message: string, fields?: Record<string, unknown>): void;
+  /** What went wrong and was dealt with. */
   warn(message: string, fields?: Record<string, unknown>): void;
+  /** What failed. */
   error(message: string, fields?: Record<string, unknown>): void;
 }
