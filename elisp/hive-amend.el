@@ -77,7 +77,7 @@ The comment of the answer before is shown, to be kept, changed or
 deleted; words beside chosen options come after it."
   (let* ((answer (hive-read-answer prompt))
          (former (hive-amend--former-comment prompt)))
-    (when (hive-respond--empty-p answer)
+    (when (hive-respond-empty-p answer)
       (user-error "Nothing was said: the answer stays as it is"))
     (when (or former ask)
       (let ((comment (read-string "Comment (empty for none): "

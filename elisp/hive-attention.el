@@ -125,9 +125,9 @@ in the log."
   "Tell the sidecar what the options say, if it is there.
 It tells in turn what stands, the rest being from the store."
   (when (hive-sidecar-connected-p)
-    (hive-attention--tell (hive-attention--preferences))))
+    (hive-attention-tell (hive-attention--preferences))))
 
-(defun hive-attention--tell (preferences &optional then)
+(defun hive-attention-tell (preferences &optional then)
   "Send PREFERENCES; call THEN with what stands afterwards."
   (hive-rpc-request
    'desk/preferences preferences
@@ -152,12 +152,12 @@ The echo area then tells of its critical ones only."
                           (delete-dups (mapcar (lambda (prompt)
                                                  (hive-text-line (plist-get prompt :project)))
                                                (hive-prompts))))))
-  (hive-attention--tell
+  (hive-attention-tell
    nil
    (lambda (now)
      (let* ((muted (append (plist-get now :muted_projects) nil))
             (was (member project muted)))
-       (hive-attention--tell
+       (hive-attention-tell
         (list :muted_projects
               (vconcat (if was (remove project muted) (append muted (list project)))))
         (lambda (_)

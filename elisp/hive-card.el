@@ -62,8 +62,8 @@
   (let ((prompt (hive-model-prompt ask-id)))
     (unless (and prompt (hive-prompt-waiting-p prompt))
       (user-error "This card was answered already, or waits no more"))
-    (hive-respond--seen prompt)
-    (hive-respond--send prompt (list :decision label :selected (vector label)))))
+    (hive-respond-seen prompt)
+    (hive-respond-send prompt (list :decision label :selected (vector label)))))
 
 (defun hive-card--insert-actions (card)
   "Insert the actions of CARD: buttons while its question waits."

@@ -117,7 +117,7 @@ An answer that is left half-typed becomes the draft."
      "%" "%%"
      (if (and now (not (hive-prompt-pending-p now)))
          (propertize (format " This question was %s meanwhile.  What you send is kept as late; your text stays here."
-                             (hive-respond--fate now))
+                             (hive-respond-fate now))
                      'face 'warning)
        (concat " To " (hive-text-line (plist-get prompt :agent) 30) ": "
                (hive-text-line (plist-get prompt :question) 200)))
@@ -151,11 +151,11 @@ An answer that is left half-typed becomes the draft."
 (defun hive-compose--leave ()
   "Keep the draft, and let others have the question: the buffer is being killed."
   (hive-compose--save)
-  (when hive-compose--prompt (hive-respond--release hive-compose--prompt)))
+  (when hive-compose--prompt (hive-respond-release hive-compose--prompt)))
 
 (defun hive-compose (prompt)
   "Write an answer to PROMPT in a buffer of its own."
-  (hive-respond--claim prompt)
+  (hive-respond-claim prompt)
   (let* ((id (plist-get prompt :ask_id))
          (buffer (get-buffer-create (format "*hive answer: %s*" id))))
     (with-current-buffer buffer
@@ -174,7 +174,7 @@ An answer that is left half-typed becomes the draft."
         (prompt hive-compose--prompt))
     (when (string-empty-p text)
       (user-error "Nothing was said: the question still waits"))
-    (hive-respond--send prompt (list :decision text))
+    (hive-respond-send prompt (list :decision text))
     (hive-compose-keep (plist-get prompt :ask_id) "")
     (setq hive-compose--prompt nil)     ; the draft is not to come back
     (quit-window t)))

@@ -66,7 +66,7 @@
   "Check what is on its way."
   (let* ((pending (hive-outbox-entries 'pending))
          (rejected (hive-outbox-entries 'rejected))
-         (elsewhere (cl-remove-if #'hive-outbox--sendable-p pending)))
+         (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
       :name "Outbox" :ok (not (or rejected elsewhere))
@@ -121,10 +121,16 @@
 
 ;;;; Checks of others
 
+(defun hive-doctor--node-p (said)
+  "Return non-nil if SAID, by \"node --version\", is a Node.js that will do."
+  (and (string-match "\\`v\\([0-9]+\\.[0-9]+\\.[0-9]+\\)" said)
+       (version<= hive-program-node-version (match-string 1 said))))
+
 (defun hive-doctor--ask-node (buffer)
   "Ask node for its version; the answer appears in BUFFER."
   (let ((node (executable-find (or hive-node-program "node")))
-        (advice "Hive needs Node.js 24: install it, or set `hive-node-program'"))
+        (advice (format "Hive needs Node.js %s or newer: install it, or set `hive-node-program'"
+                        hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
                                         :name "Node.js" :ok nil :text "not found"
@@ -141,8 +147,7 @@
               #'hive-doctor--add buffer
               (list (hive-doctor-check
                      :name "Node.js"
-                     :ok (and (string-match "\\`v\\([0-9]+\\)" said)
-                              (<= 24 (string-to-number (match-string 1 said))))
+                     :ok (hive-doctor--node-p said)
                      :text (format "%s, %s" (string-trim said) node)
                      :advice advice))))))))))
 
@@ -163,7 +168,7 @@
                 (plist-get result :checks))))
      :error
      (lambda (err)
-       (unless (eql -32601 (plist-get err :code)) ; it has no doctor
+       (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
          (hive-doctor--add
           buffer (list (hive-doctor-check :name "Sidecar's own" :ok nil
                                           :text (plist-get err :text)))))))))

@@ -40,7 +40,7 @@
                                                 (plist-get message :as_handle)))
                            (member stamp (list (hive-format-stamp (plist-get message :at))
                                                (plist-get message :as_stamp)))))
-                    hive-shared--messages))))
+                    hive-shared-messages))))
 
 ;;;; Posting, and what becomes of it
 

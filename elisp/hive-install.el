@@ -37,7 +37,8 @@ Needs Node.js with npm.  What it does is shown in a buffer as it
 happens; when it is done, Hive starts with what was installed."
   (interactive)
   (let ((npm (or (executable-find "npm")
-                 (user-error "The program `npm' was not found: install Node.js 24 first"))))
+                 (user-error "The program `npm' was not found: install Node.js %s or newer first"
+                             hive-program-node-version))))
     (make-directory hive-install-directory t)
     (let ((default-directory (file-name-as-directory (expand-file-name hive-install-directory))))
       (with-current-buffer

@@ -69,7 +69,7 @@ Once it was said what came of a request, t.")
   "Ask the session SESSION-ID, called AGENT, to stop, with a NOTE.
 What came of it is said when it is known."
   (hive-sidecar-demand)
-  (let ((id (concat "int-" (hive-respond--response-id))))
+  (let ((id (concat "int-" (hive-rpc-new-id))))
     (puthash id agent hive-interrupt--asked)
     (hive-rpc-request
      'turn/interrupt

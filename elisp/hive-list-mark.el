@@ -48,13 +48,13 @@ Signal a `user-error' when no answer could fit them all."
 
 (defun hive-list-mark-answer (questions)
   "Read one decision, and answer QUESTIONS with it."
-  (mapc #'hive-respond--seen questions)
+  (mapc #'hive-respond-seen questions)
   (let ((answer (hive-read-answer (hive-list-mark-common questions))))
-    (when (hive-respond--empty-p answer)
+    (when (hive-respond-empty-p answer)
       (user-error "Nothing was said: the questions still wait"))
     (dolist (prompt questions)
       (let ((decision (plist-get answer :decision)))
-        (hive-respond--send prompt
+        (hive-respond-send prompt
                             (if (member decision (hive-list--labels prompt))
                                 (list :decision decision :selected (vector decision))
                               (list :decision decision)))))

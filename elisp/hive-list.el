@@ -29,7 +29,7 @@
 (require 'hive-work)
 (require 'tabulated-list)
 
-(defconst hive-list--name "*hive*" "The name of the list's buffer.")
+(defconst hive-list-name "*hive*" "The name of the list's buffer.")
 
 (defconst hive-list--pause 0.5
   "Seconds between two looks at what must be searched or fetched to be shown.")
@@ -93,7 +93,7 @@ turn pages.  The list follows what happens by itself."
 
 (defun hive-list--changed ()
   "Show what changed, or note that it did while out of sight."
-  (let ((buffer (get-buffer hive-list--name)))
+  (let ((buffer (get-buffer hive-list-name)))
     (if (not buffer)
         (dolist (hook hive-list--hooks) (remove-hook hook #'hive-list--changed))
       (with-current-buffer buffer
@@ -140,7 +140,7 @@ turn pages.  The list follows what happens by itself."
 
 (defun hive-list-buffer ()
   "Return the buffer of the list, up to date."
-  (let ((buffer (get-buffer-create hive-list--name)))
+  (let ((buffer (get-buffer-create hive-list-name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-list-mode) (hive-list-mode))
       (dolist (hook hive-list--hooks) (add-hook hook #'hive-list--changed))

@@ -99,7 +99,7 @@
 (defun hive-next--ask (prompt left)
   "Let the human deal with PROMPT, after which LEFT follow.
 Return what they did: answered, skip, snooze, or nil to leave."
-  (hive-respond--claim prompt)
+  (hive-respond-claim prompt)
   (let ((choices (hive-next--choices prompt))
         (several (hive-rpc-true-p prompt :multi_select))
         (free (hive-rpc-true-p prompt :allow_free_text))
@@ -125,29 +125,29 @@ Return what they did: answered, skip, snooze, or nil to leave."
          ((eq key ?s) (setq done (hive-next--snooze prompt)))
          ((eq key ??) (hive-prompt-show prompt) (setq done 'leave))
          ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave)))))
-    (unless (eq done 'answered) (hive-respond--release prompt))
+    (unless (eq done 'answered) (hive-respond-release prompt))
     (unless (eq done 'leave) done)))
 
 (defun hive-next--send (prompt labels)
   "Answer PROMPT with the options LABELS."
-  (hive-respond--send prompt (list :decision (string-join labels ", ")
+  (hive-respond-send prompt (list :decision (string-join labels ", ")
                                    :selected (vconcat labels)))
   'answered)
 
 (defun hive-next--send-template (prompt text chosen)
   "Answer PROMPT with TEXT, a template, beside the labels CHOSEN if any."
   (if (null chosen)
-      (hive-respond--send prompt (list :decision text))
-    (hive-respond--send prompt (list :decision (string-join chosen ", ")
+      (hive-respond-send prompt (list :decision text))
+    (hive-respond-send prompt (list :decision (string-join chosen ", ")
                                      :selected (vconcat chosen) :comment text)))
   'answered)
 
 (defun hive-next--own-words (prompt)
   "Answer PROMPT in words of the human's own; empty words answer nothing."
   (let ((answer (list :decision (hive-compose-read prompt))))
-    (if (hive-respond--empty-p answer)
+    (if (hive-respond-empty-p answer)
         'skip
-      (hive-respond--send prompt answer)
+      (hive-respond-send prompt answer)
       'answered)))
 
 (defun hive-next--snooze (prompt)
@@ -174,7 +174,7 @@ shows all of it, q leaves.  After an answer the next one follows."
   (interactive)
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
-    (unless waiting (message "No agent waits for you%s" (hive-respond--others)))
+    (unless waiting (message "No agent waits for you%s" (hive-respond-others)))
     (while waiting
       (let* ((prompt (car waiting))
              (done (hive-next--ask prompt (length (cdr waiting)))))

@@ -123,7 +123,7 @@ the kill ring and an error says that nothing was sent."
 
 ;;;; Out
 
-(defun hive-outbox--sendable-p (entry)
+(defun hive-outbox-sendable-p (entry)
   "Return non-nil if ENTRY is pending and meant for the connected store."
   (and (eq 'pending (hive-entry-state entry))
        (member (hive-entry-store-id entry)
@@ -144,7 +144,7 @@ They are the first about their subject each; what comes after one
 of them waits until that is stored or rejected."
   (let ((subjects (make-hash-table :test #'equal)))
     (cl-loop for entry in hive-outbox--entries
-             for subject = (and (hive-outbox--sendable-p entry) (hive-entry-subject entry))
+             for subject = (and (hive-outbox-sendable-p entry) (hive-entry-subject entry))
              when (and subject (not (gethash subject subjects)))
              do (puthash subject t subjects) and collect entry)))
 
@@ -211,10 +211,11 @@ Its settlement calls this again."
     (pcase (plist-get err :name)
       ((or 'disconnected 'timeout)
        (setf (hive-entry-not-before entry) (funcall later)))
-      ((guard (eql code -32001))        ; the store is busy for all alike
+      ((guard (hive-rpc-failed-p err 'transient)) ; the store is busy for all alike
        (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
              hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
-      ((guard (and (eql code -32603) (<= (cl-incf (hive-entry-faults entry)) 3)))
+      ((guard (and (hive-rpc-failed-p err 'internal)
+                   (<= (cl-incf (hive-entry-faults entry)) 3)))
        (setf (hive-entry-not-before entry) (funcall later)))
       (name (hive-outbox--reject entry (if name (symbol-name name)
                                          (format "%s" code))

@@ -20,6 +20,7 @@
 (require 'hive-outbox)
 (require 'hive-place)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-shared-format)
 (require 'hive-sidecar)
 (require 'hive-text)
@@ -53,7 +54,7 @@ a plist of :handle and :stamp, is that of a block which was found
 in a buffer: the name is kept, and an equal message not repeated.
 On return the message is on the disk."
   (hive-post-check body)
-  (let ((id (concat "msg-" (hive-respond--response-id)))
+  (let ((id (concat "msg-" (hive-rpc-new-id)))
         (store (plist-get hive-sidecar-info :store_id)))
     (hive-outbox-add
      nil "message/post"
@@ -132,7 +133,7 @@ On return the message is on the disk."
     map)
   "Keymap while a message is typed in the minibuffer.")
 
-(defun hive-post--read (prompt place)
+(defun hive-post-read (prompt place)
   "Read a message for PLACE under PROMPT; TAB completes handles."
   (minibuffer-with-setup-hook
       (lambda ()
@@ -152,7 +153,7 @@ project.  @HANDLE in it reaches that session, @All those of the
 project; \\<hive-post-map>\\[completion-at-point] completes a handle.
 See `hive-shared' for a buffer to write longer messages in."
   (interactive
-   (list (hive-post--read (format "Post to %s: "
+   (list (hive-post-read (format "Post to %s: "
                                   (hive-post--where (unless current-prefix-arg (hive-place-of))))
                           (hive-place-of))
          current-prefix-arg))
@@ -168,7 +169,7 @@ with it, unless its mentions only remind."
    (let* ((place (hive-place-of))
           (handle (completing-read "Mention: "
                                    (hive-handles-table (plist-get place :project_dir)))))
-     (list handle (hive-post--read (format "Tell @%s: " (hive-text-line handle 40)) place))))
+     (list handle (hive-post-read (format "Tell @%s: " (hive-text-line handle 40)) place))))
   (when (string-blank-p handle) (user-error "Nobody was named"))
   (hive-post-check body)
   (let ((session (cl-find handle (hive-handles-sessions) :test #'equal

@@ -41,6 +41,9 @@ the sidecar's default."
 
 ;;;; The command
 
+(defconst hive-program-node-version "24.15.0"
+  "The oldest Node.js that runs the sidecar: `engines' of package.json.")
+
 (define-error 'hive-program-missing "Hive cannot start its sidecar")
 
 (defun hive-program--find (program what-to-do)

@@ -109,7 +109,7 @@ the next question."
 
 (defun hive-prompt-show (prompt)
   "Show PROMPT in full."
-  (hive-respond--seen prompt)
+  (hive-respond-seen prompt)
   (pop-to-buffer (hive-prompt-buffer prompt)))
 
 (defun hive-prompt-answer ()
@@ -145,7 +145,7 @@ the next question."
   "Answer the question of this buffer with the option LABEL."
   (unless (hive-prompt-waiting-p hive-prompt--prompt)
     (user-error "This question no longer waits"))
-  (hive-respond--send hive-prompt--prompt (list :decision label :selected (vector label))))
+  (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)
   "Show the question of PARAMS, whose popup the human clicked."

@@ -45,11 +45,11 @@ line shows that.  With a prefix argument, for that many MINUTES.  What arrived
 meanwhile is told of in one line at the end."
   (interactive "P")
   (if (and hive-quiet--since (null minutes))
-      (hive-attention--tell (list :do_not_disturb :json-false)
+      (hive-attention-tell (list :do_not_disturb :json-false)
                             (lambda (_) (hive-quiet--end)))
     (let* ((minutes (and minutes (prefix-numeric-value minutes)))
            (until (and minutes (hive-text-before (* -60 minutes)))))
-      (hive-attention--tell
+      (hive-attention-tell
        (list :do_not_disturb (or until t))
        (lambda (_)
          (hive-quiet--begin until)

@@ -25,33 +25,25 @@
 
 ;;;; Answering
 
-(defun hive-respond--response-id ()
-  "Return a new id, by which the store knows an answer sent twice."
-  (let ((hash (secure-hash 'sha256 (format "%S" (list (random) (random) (emacs-pid)
-                                                      (float-time) (user-uid)
-                                                      (recent-keys))))))
-    (format "%s-%s-4%s-a%s-%s" (substring hash 0 8) (substring hash 8 12)
-            (substring hash 13 16) (substring hash 17 20) (substring hash 20 32))))
-
-(defun hive-respond--seen (prompt)
+(defun hive-respond-seen (prompt)
   "Record that the human opened PROMPT; nobody waits for that."
   (unless (plist-get prompt :seen_at)
     (hive-rpc-request 'prompt/seen (list :ask_id (plist-get prompt :ask_id)))))
 
-(defun hive-respond--claim (prompt)
+(defun hive-respond-claim (prompt)
   "Let others see that the human is at PROMPT; nobody waits for that."
-  (hive-respond--seen prompt)
+  (hive-respond-seen prompt)
   (when (hive-prompt-pending-p prompt)
     (hive-rpc-request 'prompt/claim (list :ask_id (plist-get prompt :ask_id)
                                           :by (hive-human-name)))))
 
-(defun hive-respond--release (prompt)
+(defun hive-respond-release (prompt)
   "Let others have PROMPT: the human has left it without an answer."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-waiting-p now))
       (hive-rpc-request 'prompt/release (list :ask_id (plist-get prompt :ask_id))))))
 
-(defun hive-respond--empty-p (answer)
+(defun hive-respond-empty-p (answer)
   "Return non-nil when ANSWER is empty."
   (and (not (plist-get answer :selected))
        (string-blank-p (plist-get answer :decision))))
@@ -75,10 +67,10 @@ ANSWER is a plist of :decision, :selected and :comment."
        ,@(when selected (list :selected selected))
        ,@(when comment (list :comment (hive-text-sendable comment)))
        :by ,(hive-human-name)
-       :response_id ,(hive-respond--response-id)
+       :response_id ,(hive-rpc-new-id)
        ,@(when store (list :store_id store)))))
 
-(defun hive-respond--send (prompt answer)
+(defun hive-respond-send (prompt answer)
   "Put ANSWER to PROMPT into the outbox and say so.
 ANSWER is a plist of :decision, :selected and :comment."
   (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer)))
@@ -94,9 +86,9 @@ instead, and keep TEXT in the kill ring."
         (message "Hive: answer queued")
       (unless (string-empty-p text) (kill-new text))
       (message "Hive: this question was %s meanwhile; your answer is sent all the same and is in the kill ring"
-               (hive-respond--fate now)))))
+               (hive-respond-fate now)))))
 
-(defun hive-respond--fate (prompt)
+(defun hive-respond-fate (prompt)
   "Return what became of PROMPT, in words."
   (pcase (plist-get prompt :status)
     ("responded" (format "answered by %s" (hive-text-line (plist-get prompt :by) 40)))
@@ -127,15 +119,15 @@ instead, and keep TEXT in the kill ring."
 With options: complete one, or several where the agent allows
 several; otherwise type your answer.  With COMMENT, ask for a
 comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the question as it is."
-  (hive-respond--claim prompt)
+  (hive-respond-claim prompt)
   (unwind-protect
       (let ((answer (hive-read-answer prompt)))
-        (when (hive-respond--empty-p answer)
+        (when (hive-respond-empty-p answer)
           (user-error "Nothing was said: the question still waits"))
         (when comment
           (setq answer (plist-put answer :comment (read-string "Comment: "))))
-        (hive-respond--send prompt answer))
-    (hive-respond--release prompt)))
+        (hive-respond-send prompt answer))
+    (hive-respond-release prompt)))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)
@@ -153,11 +145,11 @@ dies."
      ((and (null prompts) (not (hive-sidecar-connected-p)))
       (user-error "Hive is not connected%s"
                   (if hive-sidecar-problem (concat ": " hive-sidecar-problem) " yet")))
-     ((null prompts) (message "No agent waits for you%s" (hive-respond--others)))
+     ((null prompts) (message "No agent waits for you%s" (hive-respond-others)))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
      (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
 
-(defun hive-respond--others ()
+(defun hive-respond-others ()
   "Return how many wait that were not offered, as the end of a sentence."
   (let* ((mine (hive-prompts-mine))
          (others (- (length (hive-prompts)) (length mine)))
@@ -175,7 +167,7 @@ dies."
                 (if (hive-rpc-true-p result :accepted)
                     (hive-notify-say "Cancelled the question of %s" agent)
                   (hive-notify-say "The question of %s was %s already" agent
-                                   (hive-respond--fate (plist-get result :prompt)))))
+                                   (hive-respond-fate (plist-get result :prompt)))))
      :error (lambda (err)
               (hive-notify-say "Hive could not cancel: %s"
                                (hive-text-line (plist-get err :text) 200))))))

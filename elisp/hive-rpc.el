@@ -62,6 +62,25 @@ Waits for nothing."
 
 ;;;; Asking and telling
 
+(defun hive-rpc-new-id ()
+  "Return a new id, by which the sidecar knows what it was sent twice."
+  (let ((hash (secure-hash 'sha256 (format "%S" (list (random) (random) (emacs-pid)
+                                                      (float-time) (user-uid)
+                                                      (recent-keys))))))
+    (format "%s-%s-4%s-a%s-%s" (substring hash 0 8) (substring hash 8 12)
+            (substring hash 13 16) (substring hash 17 20) (substring hash 20 32))))
+
+(defconst hive-rpc-codes
+  '((method-not-found . -32601) (invalid-params . -32602) (internal . -32603)
+    (transient . -32001) (definite . -32002))
+  "The codes of errors, as src/adapters/errors.ts has them.
+A request that failed for a `transient' reason may be sent again.")
+
+(defun hive-rpc-failed-p (err why)
+  "Return non-nil if ERR, what an error callback got, has the code of WHY.
+WHY is a symbol of `hive-rpc-codes'."
+  (eql (plist-get err :code) (alist-get why hive-rpc-codes)))
+
 (defun hive-rpc--error (code message)
   "Return what an error callback gets, from CODE and MESSAGE of the wire.
 The message of a domain error begins with its name and a colon."
@@ -105,7 +124,7 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
                (hive-pipe-unanswered conn)
                (funcall fail '(:code -1 :name timeout :text "No answer")))))
         ((wrong-type-argument json-error) ; no JSON can be made of it
-         (funcall fail (list :code -32602 :name nil
+         (funcall fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
                              :text (error-message-string oops))))
         (error                          ; it died, or was stopped, just now
          (hive-work-log "cannot send %s: %S" method oops)

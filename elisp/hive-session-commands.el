@@ -75,7 +75,7 @@
   "Mention SESSION in the shared buffer of its project, and tell it BODY."
   (interactive
    (let ((session (hive-session--which)))
-     (list session (hive-post--read (format "Tell @%s: " (hive-session--handle session))
+     (list session (hive-post-read (format "Tell @%s: " (hive-session--handle session))
                                     (hive-session--place session)))))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)

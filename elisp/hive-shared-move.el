@@ -68,7 +68,7 @@ What is hidden is passed over."
 While you do, what you post goes into that thread."
   (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
-  (mapc #'hive-shared-hide hive-shared--messages)
+  (mapc #'hive-shared-hide hive-shared-messages)
   (force-mode-line-update)
   (message (if hive-shared-narrowed "Only this thread is visible" "All messages are visible")))
 
@@ -94,7 +94,7 @@ They are the store's, whatever was changed in the buffer."
   (concat (hive-format-front (hive-format-stamp
                               (or (plist-get (hive-shared-first) :at) (hive-text-now)))
                              (plist-get hive-shared-place :project))
-          (mapconcat #'hive-format-message hive-shared--messages "\n")))
+          (mapconcat #'hive-format-message hive-shared-messages "\n")))
 
 (defun hive-shared-save (file)
   "Write the messages that are shown to FILE, in the format of the buffer.

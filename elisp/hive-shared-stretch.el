@@ -39,8 +39,8 @@ Return those that were not."
       (save-restriction
         (widen)
         (setq from (hive-shared--insert new)
-              hive-shared--messages
-              (cl-merge 'list hive-shared--messages (copy-sequence new) #'<
+              hive-shared-messages
+              (cl-merge 'list hive-shared-messages (copy-sequence new) #'<
                         :key (lambda (message) (plist-get message :seq))))
         (dolist (message new)
           (puthash (plist-get message :message_id) message hive-shared--ids))
@@ -57,14 +57,14 @@ Return where the first of them stands."
     (let* ((first (seq (car new)))
            (last (seq (car (last new))))
            (place (hive-shared--place-for first)))
-      (if (cl-some (lambda (message) (< first (seq message) last)) hive-shared--messages)
+      (if (cl-some (lambda (message) (< first (seq message) last)) hive-shared-messages)
           (dolist (message new)
             (hive-shared-put (hive-shared--place-for (seq message))
                              (hive-shared--text (list message))))
         ;; All go to one place: what is fetched always does.
         (hive-shared-put place (hive-shared--text new)
                          ;; Who is at the top stays with what is there.
-                         (and hive-shared--messages
+                         (and hive-shared-messages
                               (< first (seq (hive-shared-first))))))
       place)))
 
@@ -79,18 +79,18 @@ Return where the first of them stands."
 
 (defun hive-shared-drop-first (count)
   "Show the COUNT oldest messages no more; they stay in the store."
-  (hive-shared--forget (cl-subseq hive-shared--messages 0 count))
-  (setq hive-shared--messages (nthcdr count hive-shared--messages)
+  (hive-shared--forget (cl-subseq hive-shared-messages 0 count))
+  (setq hive-shared-messages (nthcdr count hive-shared-messages)
         hive-shared-earlier t))
 
 (defun hive-shared-drop-last (count)
   "Show the COUNT newest messages no more; they stay in the store."
-  (let ((kept (- (length hive-shared--messages) count)))
-    (hive-shared--forget (nthcdr kept hive-shared--messages))
-    (setq hive-shared--messages (cl-subseq hive-shared--messages 0 kept)
+  (let ((kept (- (length hive-shared-messages) count)))
+    (hive-shared--forget (nthcdr kept hive-shared-messages))
+    (setq hive-shared-messages (cl-subseq hive-shared-messages 0 kept)
           hive-shared-later t)))
 
-(defun hive-shared-count () "Return how many messages are shown." (length hive-shared--messages))
+(defun hive-shared-count () "Return how many messages are shown." (length hive-shared-messages))
 
 ;;;; Readers
 
@@ -107,7 +107,7 @@ Return where the first of them stands."
   "Drop the oldest messages when there are too many and nobody is there."
   (let ((excess (- (hive-shared-count) hive-shared-limit)))
     (when (> excess 0)
-      (let ((first (cl-loop for message in (nthcdr excess hive-shared--messages)
+      (let ((first (cl-loop for message in (nthcdr excess hive-shared-messages)
                             thereis (hive-shared-region message))))
         (when (and first (>= (hive-shared--read-from) (car first)))
           (hive-shared-drop-first excess))))))

@@ -33,7 +33,7 @@
 (defvar-local hive-shared-earlier nil "Non-nil when the store has older messages.")
 (defvar-local hive-shared-later nil "Non-nil when the store has newer messages.")
 
-(defvar-local hive-shared--messages nil "The messages that are shown, oldest first.")
+(defvar-local hive-shared-messages nil "The messages that are shown, oldest first.")
 (defvar-local hive-shared--ids nil "The messages that are shown, by their ids.")
 (defvar-local hive-shared--end nil "A marker: where the messages end.")
 (defvar-local hive-shared--start nil "A marker: where what the human writes begins.")
@@ -46,8 +46,8 @@
   "Return where the messages end."
   (marker-position hive-shared--end))
 
-(defun hive-shared-first () "Return the first message that is shown." (car hive-shared--messages))
-(defun hive-shared-last () "Return the last message that is shown." (car (last hive-shared--messages)))
+(defun hive-shared-first () "Return the first message that is shown." (car hive-shared-messages))
+(defun hive-shared-last () "Return the last message that is shown." (car (last hive-shared-messages)))
 
 (defun hive-shared-message (id)
   "Return the message with ID, if it is shown."
@@ -70,7 +70,7 @@
     (erase-buffer)
     (insert (hive-shared--rule)))
   (setq hive-shared--ids (make-hash-table :test #'equal)
-        hive-shared--messages nil
+        hive-shared-messages nil
         hive-shared--end (copy-marker (point-min) t)
         hive-shared--start (copy-marker (point-max) nil)))
 
@@ -129,7 +129,7 @@ to begin to look."
 
 (defun hive-shared--place-for (seq)
   "Return where a message of SEQ has to stand."
-  (or (cl-loop for message in hive-shared--messages
+  (or (cl-loop for message in hive-shared-messages
                for region = (and (> (plist-get message :seq) seq)
                                  (hive-shared-region message))
                when region return (car region))

@@ -42,7 +42,7 @@ Close it, and it stays closed until another question arrives."
   (cond ((hive-notify-busy-p)
          (setq hive-side--timer (run-at-time hive-side--patience nil #'hive-side--open)))
         ((and hive-side-window (hive-prompts-first)
-              (not (get-buffer-window hive-list--name)))
+              (not (get-buffer-window hive-list-name)))
          (hive-work-guarded
           (lambda ()
             (setq hive-side--window

@@ -179,8 +179,9 @@ For commands that would otherwise claim that there is nothing."
        ((and (memq status '(126 127)) (not hive-node-program))
         (hive-sidecar--become
          'failed
-         (concat "Node.js was not found by the program `hive'; install Node.js 24"
-                 " or set `hive-node-program', then M-x hive-restart")))
+         (format (concat "Node.js was not found by the program `hive'; install Node.js %s or newer,"
+                         " or set `hive-node-program', then M-x hive-restart")
+                 hive-program-node-version)))
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
         (hive-sidecar--become
          'failed (format "%s (or set `hive-node-program', then M-x hive-restart)"

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
@@ -155,6 +156,26 @@ describe('environment variables', () => {
 });
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
+  test('Emacs wants the Node that package.json wants', () => {
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+    const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-program.el'))?.[1];
+    expect(engines.node).toBe(`>=${wanted}`);
+  });
+
+  test('Emacs knows the codes of errors by the same names, and by no number elsewhere', () => {
+    const list = /defconst hive-rpc-codes\s+'\(([^"]+)\)\s+"/.exec(read('elisp/hive-rpc.el'))?.[1] ?? '';
+    const known = [...list.matchAll(/\(([a-z-]+) \. (-\d+)\)/g)].map(([, name = '', code]) => [
+      name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()),
+      Number(code),
+    ]);
+    expect(known.length).toBeGreaterThan(3);
+    expect(Object.entries(RPC_CODES)).toEqual(expect.arrayContaining(known));
+    const elsewhere = readdirSync(join(ROOT, 'elisp'))
+      .filter((name) => name.endsWith('.el'))
+      .filter((name) => /-32\d{3}\b/.test(read(`elisp/${name}`).replace(list, '')));
+    expect(elsewhere).toEqual([]);
+  });
+
   test('Emacs shows the same hidden characters as everything else', () => {
     const [, strings = ''] =
       /defconst hive-text--hidden\s+\(concat "\["([\s\S]*?)"\]"\)/.exec(read('elisp/hive-text.el')) ?? [];

@@ -154,7 +154,7 @@
      (let (said (hive-quiet--since nil) (hive-quiet--timer nil) (hive-quiet--hours-timer nil))
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said)))
-                 ((symbol-function 'hive-attention--tell)
+                 ((symbol-function 'hive-attention-tell)
                   (lambda (_ &optional then) (funcall then nil))))
          (unwind-protect (progn ,@body)
            (dolist (timer (list hive-quiet--timer hive-quiet--hours-timer))

@@ -124,6 +124,12 @@
                           "^FAIL  Fake +it is a fake\n +→ use the real one"))
         (should (string-match-p line (buffer-string)))))))
 
+(ert-deftest hive-doctor-wants-the-whole-version-of-node ()
+  (should (equal '(t nil nil t t nil nil)
+                 (mapcar (lambda (said) (and (hive-doctor--node-p said) t))
+                         '("v24.15.0\n" "v24.14.9\n" "v22.99.0\n" "v25.0.0-nightly\n" "v24.100.1"
+                           "24.15.0" "")))))
+
 (ert-deftest hive-doctor-says-what-is-missing ()
   (hive-test-with-desk nil
     (save-window-excursion
@@ -131,7 +137,7 @@
         (hive-mode 1)
         (hive-doctor)
         (dolist (line '("^FAIL  Program +the program `hive' was not found; install it with: npm install -g hive-sidecar"
-                        "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24"))
+                        "^FAIL  Sidecar +failed: " "^FAIL  Node.js +not found\n +→ Hive needs Node.js 24\\.15\\.0 or newer"))
           (should (string-match-p line (buffer-string))))))))
 
 ;;; hive-mode-test.el ends here

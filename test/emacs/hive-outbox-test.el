@@ -24,7 +24,7 @@
                    ;; What is said is on the disk already.
                    (should (hive-journal-read (hive-journal-file)))
                    (push 'said order))))
-        (hive-respond--send (hive-test-prompt :ask_id "a") (list :decision "yes")))
+        (hive-respond-send (hive-test-prompt :ask_id "a") (list :decision "yes")))
       (should (equal (reverse order) '(fsync said))))))
 
 (ert-deftest hive-outbox-only-its-owner-can-read-it ()
