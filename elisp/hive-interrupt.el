@@ -92,6 +92,12 @@ What came of it is said when it is known."
                  id (concat "not interrupted: " (plist-get err :text))))))
     (message "%s was asked to stop…" (hive-text-line agent 40))))
 
+(defun hive-interrupt--pending (turn)
+  "Return the ids of the requests to stop TURN that still stand."
+  (cl-loop for request across (vconcat (plist-get turn :interrupts))
+           when (equal (plist-get request :state) "pending")
+           collect (plist-get request :interrupt_id)))
+
 (defun hive-interrupt--affix (alist)
   "Return an affixation function for ALIST, a name and a turn each."
   (lambda (lines)
@@ -101,20 +107,22 @@ What came of it is said when it is known."
                       (propertize
                        (concat "  " (hive-turns-doing turn)
                                "  " (hive-text-line (plist-get turn :project) 24)
-                               (if (seq-empty-p (plist-get turn :interrupts)) ""
-                                 "  asked to stop"))
+                               (if (hive-interrupt--pending turn) "  asked to stop" ""))
                        'face 'completions-annotations))))
             lines)))
 
-(defun hive-interrupt--read ()
-  "Let the human choose whom to interrupt."
-  (let* ((turns (hive-turns-running))
-         (alist (mapcar (lambda (turn) (cons (hive-text-line (plist-get turn :agent) 60) turn))
-                        turns)))
-    (hive-sidecar-demand)
-    (unless alist (user-error "No agent is at work, as far as Hive knows"))
+(defconst hive-interrupt--nobody "No agent is at work, as far as Hive knows"
+  "What is said when there is nobody to interrupt.")
+
+(defun hive-interrupt--read (prompt among none)
+  "Let the human choose a turn AMONG some, asked by PROMPT, and return it.
+NONE is said when there are none."
+  (hive-sidecar-demand)
+  (let ((alist (mapcar (lambda (turn) (cons (hive-text-line (plist-get turn :agent) 60) turn))
+                       among)))
+    (unless alist (user-error "%s" none))
     (cdr (assoc (completing-read
-                 (format-prompt "Interrupt" (caar alist))
+                 (format-prompt prompt (caar alist))
                  (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
                  nil t nil nil (caar alist))
                 alist))))
@@ -125,7 +133,7 @@ What came of it is said when it is known."
 Shown are all that run, with what they are doing and for how long.
 You are told when it has stopped, or that it was done before."
   (interactive
-   (let ((turn (hive-interrupt--read)))
+   (let ((turn (hive-interrupt--read "Interrupt" (hive-turns-running) hive-interrupt--nobody)))
      (list turn (read-string (format "Tell %s why (RET for nothing): "
                                      (hive-text-line (plist-get turn :agent) 40))))))
   (hive-interrupt-session (plist-get turn :session_id) (plist-get turn :agent) note))
@@ -142,6 +150,15 @@ You are told when it has stopped, or that it was done before."
                                  (hive-text-line (plist-get one :sentence) 100)))
                        rest ""))))
 
+(defun hive-interrupt--all-question ()
+  "Return what is asked before all are interrupted; fail when there is nobody."
+  (let ((turns (hive-turns-running)))
+    (pcase (length turns)
+      (0 (user-error "%s" hive-interrupt--nobody))
+      (1 (format "Interrupt the 1 agent at work (%s)? "
+                 (hive-text-line (plist-get (car turns) :agent) 40)))
+      (count (format "Interrupt all %d agents at work? " count)))))
+
 ;;;###autoload
 (defun hive-interrupt-all (&optional note)
   "Ask every agent that is at work to stop.
@@ -149,7 +166,7 @@ Asked once whether you mean it; with a prefix argument, they read
 a NOTE of yours.  One line says what became of each."
   (interactive (list (when current-prefix-arg (read-string "Tell them why: "))))
   (hive-sidecar-demand)
-  (when (y-or-n-p (format "Interrupt all agents at work, %d? " (length (hive-turns-running))))
+  (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request
      'turn/interrupt_all
      `( :timeout_ms ,(* 1000 hive-interrupt-seconds) :by ,(hive-human-name)
@@ -167,16 +184,29 @@ a NOTE of yours.  One line says what became of each."
 
 ;;;###autoload
 (defun hive-interrupt-withdraw (turn)
-  "Take back the request that the agent of TURN stop."
-  (interactive (list (hive-interrupt--read)))
-  (let ((agent (hive-text-line (plist-get turn :agent) 40)))
+  "Take back the request that the agent of TURN stop.
+Offered are those that were asked and have not stopped yet."
+  (interactive
+   (list (hive-interrupt--read "Take back the stop of"
+                               (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
+                               "No agent at work was asked to stop")))
+  (hive-sidecar-demand)
+  (let* ((agent (hive-text-line (plist-get turn :agent) 40))
+         ;; What comes of these is said here, once.
+         (mine (cl-remove-if-not (lambda (id) (stringp (gethash id hive-interrupt--asked)))
+                                 (hive-interrupt--pending turn)))
+         (mark (lambda (value) (dolist (id mine) (puthash id value hive-interrupt--asked)))))
+    (funcall mark t)
     (hive-rpc-request
      'turn/cancel_interrupt (list :session_id (plist-get turn :session_id)
                                   :by (hive-human-name))
      :success (lambda (result)
-                (when (seq-empty-p (plist-get result :withdrawn))
-                  (hive-notify-say "Nobody had asked %s to stop" agent)))
+                (if (seq-empty-p (plist-get result :withdrawn))
+                    (hive-notify-say "Nothing to take back: nobody's request that %s stop stands any more"
+                                     agent)
+                  (hive-notify-say "Taken back: %s is no longer asked to stop" agent)))
      :error (lambda (err)
+              (funcall mark (plist-get turn :agent))
               (hive-notify-say "Hive could not take that back: %s"
                                (hive-text-line (plist-get err :text) 200))))))
 

@@ -115,6 +115,8 @@
                       (:outcomes [(:handle "A-1" :outcome "aborted" :sentence "x")
                                   (:handle "B-2" :outcome "completed" :sentence "task completed before")
                                   (:handle "C-3" :outcome nil :sentence "It said no.")])))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "a"))
+    (hive-test-wait 5 (hive-turns-running))
     (let ((asked 0))
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (setq asked (1+ asked)))))
         (call-interactively #'hive-interrupt-all))
@@ -123,8 +125,59 @@
     (should (equal '("1 of 3 stopped; B-2: task completed before; C-3: It said no.") said))))
 
 (ert-deftest hive-interrupt-without-anybody-at-work-says-so ()
-  (clrhash hive-turns--running)
-  (should-error (hive-interrupt--read) :type 'user-error))
+  (hive-interrupt-test nil
+    (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (ert-fail "asked for nothing"))))
+      (dolist (command '(hive-interrupt hive-interrupt-all))
+        (should (equal "No agent is at work, as far as Hive knows"
+                       (cadr (should-error (call-interactively command) :type 'user-error))))))))
+
+(ert-deftest hive-interrupt-all-says-whom-when-there-is-one ()
+  (hive-interrupt-test nil
+    (let ((asked nil))
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) nil)))
+        (hive-interrupt-test-tell (hive-interrupt-test-turn "a"))
+        (hive-test-wait 5 (hive-turns-running))
+        (hive-interrupt-all)
+        (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
+        (hive-test-wait 5 (= 2 (length (hive-turns-running))))
+        (hive-interrupt-all))
+      (should (equal '("Interrupt all 2 agents at work? " "Interrupt the 1 agent at work (Codex-a)? ") asked)))))
+
+;;;; Taking it back
+
+(defun hive-interrupt-test-stop (id state)
+  "Return the interrupts of a turn of which ID has STATE."
+  (vector (list :interrupt_id id :by "Ada" :via "emacs" :state state)))
+
+(ert-deftest hive-interrupt-withdraw-offers-those-that-were-asked-and-says-that-it-is-done ()
+  (hive-interrupt-test nil
+    (hive-test-call 'fake/result '(:method "turn/cancel_interrupt" :result (:withdrawn [(:interrupt_id "i-2")])))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "a"))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "b" :interrupts (hive-interrupt-test-stop "i-1" "answered")))
+    (hive-test-wait 5 (= 2 (length (hive-turns-running))))
+    (should (equal "No agent at work was asked to stop"
+                   (cadr (should-error (call-interactively #'hive-interrupt-withdraw) :type 'user-error))))
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending")))
+    (hive-test-wait 5 (= 3 (length (hive-turns-running))))
+    (let ((asked (hive-test-with-inputs (list "Codex-c") (call-interactively #'hive-interrupt-withdraw))))
+      (should (equal '("Take back the stop of (default Codex-c): " "Codex-c") (car asked))))
+    (hive-test-wait 5 said)
+    ;; That it was withdrawn is told as well, and said once.
+    (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "withdrawn")))
+    (hive-test-call 'fake/ask nil)
+    (should (equal '("Taken back: Codex-c is no longer asked to stop") said))))
+
+(ert-deftest hive-interrupt-withdraw-that-fails-is-said-and-changes-nothing ()
+  (hive-interrupt-test nil
+    (hive-test-call 'fake/plan '(:method "turn/cancel_interrupt"
+                                 :outcomes [(:code -32002 :message "store_busy: The store is busy.")]))
+    (let ((turn (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending"))))
+      (hive-interrupt-test-tell turn)
+      (hive-test-wait 5 (hive-turns-running))
+      (hive-interrupt-withdraw turn)
+      (hive-test-wait 5 said)
+      (should (equal '("Hive could not take that back: The store is busy.") said))
+      (should (equal "Codex-c" (gethash "i-2" hive-interrupt--asked))))))
 
 (provide 'hive-interrupt-test)
 ;;; hive-interrupt-test.el ends here
