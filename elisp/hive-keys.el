@@ -27,8 +27,16 @@ shown for a moment in which none was pressed."
     (when (and new (hive-keys--dropped-p text))
       (setq text (concat text (propertize "  (what you typed before you saw this was dropped)"
                                           'face 'shadow))))
-    (prog1 (read-key text)
-      (setq hive-keys--raw (this-single-command-raw-keys)))))
+    (let ((key (read-key text)))
+      (setq hive-keys--raw (this-single-command-raw-keys))
+      (hive-keys--whole key hive-keys--raw))))
+
+(defun hive-keys--whole (key raw)
+  "Return KEY, or when it only begins a Meta key that is RAW, all of that.
+In a terminal `read-key' returns the escape alone, and drops the rest."
+  (if (and (eq key ?\e) (> (length raw) 1) (characterp (aref raw 1)))
+      (event-convert-list (list 'meta (aref raw 1)))
+    key))
 
 (defun hive-keys--dropped-p (text)
   "Show TEXT for a moment; return non-nil if keys were dropped meanwhile."

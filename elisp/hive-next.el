@@ -8,13 +8,16 @@
 
 ;; `hive-next' takes the most urgent question that waits, and one key
 ;; answers it: each option has one.  Then it offers the following question,
-;; until none is left or you leave it.
+;; until none is left or you leave it.  No key answers what was not yet on
+;; the screen, and a permission is confirmed.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-keys)
+(require 'hive-permission)
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
@@ -66,7 +69,7 @@
                  "RET send")
                (when (hive-rpc-true-p prompt :allow_free_text)
                  (if (hive-rpc-true-p prompt :multi_select) "e own words" "RET own words"))
-               "TAB skip" "s snooze" "? all of it" "q leave"))
+               "TAB skip" "s snooze" "? all of it, in a buffer" "q leave"))
    "  "))
 
 (defun hive-next--text (prompt chosen left)
@@ -80,8 +83,10 @@
               (hive-text-age (plist-get prompt :created_at))
               (if (> left 0) (format "  (%d more)" left) ""))
       'face 'shadow)
+     (hive-permission-mark prompt)
      (propertize (hive-human-note prompt) 'face 'warning)
      (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
+     (hive-permission-about prompt (frame-width))
      (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
                 (hive-next--choices prompt) "   ")
      (if (hive-next--choices prompt) "\n" "")
@@ -89,12 +94,10 @@
 
 ;;;; One question
 
-(defun hive-next--read-key (text)
-  "Show TEXT in the echo area and return the key that is pressed."
-  (let ((resize-mini-windows t)
-        (max-mini-window-height 0.5)
-        (message-log-max nil))
-    (read-key text)))
+(defun hive-next--read-key (text new)
+  "Show TEXT in the echo area and return the key that is pressed for it.
+NEW is as for `hive-keys-read'."
+  (hive-keys-read text new))
 
 (defun hive-next--ask (prompt left)
   "Let the human deal with PROMPT, after which LEFT follow.
@@ -103,11 +106,13 @@ Return what they did: answered, skip, snooze, or nil to leave."
   (let ((choices (hive-next--choices prompt))
         (several (hive-rpc-true-p prompt :multi_select))
         (free (hive-rpc-true-p prompt :allow_free_text))
-        (chosen nil) (done nil))
+        (chosen nil) (done nil) (new t))
     (while (not done)
-      (let* ((key (hive-next--read-key (hive-next--text prompt chosen left)))
+      (let* ((key (hive-next--read-key (hive-next--text prompt chosen left) new))
              (option (cdr (assq key choices)))
              (label (plist-get option :label)))
+        ;; Only to choose one more leaves all else as the human saw it.
+        (setq new (not (and option several)))
         (cond
          ((plist-get option :template)
           (setq done (hive-next--send-template prompt (plist-get option :template) chosen)))
@@ -117,30 +122,75 @@ Return what they did: answered, skip, snooze, or nil to leave."
          (option (setq done (hive-next--send prompt (list label))))
          ((memq key '(?\r ?\n return))
           (cond (chosen (setq done (hive-next--send prompt chosen)))
-                (several (message "Choose something first, or e for your own words") (sit-for 1))
+                (several (hive-next--say "Choose something first, or e for your own words"))
                 (free (setq done (hive-next--own-words prompt)))
-                (t (message "This question takes one of its options only") (sit-for 1))))
-         ((and free several (eq key ?e)) (setq done (hive-next--own-words prompt)))
+                (t (hive-next--say "This question takes one of its options only"))))
+         ((and free (eq key ?e)) (setq done (hive-next--own-words prompt)))
          ((memq key '(?\t tab)) (setq done 'skip))
          ((eq key ?s) (setq done (hive-next--snooze prompt)))
          ((eq key ??) (hive-prompt-show prompt) (setq done 'leave))
-         ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave)))))
+         ((memq key '(?q ?\e ?\C-g escape)) (setq done 'leave))
+         (t (setq done (hive-next--stray key))))))
     (unless (eq done 'answered) (hive-respond-release prompt))
     (unless (eq done 'leave) done)))
 
+(defun hive-next--say (text)
+  "Say TEXT for a second or until a key is pressed; return nil."
+  (message "%s" text)
+  (ignore (sit-for 1)))
+
+(defun hive-next--stray (key)
+  "Deal with KEY, which means nothing here: leave, and let Emacs have it.
+Return nil when the human stays: the key of an option that this
+question lacks would do something else there, or be inserted."
+  (if (and (not (seq-contains-p hive-next--keys key)) (hive-keys-foreign-p key))
+      (progn (hive-keys-give-back key) 'leave)
+    (hive-next--say (format "%s means nothing here; q leaves" (key-description (vector key))))))
+
+(defun hive-next--confirm (prompt decision description)
+  "Let the human confirm DECISION about PROMPT and return answered.
+DESCRIPTION is that of its option, or nil.  Return leave when they
+press a key that leaves, and nil when they go back."
+  (if (not (hive-permission-confirmed-p prompt decision))
+      'answered
+    (let ((key (hive-next--read-key
+                (concat (hive-permission-mark prompt)
+                        (hive-text-line (plist-get prompt :question) (* 2 (frame-width)))
+                        "\n" (hive-permission-about prompt (frame-width))
+                        (propertize (hive-text-line decision 120) 'face 'hive-next-chosen)
+                        (if description (concat ": " (hive-text-line description 160)) "")
+                        (propertize "\nRET or y gives this answer   n goes back" 'face 'shadow))
+                t)))
+      (cond ((memq key '(?y ?\r ?\n return)) 'answered)
+            ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
+            (t (hive-next--stray key))))))
+
+(defun hive-next--description (prompt labels)
+  "Return the descriptions in PROMPT of its options LABELS, or nil."
+  (let ((said (cl-loop for option across (vconcat (plist-get prompt :options))
+                       when (and (member (plist-get option :label) labels)
+                                 (plist-get option :description))
+                       collect (plist-get option :description))))
+    (and said (string-join said "; "))))
+
 (defun hive-next--send (prompt labels)
-  "Answer PROMPT with the options LABELS."
-  (hive-respond-send prompt (list :decision (string-join labels ", ")
-                                   :selected (vconcat labels)))
-  'answered)
+  "Answer PROMPT with the options LABELS, once that is confirmed if need be."
+  (let* ((decision (string-join labels ", "))
+         (done (hive-next--confirm prompt decision (hive-next--description prompt labels))))
+    (when (eq done 'answered)
+      (hive-respond-send prompt (list :decision decision :selected (vconcat labels))))
+    done))
 
 (defun hive-next--send-template (prompt text chosen)
   "Answer PROMPT with TEXT, a template, beside the labels CHOSEN if any."
-  (if (null chosen)
-      (hive-respond-send prompt (list :decision text))
-    (hive-respond-send prompt (list :decision (string-join chosen ", ")
-                                     :selected (vconcat chosen) :comment text)))
-  'answered)
+  (let* ((decision (if chosen (string-join chosen ", ") text))
+         (done (hive-next--confirm prompt decision (and chosen text))))
+    (when (eq done 'answered)
+      (hive-respond-send prompt
+                          (if chosen
+                              (list :decision decision :selected (vconcat chosen) :comment text)
+                            (list :decision decision))))
+    done))
 
 (defun hive-next--own-words (prompt)
   "Answer PROMPT in words of the human's own; empty words answer nothing."
@@ -169,8 +219,14 @@ Return what they did: answered, skip, snooze, or nil to leave."
   "Answer what waits, one question after the other, the most urgent first.
 Each option has a key: 1 to 9, then letters.  Where several may be
 chosen the keys toggle and RET sends.  Otherwise RET takes words of
-your own.  TAB skips a question, s puts it away for a while, ?
-shows all of it, q leaves.  After an answer the next one follows."
+your own.  TAB skips a question, s puts it away for a while, q
+leaves.  ? leaves too, and shows all of the question in a buffer,
+where \\<hive-prompt-mode-map>\[hive-next] goes on.  After an answer the next one follows.
+
+A key counts only once its question has been shown for a moment;
+what was typed before is dropped.  What may permit something is
+confirmed with RET or y.  A key that means nothing here leaves, and
+does what it always does."
   (interactive)
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))

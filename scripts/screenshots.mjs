@@ -182,7 +182,7 @@ try {
   await command('hive-next');
   await emacs.until(/keep it a week/);
   await picture(emacs, 'next');
-  await emacs.keys('q');
+  await emacs.answer(/TAB skip/, 'q');
 
   await command('hive-outreach');
   await emacs.until(/Nightly build failed\n +Three/);

@@ -73,21 +73,18 @@ test('hive-next: a key an answer, a template, own words, away and back', async (
   );
   await command('hive-next');
   await emacs.until(/First\?[\s\S]*1 {2}yes[\s\S]*2 {2}no[\s\S]*3 {2}Yes, and keep it small/);
-  await emacs.keys('2');
+  await emacs.answer(/First\?/, '2');
   expect(await answerTo(ids[0])).toMatchObject({ decision: 'no', selected: ['no'] });
-  await emacs.until(/Second\?/);
-  await emacs.keys('3');
+  await emacs.answer(/Second\?/, '3');
   expect(await answerTo(ids[1])).toMatchObject({ decision: 'Yes, and keep it small', selected: [] });
-  await emacs.until(/Third\?/);
-  await emacs.keys('s');
+  await emacs.answer(/Third\?/, 's');
   await emacs.until(/No other question waits|That was the last/);
   // Put away, it is not counted; brought back, it is.
   await gone(/hive \d+!/);
   await hive.prompts.snooze(ids[2] ?? '', null);
   await emacs.until(/hive 1!/);
   await command('hive-next');
-  await emacs.until(/Third\?/);
-  await emacs.keys('Enter');
+  await emacs.answer(/Third\?[\s\S]*RET own words/, 'Enter');
   await emacs.until(/asks: Third\?/);
   await emacs.type('in my own words; yes');
   await emacs.keys('Enter');
@@ -243,8 +240,7 @@ describe('bad input', () => {
   test('the sidecar is killed while an answer is composed: nothing typed is lost', async () => {
     const [id] = await asked({ question: 'Long one?' });
     await command('hive-next');
-    await emacs.until(/Long one\?/);
-    await emacs.keys('?');
+    await emacs.answer(/Long one\?[\s\S]*q leave/, '?');
     await emacs.until(/Hive-Question/);
     await emacs.keys('e');
     await emacs.until(/Hive-Answer/);
@@ -268,7 +264,7 @@ describe('bad input', () => {
     await emacs.until(/Hive-Question/);
     await command('hive-next');
     await emacs.until(/1 {2}one two[\s\S]*2 {2}three\^\[\[31m/);
-    await emacs.keys('1');
+    await emacs.answer(/TAB skip/, '1');
     expect(await answerTo(id)).toMatchObject({ selected: ['one\ntwo'] });
     await emacs.keys('C-x', '1');
   });
@@ -280,8 +276,7 @@ describe('bad input', () => {
     await command('hive-respond');
     await emacs.until(/asks: Who\?/);
     await command('hive-next', other);
-    await other.until(/Who\?/);
-    await other.keys('2');
+    await other.answer(/Who\?[\s\S]*TAB skip/, '2');
     expect(await answerTo(id)).toMatchObject({ decision: 'no' });
     await other.until(/Answered|That was the last/);
     await emacs.type('yes');

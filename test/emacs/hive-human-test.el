@@ -75,10 +75,10 @@
 (ert-deftest hive-human-who-opens-a-question-has-it-until-they-leave ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :options [(:label "yes")])
-    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (_) ?q)))
+    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) ?q)))
       (hive-next))
     (hive-test-wait 5 (equal (hive-human-test-claims) '("prompt/claim" "prompt/release")))
-    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (_) ?1)))
+    (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) ?1)))
       (hive-next))
     (hive-test-wait 5 (equal (hive-human-test-claims)
                              '("prompt/claim" "prompt/release" "prompt/claim")))))

@@ -12,19 +12,20 @@
 
 (defmacro hive-next-test-keys (questions keys &rest body)
   "Ask QUESTIONS, a list of fields, run `hive-next' with KEYS, then BODY.
-Within BODY, `shown' are the texts that were shown, in order."
+Within BODY, `shown' are the texts that were shown, in order, and
+`news' whether each was new to the human."
   (declare (indent 2))
   `(hive-test-with-desk nil
      (let* ((hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
-            (keys ,keys) (shown nil))
+            (keys ,keys) (shown nil) (news nil))
        (hive-test-connect)
        (dolist (fields ,questions) (hive-test-call 'fake/ask fields))
        (hive-test-wait 5 (= (length (hive-prompts)) (length ,questions)))
        (cl-letf (((symbol-function 'hive-next--read-key)
-                  (lambda (text) (push text shown) (or (pop keys) ?q)))
+                  (lambda (text new) (push text shown) (push new news) (or (pop keys) ?q)))
                  ((symbol-function 'sit-for) #'ignore))
          (hive-next))
-       (setq shown (nreverse shown))
+       (setq shown (nreverse shown) news (nreverse news))
        ,@body)))
 
 (defconst hive-next-test-options [(:label "yes") (:label "no")])
@@ -60,7 +61,7 @@ Within BODY, `shown' are the texts that were shown, in order."
       (hive-test-connect)
       (hive-test-call 'fake/ask '(:question "Name?"))
       (hive-test-wait 5 (hive-prompts))
-      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (_) (or (pop keys) ?q)))
+      (cl-letf (((symbol-function 'hive-next--read-key) (lambda (&rest _) (or (pop keys) ?q)))
                 ((symbol-function 'read-string) (lambda (&rest _) "Aurora")))
         (hive-next))
       (should (equal "Aurora" (plist-get (car (hive-next-test-stored 1)) :decision))))))
@@ -93,6 +94,110 @@ Within BODY, `shown' are the texts that were shown, in order."
     (should-not (memq ?s keys))
     (should-not (memq ?q keys))
     (should-not (memq ?e keys))))
+
+;;;; Only what was seen is answered
+
+(defmacro hive-next-test-typing (events &rest body)
+  "Run BODY while EVENTS are typed; nil among them is a pause."
+  (declare (indent 1))
+  `(let ((events ,events) (unread-command-events nil))
+     (cl-letf (((symbol-function 'read-event) (lambda (&rest _) (pop events)))
+               ((symbol-function 'read-key) (lambda (&rest _) (or (pop unread-command-events) (pop events))))
+               ((symbol-function 'this-single-command-raw-keys) #'ignore))
+       ,@body)))
+
+(ert-deftest hive-next-each-question-is-new-and-one-more-choice-is-not ()
+  (hive-next-test-keys (list (list :question "a?" :created_at "2026-01-01" :options hive-next-test-options)
+                             (list :question "b?" :created_at "2026-01-02" :multi_select t :options hive-next-test-options))
+      (list ?1 ?1 ?2 ?\r)
+    (should (= 2 (length (hive-next-test-stored 2))))
+    (should (equal '(t t nil nil) news))))
+
+(ert-deftest hive-keys-what-was-typed-before-it-was-shown-is-dropped ()
+  (hive-next-test-typing (list ?1 ?\r ?1 nil ?2)
+    (should (= ?2 (hive-keys-read "Sure?" t)))
+    (should-not events)))
+
+(ert-deftest hive-keys-count-at-once-where-nothing-is-new ()
+  (hive-next-test-typing (list ?1 ?2)
+    (should (= ?1 (hive-keys-read "Sure?" nil)))))
+
+(ert-deftest hive-keys-to-quit-is-never-too-early ()
+  (hive-next-test-typing (list ?1 ?\C-g ?2)
+    (should (= ?\C-g (hive-keys-read "Sure?" t)))))
+
+(ert-deftest hive-next-a-key-that-means-nothing-leaves-and-is-given-back ()
+  (let ((unread-command-events nil))
+    (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?\C-x ?2)
+      (should (= 1 (length shown)))
+      (should (equal (list ?\C-x) unread-command-events))
+      (should-not (hive-test-answers))
+      (should (hive-prompts)))))
+
+(ert-deftest hive-next-the-whole-sequence-is-given-back ()
+  (let ((unread-command-events nil) (hive-keys--raw [?\e ?x]))
+    (hive-keys-give-back ?\M-x)
+    (should (equal (list ?\e ?x) unread-command-events))))
+
+(ert-deftest hive-keys-a-meta-key-of-a-terminal-is-no-escape ()
+  (should (equal ?\M-x (hive-keys--whole ?\e [?\e ?x])))
+  (should (equal ?\e (hive-keys--whole ?\e [?\e])))
+  (should (equal 'up (hive-keys--whole 'up [?\e ?\[ ?A]))))
+
+(ert-deftest hive-next-the-key-of-an-option-that-is-not-there-goes-nowhere-else ()
+  (let ((unread-command-events nil))
+    (with-temp-buffer
+      (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?7 ?2)
+        (should (equal ["no"] (plist-get (car (hive-next-test-stored 1)) :selected)))
+        (should-not unread-command-events)))))
+
+;;;; Permissions
+
+(defconst hive-next-test-permission
+  (list :kind "permission" :question "Run rm -rf build/ ?"
+        :context "rm -rf build/ %s\n\nTool: Bash\n\nDirectory: /demo\nfour\nfive\nsix\nseven"
+        :options [(:label "Allow" :description "This once") (:label "Allow always" :description "Bash(rm *)")
+                  (:label "Deny")]))
+
+(ert-deftest hive-next-a-permission-is-named-and-says-what-it-is-about ()
+  (hive-next-test-keys (list hive-next-test-permission) nil
+    (let ((text (car shown)))
+      (should (string-match "PERMISSION Run rm -rf build/ \\?\n  rm -rf build/ %s\n  Tool: Bash\n" text))
+      (should (eq 'warning (get-text-property (match-beginning 0) 'face text)))
+      (should (string-match-p "  five\n  … and 2 lines more: \\? shows them" text)))))
+
+(ert-deftest hive-next-a-question-is-not-called-a-permission ()
+  (hive-next-test-keys (list (list :question "Go?" :context "because" :options hive-next-test-options)) nil
+    (should-not (string-match-p "PERMISSION\\|because" (car shown)))))
+
+(ert-deftest hive-next-what-permits-is-confirmed ()
+  (dolist (key (list ?y ?\r))
+    (hive-next-test-keys (list hive-next-test-permission) (list ?2 key)
+      (should (equal ["Allow always"] (plist-get (car (hive-next-test-stored 1)) :selected)))
+      ;; The confirmation is new, too, and names the scope.
+      (should (equal '(t t) news))
+      (should (string-match-p "Allow always: Bash(rm \\*)" (nth 1 shown))))))
+
+(ert-deftest hive-next-what-is-not-confirmed-permits-nothing ()
+  (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?n ?1 ?1 ?q ?q)
+    (should-not (hive-test-answers))
+    (should (hive-prompts))))
+
+(ert-deftest hive-next-a-prefix-at-the-confirmation-leaves ()
+  (let ((unread-command-events nil))
+    (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?\C-x)
+      (should (equal (list ?\C-x) unread-command-events))
+      (should (= 2 (length shown)))
+      (should-not (hive-test-answers)))))
+
+(ert-deftest hive-next-to-deny-needs-no-second-key ()
+  (hive-next-test-keys (list hive-next-test-permission) (list ?3)
+    (should (equal ["Deny"] (plist-get (car (hive-next-test-stored 1)) :selected)))))
+
+(ert-deftest hive-next-a-template-that-answers-a-permission-is-confirmed ()
+  (let ((hive-reply-templates '(("permission" nil "yes, go"))))
+    (hive-next-test-keys (list hive-next-test-permission) (list ?4 ?n)
+      (should-not (hive-test-answers)))))
 
 ;;;; Drafts
 

@@ -1,0 +1,82 @@
+/** Only what a human saw and meant is an answer: real keys in a real terminal, typed too early, too short or for something else. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AskRequest } from '../../src/index.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import { expectNothingLeft } from '../support/leaks.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+expectNothingLeft();
+
+let home: Home;
+let emacs: Terminal;
+
+beforeEach(async () => {
+  home = await openHome();
+  emacs = await home.emacs();
+});
+afterEach(() => home.close());
+
+/** Asks them in this order, and waits until Emacs shows that they wait. */
+async function asked(...requests: AskRequest[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const request of requests) ids.push((await home.agent.prompts.ask(request)).prompt.ask_id);
+  await emacs.until(new RegExp(`hive ${requests.length}!`));
+  return ids;
+}
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+const stored = async (ask_id: string | undefined) => home.agent.prompts.get(ask_id ?? '');
+
+async function answerTo(ask_id: string | undefined) {
+  const [answer] = await home.agent.prompts.poll([ask_id ?? ''], { wait_ms: 10_000 });
+  return answer?.prompt;
+}
+
+const YES_NO = { options: [{ label: 'yes' }, { label: 'no' }] };
+const PERMISSION: AskRequest = {
+  kind: 'permission',
+  question: 'Run rm -rf build/ ?',
+  context: 'rm -rf build/\n\nTool: Bash',
+  options: [{ label: 'Allow' }, { label: 'Allow always', description: 'Bash(rm *)' }, { label: 'Deny' }],
+};
+
+describe('hive-next', () => {
+  test('keys typed ahead answer no question that was not yet seen, and permit nothing', async () => {
+    const ids = await asked({ question: 'First?', urgency: 'critical', ...YES_NO }, PERMISSION);
+    await command('hive-next');
+    // Press until the first is answered; what comes with the key that answers it is typed ahead.
+    await emacs.until(/First\?/);
+    await emacs.answer(/First\?/, '11y');
+    await emacs.until(/PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*was dropped/);
+    expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes' });
+    expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
+    // Seen, it is answered, and what permits is confirmed.
+    await emacs.keys('2');
+    await emacs.until(/Allow always: Bash\(rm \*\)\nRET or y gives this answer/);
+    expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
+    await emacs.answer(/RET or y gives/, 'y');
+    expect(await answerTo(ids[1])).toMatchObject({ selected: ['Allow always'], via: 'emacs' });
+  });
+
+  test('a prefix key leaves it, and its sequence does what it always does', async () => {
+    const [id] = await asked({ question: 'Go on?', ...YES_NO });
+    for (const [keys, effect] of [
+      [['C-x', '2'], /\*scratch\*[\s\S]*\*scratch\*/],
+      [['C-x', '1'], /^(?![\s\S]*\*scratch\*[\s\S]*\*scratch\*)/],
+      [['M-x'], /^M-x$/m],
+    ] as const) {
+      await command('hive-next');
+      await emacs.until(/Go on\?[\s\S]*TAB skip/);
+      const [first, ...rest] = keys;
+      await emacs.answer(/TAB skip/, first);
+      if (rest.length > 0) await emacs.keys(...rest);
+      await emacs.until(effect);
+      expect(await stored(id)).toMatchObject({ status: 'pending' });
+    }
+  });
+});
