@@ -39,8 +39,26 @@
 
 ;;;; Snapshot
 
+(defconst hive-feed--first-delay 2 "Seconds after which a snapshot that failed is tried again.")
+(defconst hive-feed--longest-delay 60 "Seconds between two attempts at most.")
+
+(defvar hive-feed--timer nil "The timer of the next attempt, or nil.")
+(defvar hive-feed--delay hive-feed--first-delay "Seconds until it, where this one fails.")
+
+(defun hive-feed--cancel ()
+  "Plan no further attempt."
+  (when hive-feed--timer (cancel-timer hive-feed--timer))
+  (setq hive-feed--timer nil))
+
+(defun hive-feed--again ()
+  "Fetch anew after a while, and after a longer one the next time."
+  (let ((delay hive-feed--delay))
+    (setq hive-feed--delay (min hive-feed--longest-delay (* 2 delay))
+          hive-feed--timer (run-at-time delay nil #'hive-feed-refresh))))
+
 (defun hive-feed-refresh ()
   "Fetch all that waits, page by page, then replace what is known by it."
+  (hive-feed--cancel)
   (let ((meanwhile (list 'told)))
     (setq hive-feed--meanwhile meanwhile)
     (hive-feed--fetch nil nil meanwhile)))
@@ -60,7 +78,8 @@ newer refresh has another one, and this one then gives up."
              (next (plist-get result :next_cursor)))
          (if next
              (hive-feed--fetch next pages meanwhile)
-           (setq hive-feed--meanwhile nil)
+           (setq hive-feed--meanwhile nil
+                 hive-feed--delay hive-feed--first-delay)
            (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
                                                        (nreverse pages)))
                                (reverse (cdr meanwhile)))))))
@@ -70,7 +89,7 @@ newer refresh has another one, and this one then gives up."
        (setq hive-feed--meanwhile nil)
        (unless (eq (plist-get err :name) 'disconnected)
          (hive-work-log "no snapshot: %S" err)
-         (run-at-time 2 nil #'hive-feed-refresh))))))
+         (hive-feed--again))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
   "Fetch everything anew: the sidecar lost its place in the log."
@@ -78,11 +97,13 @@ newer refresh has another one, and this one then gives up."
 
 (defun hive-feed-stop ()
   "Give up the snapshot that is on its way: Hive is turned off."
-  (setq hive-feed--meanwhile nil))
+  (hive-feed--cancel)
+  (setq hive-feed--meanwhile nil
+        hive-feed--delay hive-feed--first-delay))
 
 (defun hive-feed-complete-p ()
-  "Return non-nil unless a snapshot is on its way."
-  (null hive-feed--meanwhile))
+  "Return non-nil unless a snapshot is on its way, or still to come."
+  (not (or hive-feed--meanwhile hive-feed--timer)))
 
 (provide 'hive-feed)
 ;;; hive-feed.el ends here

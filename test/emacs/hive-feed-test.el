@@ -1,0 +1,68 @@
+;;; hive-feed-test.el --- Fetching what waits, again where it failed  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ert)
+(require 'hive-feed)
+
+(defmacro hive-feed-test-with (answer &rest body)
+  "Run BODY with a sidecar that does ANSWER, a function of the callbacks.
+`delays' holds after how many seconds it was to be tried again."
+  (declare (indent 1) (debug t))
+  `(let ((delays nil) (hive-feed--timer nil) (hive-feed--delay 2) (hive-feed--meanwhile nil))
+     (cl-letf (((symbol-function 'hive-rpc-request)
+                (lambda (_method _params &rest keys)
+                  (funcall ,answer (plist-get keys :success) (plist-get keys :error))))
+               ((symbol-function 'hive-work-log) #'ignore)
+               ((symbol-function 'hive-model-replace) #'ignore)
+               ((symbol-function 'run-at-time)
+                (lambda (seconds &rest _)
+                  (push seconds delays)
+                  ;; One that never comes by itself.
+                  (timer-create))))
+       ,@body)))
+
+(defun hive-feed-test-fail (_success error)
+  "Call ERROR: the store is busy."
+  (funcall error '(:code -32001 :name store_busy :text "Later")))
+
+(ert-deftest hive-feed-a-failed-snapshot-is-tried-again-ever-more-seldom ()
+  (hive-feed-test-with #'hive-feed-test-fail
+    (dotimes (_ 8) (hive-feed-refresh))
+    (should (equal '(2 4 8 16 32 60 60 60) (nreverse delays)))
+    ;; Meanwhile nobody is told that there is nothing.
+    (should-not (hive-feed-complete-p))))
+
+(ert-deftest hive-feed-after-a-success-it-begins-anew ()
+  (let ((answers (list #'hive-feed-test-fail #'hive-feed-test-fail
+                       (lambda (success _error) (funcall success '(:prompts [] :next_cursor nil)))
+                       #'hive-feed-test-fail)))
+    (hive-feed-test-with (lambda (success error) (funcall (pop answers) success error))
+      (dotimes (_ 3) (hive-feed-refresh))
+      (should (hive-feed-complete-p))
+      (hive-feed-refresh)
+      (should (equal '(2 4 2) (nreverse delays))))))
+
+(ert-deftest hive-feed-stopped-it-is-not-tried-again ()
+  (let ((cancelled nil))
+    (hive-feed-test-with #'hive-feed-test-fail
+      (cl-letf (((symbol-function 'cancel-timer) (lambda (timer) (push timer cancelled))))
+        (hive-feed-refresh)
+        (let ((timer hive-feed--timer))
+          (should timer)
+          (hive-feed-stop)
+          (should (equal (list timer) cancelled))
+          (should-not hive-feed--timer)
+          (should (hive-feed-complete-p)))))))
+
+(ert-deftest hive-feed-without-a-connection-the-next-one-fetches ()
+  (hive-feed-test-with (lambda (_success error) (funcall error '(:code -1 :name disconnected :text "")))
+    (hive-feed-refresh)
+    (should-not delays)))
+
+;;; hive-feed-test.el ends here
