@@ -41,7 +41,9 @@ export function sentence(message: string): string {
 
 /** An error with a stable `code`; `details` carries what a program may want to act on. */
 export class HiveError extends Error {
+  /** Stable: what a program goes by. */
   readonly code: ErrorCode;
+  /** The ids and the like that the sentence speaks of. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}) {
