@@ -3,7 +3,7 @@
  * room for the storm of another process, takes down what is settled, and carries a click to the service that
  * every answer goes through.
  */
-import { type Popup, promptPopup, STORM, type Storm, stormPopup } from '../domain/popups.ts';
+import { type Popup, promptPopup, STORM, stormPopup } from '../domain/popups.ts';
 import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { answerFromPopups } from './popup-answers.ts';
@@ -11,19 +11,13 @@ import type { PopupParts, PopupParty } from './popups.ts';
 import type { PopupEnd, PopupOutcome, ShownPopup } from './ports.ts';
 
 export interface PopupBoard {
-  /** Shows prompts that were claimed together; returns before they are on the screen. */
-  show(prompts: readonly Prompt[], claim: Claim): void;
+  /** Shows prompts that were claimed together, of a storm that this process then holds; returns before they are on the screen. */
+  show(prompts: readonly Prompt[], storm: boolean): void;
   /** Another process shows the storm of the seat: what it stands for goes here. */
   giveWay(): void;
   /** The prompt is settled: its popup goes. */
   takeDown(ask_id: string): void;
   close(): Promise<void>;
-}
-
-/** When by the store's clock, and whether in a storm, which this process then holds. */
-export interface Claim {
-  at: string;
-  storm: boolean;
 }
 
 /** Writes what became of popups on the trail of their prompts; of how many, because nobody had done so. */
@@ -37,8 +31,6 @@ export type RecordPopups = (
 /** One popup on the screen, and the prompts of it that still wait. */
 interface Card {
   waiting: Map<string, Prompt>;
-  /** When it was claimed; of a storm, its newest claim. */
-  at: string;
   shown: Promise<ShownPopup>;
 }
 
@@ -74,7 +66,6 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
   /** Puts a popup on the screen; it can be taken down from now on. `failure` says why it could not be put there. */
   async function put(
     prompts: readonly Prompt[],
-    at: string,
     make: (preferences: Preferences) => Popup,
   ): Promise<{ card: Card; failure: string | null }> {
     let popup: Popup | undefined;
@@ -83,7 +74,7 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
       popup = make(preferences);
       return notifier.show(popup);
     });
-    const card: Card = { waiting: new Map(prompts.map((prompt) => [prompt.ask_id, prompt])), at, shown };
+    const card: Card = { waiting: new Map(prompts.map((prompt) => [prompt.ask_id, prompt])), shown };
     cards.add(card);
     const [oldest] = cards;
     if (cards.size > MAX_CARDS && oldest !== undefined) remove(oldest);
@@ -105,8 +96,8 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
     );
   }
 
-  async function showOne(prompt: Prompt, at: string): Promise<void> {
-    const { card, failure } = await put([prompt], at, (wishes) => promptPopup(prompt, wishes, open !== null));
+  async function showOne(prompt: Prompt): Promise<void> {
+    const { card, failure } = await put([prompt], (wishes) => promptPopup(prompt, wishes, open !== null));
     const recorded = await record([prompt], failure === null ? 'sent' : 'failed', failure);
     // Meanwhile a storm has taken it up, here or elsewhere: that is its popup.
     if (recorded === 0) remove(card);
@@ -134,8 +125,8 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
     if (settled.length > 0) await record(settled, 'suppressed', 'settled');
     const [first] = pending;
     if (first === undefined || unshown.length === 0) return;
-    clear(storm);
-    const { failure } = await put(pending, storm.at, (wishes) =>
+    clear(waits);
+    const { failure } = await put(pending, (wishes) =>
       pending.length === 1
         ? promptPopup(first, wishes, open !== null)
         : stormPopup(pending, wishes, open !== null),
@@ -148,13 +139,17 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
   }
 
   /** Takes down what a storm's one popup stands for. */
-  function clear({ since, at }: Storm): void {
-    for (const card of cards) if (card.at >= since && card.at <= at) remove(card);
+  function clear(inStorm: ReadonlySet<string>): void {
+    for (const card of cards)
+      if ([...card.waiting.keys()].some((ask_id) => inStorm.has(ask_id))) remove(card);
   }
 
   async function makeRoom(): Promise<void> {
-    const storm = await store.read((tx) => tx.popups.storm(seat));
-    if (storm !== null && storm.held_by !== name) clear(storm);
+    const claims = await store.read(async (tx) => {
+      const storm = await tx.popups.storm(seat);
+      return storm === null || storm.held_by === name ? [] : tx.popups.inStorm(seat, storm);
+    });
+    clear(new Set(claims.map(({ ask_id }) => ask_id)));
   }
 
   async function finish(card: Card, popup: Popup, end: PopupEnd): Promise<void> {
@@ -168,9 +163,9 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
   }
 
   return {
-    show(prompts, { at, storm }) {
+    show(prompts, storm) {
       if (!storm) {
-        for (const prompt of prompts) run(showOne(prompt, at));
+        for (const prompt of prompts) run(showOne(prompt));
         return;
       }
       const now = Date.now();

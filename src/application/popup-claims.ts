@@ -19,13 +19,11 @@ export interface Claims {
   shown: readonly Prompt[];
   /** Not to be had yet, and when to look again (milliseconds since the epoch). */
   again: ReadonlyMap<string, number>;
-  /** When, by the store's clock. */
-  at: string;
   /** Whether what is shown belongs to a storm, which this process then holds. */
   storm: boolean;
 }
 
-export const NOTHING: Claims = { shown: [], again: new Map(), at: '', storm: false };
+export const NOTHING: Claims = { shown: [], again: new Map(), storm: false };
 
 /** Claims the popups of these prompts; `suppress` puts on the trail what is claimed and not wanted. */
 export async function claimPopups(
@@ -62,7 +60,7 @@ export async function claimPopups(
     if (verdict.show) shown.push(prompt);
     else await suppress(tx, prompt, 'suppressed', verdict.reason);
   }
-  return { shown, again, at: tx.now, storm: await joinStorm(tx, seat, standing, shown) };
+  return { shown, again, storm: await joinStorm(tx, seat, standing, shown) };
 }
 
 async function claimOne(tx: WriteTx, ask_id: string, { seat, name }: PopupParty): Promise<boolean> {

@@ -139,7 +139,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       const found = await Promise.all(ids.map((ask_id) => tx.prompts.get(ask_id)));
       return found.some((prompt) => prompt?.status === 'pending' && concerns(prompt, names, tx.now));
     });
-    const { shown, again, at, storm } = waits
+    const { shown, again, storm } = waits
       ? await store.write((tx) => claimPopups(tx, ids, party, record))
       : NOTHING;
     retries.worked();
@@ -149,7 +149,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       else due.set(ask_id, at);
     }
     schedule();
-    if (shown.length > 0) board.show(shown, { at, storm });
+    if (shown.length > 0) board.show(shown, storm);
   }
 
   function isStormOfAnother({ type, data }: HiveEvent): boolean {

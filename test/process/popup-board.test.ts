@@ -1,47 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { startPopups } from '../../src/application/popups.ts';
-import type { Notifier, PopupEnd } from '../../src/application/ports.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import type { Popup } from '../../src/domain/popups.ts';
+import { STORM } from '../../src/domain/popups.ts';
+import { ageClaims, type FakeNotifier, fakeNotifier, standing } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
+import { recorded } from '../support/popup-trail.ts';
+import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 expectNothingLeft();
 
-interface Card extends Popup {
-  end(end: PopupEnd): void;
-  closed: boolean;
-}
-
-/** A desktop that remembers what was put on it. */
-function fakeNotifier(): Notifier & { cards: Card[]; delay: Promise<void> } {
-  const cards: Card[] = [];
-  return {
-    cards,
-    delay: Promise.resolve(),
-    async show(popup) {
-      const { promise: outcome, resolve: end } = Promise.withResolvers<PopupEnd>();
-      const card = { ...popup, end, closed: false };
-      cards.push(card);
-      await this.delay;
-      return {
-        outcome,
-        close() {
-          card.closed = true;
-          end({ kind: 'closed' });
-        },
-      };
-    },
-    async close() {
-      for (const { end } of cards) end({ kind: 'closed' });
-    },
-  };
-}
-
 let hive: Hive;
-let notifier: ReturnType<typeof fakeNotifier>;
+let notifier: FakeNotifier;
 
 async function desk(parts: Partial<Hive> = {}): Promise<() => Promise<void>> {
   const party = { seat: 'ada@home', name: 'desk-1', desk_id: 'desk-1', open: null };
@@ -143,6 +115,20 @@ describe('prompts that trickle in', () => {
     await stop();
   });
 
+  it('are no storm at a slower pace: what comes after it is a popup of its own again', async () => {
+    const store = tempStore();
+    hive = await openTestHive(store);
+    const stop = await desk();
+    for (const n of [1, 2, 3, 4]) await ask(hive, { question: `${n}?` });
+    await eventually(() => notifier.cards.at(-1)?.title === '4 questions wait for you');
+    ageClaims(store, STORM.window_ms);
+    const { ask_id } = await ask(hive, { question: '5?' });
+    await eventually(() => notifier.cards.at(-1)?.body === '5?');
+    await recorded(hive, ask_id);
+    expect(standing(notifier).map(({ kind }) => kind)).toEqual(['storm', 'prompt']);
+    await stop();
+  });
+
   it('are recorded even when the process ends before the storm was shown', async () => {
     const stop = await desk();
     const asked = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => ask(hive, { question: `${n}?` })));
@@ -152,5 +138,44 @@ describe('prompts that trickle in', () => {
       const events = await hive.store.read((tx) => tx.events.of(ask_id, 10));
       expect(events.filter((event) => event.type === 'prompt/popup')).toHaveLength(1);
     }
+  });
+});
+
+describe('a process that ends', () => {
+  it('leaves no popup of a prompt that it was claiming just then, and the trail says why', async () => {
+    const gate = Promise.withResolvers<void>();
+    let isWriting = false;
+    const write: Hive['store']['write'] = async (work) => {
+      isWriting = true;
+      const result = await hive.store.write(work);
+      await gate.promise;
+      return result;
+    };
+    const stop = await desk({ store: { ...hive.store, write } });
+    const { ask_id } = await ask(hive);
+    await eventually(() => isWriting);
+    const stopped = stop();
+    await sleep(50);
+    gate.resolve();
+    await stopped;
+    expect(notifier.isClosed).toBe(true);
+    expect(standing(notifier)).toEqual([]);
+    expect(await recorded(hive, ask_id)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('has ended'),
+    });
+  });
+
+  it('takes down what was on its way to the screen', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    notifier.delay = promise;
+    const stop = await desk();
+    await ask(hive);
+    await cards(1);
+    const stopped = stop();
+    await sleep(50);
+    resolve();
+    await stopped;
+    expect(standing(notifier)).toEqual([]);
   });
 });

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, noteArrivals, promptPopup, STORM, stormPopup } from '../../src/domain/popups.ts';
+import {
+  decide,
+  holderUntil,
+  isStormy,
+  noteArrivals,
+  promptPopup,
+  STORM,
+  stormPopup,
+} from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES, type Preferences, preferencesFrom } from '../../src/domain/preferences.ts';
 import { type Asker, type AskRequest, createPrompt } from '../../src/domain/prompt-asking.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -160,6 +168,36 @@ describe('a storm', () => {
         }
       }),
     );
+  });
+});
+
+describe('a storm of a seat', () => {
+  const standing = { held_by: 'desk-1', since: NOW, at: NOW };
+  const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();
+
+  it('begins with the fourth claim in the window, whatever was before', () => {
+    for (const before of [null, { ...standing, at: later(-3_600_000) }])
+      expect([1, 2, 3, 4, 5].map((recent) => isStormy(before, recent, NOW, NOW))).toEqual([
+        false,
+        false,
+        false,
+        true,
+        true,
+      ]);
+  });
+
+  it('takes up what was asked within two seconds of its newest claim, also when that is claimed later', () => {
+    expect(isStormy(standing, 1, later(1_999), later(1_999))).toBe(true);
+    expect(isStormy(standing, 1, later(1_999), later(3_999))).toBe(true);
+    expect(isStormy(standing, 1, later(2_000), later(2_000))).toBe(false);
+  });
+
+  it('that is over takes up nothing, not even a question older than itself', () => {
+    expect(isStormy(standing, 1, later(-1), later(4_000))).toBe(false);
+  });
+
+  it("is its holder's for two seconds after each claim", () => {
+    expect(holderUntil(standing)).toBe(Date.parse(NOW) + 2_000);
   });
 });
 
