@@ -75,9 +75,12 @@ Off unless you turn it on: a click is quickly done."
 (defcustom hive-permission-rules nil
   "What agents may do, or may not, without asking you.
 A list of rules, each a plist: :decision is \"allow\" or \"deny\",
-:tool the name of a tool, and :input, :project, :source, :name and
-:note may be left out.  A `*' in :tool and :input stands for any
-characters.  One rule that denies wins over all that allow.
+:tool the name of a tool, and :input, :project, :source, :machine,
+:name and :note may be left out.  A `*' in :tool, :input and :machine
+stands for any characters.  One rule that denies wins over all that
+allow.  :machine, \"token:NAME\", is for agents that come over HTTP;
+without it a rule that allows is for agents of this machine only,
+one that denies for all.
 
     (setq hive-permission-rules
           \='((:decision \"allow\" :tool \"Bash\" :input \"npm test *\")
@@ -92,6 +95,7 @@ in the log."
                                           (:tool string) (:input string) (:project string)
                                           (:source (choice (const "main") (const "bg")
                                                            (const "fork")))
+                                          (:machine string)
                                           (:name string) (:note string)))))
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)

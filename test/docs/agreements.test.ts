@@ -6,6 +6,7 @@ import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
+import { readRules } from '../../src/domain/permission-rules.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
@@ -156,6 +157,15 @@ describe('environment variables', () => {
 });
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
+  test('Emacs offers every field of a permission rule, and no other', () => {
+    const type = /\(repeat \(plist :options \(([\s\S]*?)\)\)\)\)\n/.exec(
+      read('elisp/hive-attention.el'),
+    )?.[1];
+    const fields = [...(type ?? '').matchAll(/\(:([a-z_]+) /g)].map(([, name]) => name);
+    const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
+    expect(fields.sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
+  });
+
   test('Emacs wants the Node that package.json wants', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
     const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-program.el'))?.[1];
