@@ -39,12 +39,37 @@
 
 ;;;; Rows
 
+(defconst hive-list--narrow 80
+  "In a window with fewer columns than this, some are left out.")
+
+(defvar-local hive-list--few nil "Non-nil while source, project and kind are left out.")
+
+(defun hive-list--columns (all)
+  "Return those of ALL, one for each column, that are shown, as a vector."
+  (pcase-let ((`(,sign ,agent ,source ,project ,kind . ,rest) all))
+    (vconcat (list sign agent) (unless hive-list--few (list source project kind)) rest)))
+
 (defun hive-list--format ()
   "Return the columns of the view that is shown."
-  (vector '("" 1 nil) '("Agent" 16 t) '("Source" 6 t) '("Project" 16 t) '("Kind" 4 t)
-          '("Age" 5 nil :right-align t)
-          (list (if (eq hive-list--view 'waiting) "Expires" "Ended") 7 nil :right-align t)
-          '("Question" 0 t)))
+  (hive-list--columns
+   (list '("" 1 nil) '("Agent" 16 t) '("Source" 6 t) '("Project" 16 t) '("Kind" 4 t)
+         '("Age" 5 nil :right-align t)
+         (list (if (eq hive-list--view 'waiting) "Expires" "Ended") 7 nil :right-align t)
+         (list (if (eq hive-list--view 'waiting) "Question" "Outcome, question") 0 t))))
+
+(defun hive-list--fit (&rest _)
+  "Show the columns for which the narrowest window of the list has room."
+  (let* ((windows (get-buffer-window-list nil nil t))
+         (few (and windows
+                   (< (apply #'min (mapcar #'window-width windows)) hive-list--narrow))))
+    (when (and windows (not (eq few hive-list--few)))
+      (setq hive-list--few few
+            tabulated-list-format (hive-list--format))
+      (unless (cl-find (car tabulated-list-sort-key) tabulated-list-format
+                       :key #'car :test #'equal)
+        (setq tabulated-list-sort-key nil))
+      (tabulated-list-init-header)
+      (hive-list--print))))
 
 (defun hive-list--face (prompt)
   "Return the face of the row of PROMPT."
@@ -58,35 +83,48 @@
   (if (hive-prompt-snoozed-p prompt) "z"
     (pcase (hive-prompt-rank prompt) (0 "!") (2 "·") (_ " "))))
 
+(defun hive-list--outcome (prompt)
+  "Return what became of PROMPT in a few words, or nil when nothing is to be said."
+  (let* ((late (plist-get prompt :late_response))
+         (answer (or late (and (plist-get prompt :decision) prompt)))
+         (by (lambda (thing) (hive-text-line (or (plist-get thing :by) "") 30))))
+    ;; An expired or cancelled question has no decision: what came late is called so.
+    (cond (answer (format "%s%s (%s)" (if late "late: " "")
+                          (hive-text-line (plist-get answer :decision) 60)
+                          (funcall by answer)))
+          ((equal (plist-get prompt :status) "cancelled")
+           (concat "cancelled"
+                   (if (plist-get prompt :by) (concat " by " (funcall by prompt)) "")
+                   ;; That a human did it, the name says.
+                   (if (member (plist-get prompt :cancel_reason) '(nil "human" "unknown")) ""
+                     (format " (%s)" (string-replace
+                                      "_" " " (hive-text-line (plist-get prompt :cancel_reason)
+                                                              30)))))))))
+
 (defun hive-list--question (prompt)
-  "Return the last column of PROMPT: the question, and what was decided."
+  "Return the last column of PROMPT: what was decided, then the question.
+In this order, since the end of a long question is out of sight."
   (let ((question (hive-text-line (plist-get prompt :question) 200))
-        (answer (or (plist-get prompt :late_response)
-                    (and (plist-get prompt :decision) prompt))))
-    (cond (answer
-           (concat (hive-text-line question 60) " → "
-                   (hive-text-line (plist-get answer :decision) 100)
-                   "  (" (hive-text-line (plist-get answer :by) 30) ")"))
-          ((plist-get prompt :cancel_reason)
-           (concat (hive-text-line question 100) "  ("
-                   (hive-text-line (plist-get prompt :cancel_reason) 30) ")"))
-          (t (concat (hive-human-note prompt) question)))))
+        (outcome (hive-list--outcome prompt)))
+    (if outcome (concat "→ " outcome "  " question)
+      (concat (hive-human-note prompt) question))))
 
 (defun hive-list--row (prompt)
   "Return the row of PROMPT, as `tabulated-list-entries' wants it."
   (let ((face (hive-list--face prompt)))
     (cl-flet ((cell (text) (propertize text 'face face)))
       (list (plist-get prompt :ask_id)
-            (vector (cell (hive-list--sign prompt))
-                    (cell (hive-text-line (plist-get prompt :agent) 30))
-                    (cell (hive-text-line (plist-get prompt :source) 6))
-                    (cell (hive-text-line (plist-get prompt :project) 30))
-                    (cell (if (equal (plist-get prompt :kind) "permission") "perm" ""))
-                    (cell (hive-text-age (plist-get prompt :created_at)))
-                    (cell (if (hive-prompt-pending-p prompt)
-                              (hive-text-until (plist-get prompt :expires_at))
-                            (hive-text-age (plist-get prompt :settled_at))))
-                    (cell (hive-list--question prompt)))))))
+            (hive-list--columns
+             (list (cell (hive-list--sign prompt))
+                   (cell (hive-text-line (plist-get prompt :agent) 30))
+                   (cell (hive-text-line (plist-get prompt :source) 6))
+                   (cell (hive-text-line (plist-get prompt :project) 30))
+                   (cell (if (equal (plist-get prompt :kind) "permission") "perm" ""))
+                   (cell (hive-text-age (plist-get prompt :created_at)))
+                   (cell (if (hive-prompt-pending-p prompt)
+                             (hive-text-until (plist-get prompt :expires_at))
+                           (hive-text-age (plist-get prompt :settled_at))))
+                   (cell (hive-list--question prompt))))))))
 
 (defun hive-list--print-row (id columns)
   "Print the row of ID with COLUMNS, and its mark."

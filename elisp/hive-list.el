@@ -83,6 +83,7 @@ turn pages.  The list follows what happens by itself."
   (setq truncate-lines t)
   (tabulated-list-init-header)
   (add-hook 'window-buffer-change-functions #'hive-list--appeared nil t)
+  (add-hook 'window-size-change-functions #'hive-list--resized nil t)
   (add-hook 'kill-buffer-hook #'hive-list--end nil t)
   (setq hive-list--timer (run-at-time 30 30 #'hive-list--tick (current-buffer))))
 
@@ -112,8 +113,16 @@ turn pages.  The list follows what happens by itself."
       (setq hive-list--soon nil)
       (hive-work-guarded #'hive-list--renew))))
 
+(defun hive-list--resized (window)
+  "Show the columns for which WINDOW has room, if the list is in it."
+  (when (window-live-p window)
+    (with-current-buffer (window-buffer window)
+      (when (derived-mode-p 'hive-list-mode)
+        (hive-work-guarded #'hive-list--fit)))))
+
 (defun hive-list--appeared (window)
   "Bring the list up to date when WINDOW comes to show it."
+  (hive-list--resized window)
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (and (derived-mode-p 'hive-list-mode) hive-list--stale)

@@ -25,6 +25,10 @@ Close it, and it stays closed until another question arrives."
                  (const left) (const right))
   :group 'hive-attention)
 
+(defconst hive-side--width 60
+  "How many columns the list has at the left or right of a frame.
+In a small frame it has half of it.")
+
 (defconst hive-side--patience 0.5
   "Seconds between two looks whether a busy human is free.")
 
@@ -50,6 +54,7 @@ Close it, and it stays closed until another question arrives."
                    (hive-list-buffer)
                    `((side . ,hive-side-window)
                      (window-height . 8)
+                     (window-width . ,(min hive-side--width (/ (frame-width) 2)))
                      (window-parameters (no-other-window . nil))))))))))
 
 (defun hive-side--changed ()

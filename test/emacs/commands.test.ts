@@ -117,7 +117,7 @@ describe('hive-list', () => {
 
   test('has a key for each view, and filters', async () => {
     await emacs.keys('2');
-    await emacs.until(/Merge two\? → yes/);
+    await emacs.until(/→ yes \(Ada\) +Merge two\?/);
     await emacs.keys('/', 't');
     await emacs.type('merge one');
     await emacs.keys('Enter');

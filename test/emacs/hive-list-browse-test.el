@@ -34,14 +34,28 @@
     (hive-test-call 'fake/change '(:ask_id "p2" :status "expired"
                                            :late_response (:decision "too late" :by "Ada")))
     (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
-    (pcase-dolist (`(,key . ,line) '(("2" . "Done\\? → yes  (Ada)") ("3" . "Late\\? → too late")
-                                     ("4" . "Late\\?") ("1" . "Open\\?")))
+    (pcase-dolist (`(,key . ,line) '(("2" . "→ yes (Ada)  Done\\?") ("3" . "→ late: too late (Ada)  Late\\?")
+                                     ("4" . "→ late: too late (Ada)  Late\\?") ("1" . "Open\\?")))
       (hive-list-test-key key)
       (hive-test-wait 5 (and (= 1 (length (hive-list-test-lines)))
                              (string-match-p line (car (hive-list-test-lines))))))
     (hive-list-test-key "5")
     (hive-test-wait 5 (null (hive-list-test-lines)))
     (should (string-match-p "cancelled" mode-line-process))))
+
+(ert-deftest hive-list-says-the-outcome-before-the-question ()
+  (cl-flet ((said (&rest fields)
+              (hive-list--question (apply #'hive-test-prompt :question (concat (make-string 150 ?q) "?") fields))))
+    (should (string-prefix-p "→ yes (root)  qqq" (said :status "responded" :decision "yes" :by "root")))
+    ;; What expired has no decision, whatever was said afterwards.
+    (should (string-prefix-p "→ late: yes (root)  qqq"
+                             (said :status "expired" :late_response '(:decision "yes" :by "root"))))
+    (should (string-prefix-p "qqq" (said :status "expired")))
+    (should (string-prefix-p "→ cancelled by root  qqq" (said :status "cancelled" :by "root" :cancel_reason "human")))
+    (should (string-prefix-p "→ cancelled by Codex-1 (answered elsewhere)  qqq"
+                             (said :status "cancelled" :by "Codex-1" :cancel_reason "answered_elsewhere")))
+    (should (string-prefix-p "→ late: yes (root)  qqq"
+                             (said :status "cancelled" :by "Ada" :late_response '(:decision "yes" :by "root"))))))
 
 (ert-deftest hive-list-filters-by-agent-project-kind-and-text ()
   (hive-list-test-desk '((:ask_id "p1" :agent "Codex-1" :question "One?" :project "rocket")

@@ -150,4 +150,38 @@
       (should-error (call-interactively (key-binding (kbd "a"))) :type 'user-error)
       (call-interactively (key-binding (kbd "g"))))))
 
+;;;; Narrow windows
+
+(defun hive-list-test-columns ()
+  "Return the titles of the columns."
+  (mapcar #'car (append tabulated-list-format nil)))
+
+(ert-deftest hive-list-in-a-narrow-window-has-room-for-the-question ()
+  (hive-list-test
+    (hive-model-put-prompt (hive-test-prompt :question "Which one?" :project "rocket" :kind "permission"))
+    (hive-list)
+    (delete-other-windows)
+    (cl-letf* ((width 60) ((symbol-function 'window-width) (lambda (&rest _) width)))
+      (hive-list--resized (selected-window)) ; batch Emacs has no redisplay
+      (should (equal '("" "Agent" "Age" "Expires" "Question") (hive-list-test-columns)))
+      (should (string-match-p "Claude-abc12 .*Which one\\?" (car (hive-list-test-lines))))
+      (should-not (string-match-p "rocket\\|perm\\|main" (car (hive-list-test-lines))))
+      (should (< (string-match "Which" (car (hive-list-test-lines))) 40))
+      ;; What is changed line by line has the same columns.
+      (hive-model-put-prompt (hive-test-prompt :question "Another?"))
+      (hive-list--update)
+      (let ((updated (buffer-string)))
+        (hive-list--print)
+        (should (equal updated (buffer-string))))
+      ;; A column that is gone sorts nothing any more.
+      (setq width 100)
+      (hive-list--resized (selected-window))
+      (should (equal '("" "Agent" "Source" "Project" "Kind" "Age" "Expires" "Question") (hive-list-test-columns)))
+      (should (string-match-p "rocket" (buffer-string)))
+      (setq tabulated-list-sort-key '("Project"))
+      (setq width 60)
+      (hive-list--resized (selected-window))
+      (should-not tabulated-list-sort-key)
+      (should (= 2 (length (hive-list-test-lines)))))))
+
 ;;; hive-list-test.el ends here

@@ -1,0 +1,33 @@
+;;; hive-side-test.el --- The list at the side of a frame  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-list-test-help)
+(require 'hive-side)
+(require 'hive-test-help)
+
+(defun hive-side-test-action (side)
+  "Return how the list is displayed at SIDE, an alist."
+  (let ((hive-side-window side) (hive-side--window nil) (action nil))
+    (cl-letf (((symbol-function 'display-buffer-in-side-window)
+               (lambda (_buffer alist) (setq action alist) nil))
+              ((symbol-function 'hive-notify-busy-p) #'ignore)
+              ((symbol-function 'frame-width) (lambda (&rest _) 110)))
+      (hive-side--open))
+    action))
+
+(ert-deftest hive-side-at-the-left-and-right-there-is-room-for-the-question ()
+  (hive-list-test
+    (hive-model-put-prompt (hive-test-prompt))
+    (dolist (side '(left right))
+      (let ((action (hive-side-test-action side)))
+        (should (eq side (alist-get 'side action)))
+        ;; Half of a frame of 110, which is less than the 60 of a wide one.
+        (should (= 55 (alist-get 'window-width action)))))))
+
+(provide 'hive-side-test)
+;;; hive-side-test.el ends here
