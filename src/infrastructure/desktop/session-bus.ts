@@ -5,13 +5,20 @@
 import { existsSync } from 'node:fs';
 import { type Environment, runProgram } from './children.ts';
 
-/** The bus's address, or null where there is none; `disabled:` is the custom for wanting none. */
-export function sessionBus(env: Environment, uid: number = process.getuid?.() ?? 0): string | null {
+/**
+ * The bus's address, or null where there is none; `disabled:` is the custom for wanting none. `users` is the folder with
+ * one folder of each user who has logged in, named by the number.
+ */
+export function sessionBus(
+  env: Environment,
+  uid: number = process.getuid?.() ?? 0,
+  users = '/run/user',
+): string | null {
   const given = env['DBUS_SESSION_BUS_ADDRESS'];
   if (given === 'disabled:') return null;
   if (given !== undefined && given !== '') return given;
   const runtime = env['XDG_RUNTIME_DIR'];
-  const places = [...(runtime === undefined || runtime === '' ? [] : [runtime]), `/run/user/${uid}`];
+  const places = [...(runtime === undefined || runtime === '' ? [] : [runtime]), `${users}/${uid}`];
   const found = places.map((folder) => `${folder}/bus`).find((socket) => existsSync(socket));
   return found === undefined ? null : `unix:path=${found}`;
 }
