@@ -1,5 +1,6 @@
 /** `hive poll`: look whether the human has answered. Looking changes nothing and may be repeated. */
 import type { Command } from 'commander';
+import { fittingCount } from '../adapters/fitting.ts';
 import type { Hive } from '../application/hive.ts';
 import type { Open } from '../application/prompts.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -27,6 +28,9 @@ async function poll(hive: Hive, ids: string[], options: Format): Promise<ExitCod
   return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 
+/** What an agent's shell passes on to its model whole: Claude Code cuts what a command prints at 30,000 characters. */
+const SHELL_BYTES = 28 * 1024;
+
 export interface ReportOptions extends Format {
   caller: Caller;
   carrier: string;
@@ -39,9 +43,12 @@ export interface ReportOptions extends Format {
 /** Hands over what is the caller's, prints all, and says by the exit code where they stand. */
 export async function report(
   hive: Hive,
-  prompts: readonly Prompt[],
+  given: readonly Prompt[],
   { caller, carrier, single, open, json }: ReportOptions,
 ): Promise<ExitCode> {
+  // What is handed over counts as read with the next command: no more than an agent gets to see. What it names it wants whole.
+  const isCut = open !== undefined && caller.agent_because !== null;
+  const prompts = isCut ? given.slice(0, fittingCount(given.map(promptJson), SHELL_BYTES)) : given;
   const own = prompts.filter((prompt) => prompt.status !== 'pending' && isForCaller(prompt, caller));
   const handed = await hive.delivery.hand(
     own.map((prompt) => prompt.ask_id),
@@ -49,7 +56,7 @@ export async function report(
     caller.session_id,
   );
   const delivered = new Map(handed.map((delivery) => [delivery.prompt.ask_id, delivery]));
-  const more = open === undefined ? null : beyond(open);
+  const more = open === undefined ? null : beyond({ ...open, prompts });
   const shown = prompts.map((prompt) => delivered.get(prompt.ask_id) ?? { prompt, repeated: false });
   if (json === true) {
     const views = shown.map(({ prompt, repeated }) => ({
@@ -69,7 +76,11 @@ export async function report(
 }
 
 /** What is open besides what is listed; null when that is nothing. */
-function beyond({ prompts, settled, pending }: Open): { settled: number; pending: number } | null {
+function beyond({
+  prompts,
+  settled,
+  pending,
+}: Omit<Open, 'prompts'> & { prompts: readonly Prompt[] }): { settled: number; pending: number } | null {
   const listed = prompts.filter(({ status }) => status === 'pending').length;
   const more = { settled: settled - (prompts.length - listed), pending: pending - listed };
   return more.settled + more.pending === 0 ? null : more;

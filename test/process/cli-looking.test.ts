@@ -62,6 +62,30 @@ describe('looking', () => {
     expect(answered.json()).not.toHaveProperty('more');
   });
 
+  it('shows an agent no more at once than its shell passes on, and hands no more over', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = shell(store, { HIVE_AGENT: 'agent-1' });
+    const session = await introduce(hive, 'agent-1');
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      const { prompt } = await hive.prompts.ask({ question: `Question ${n}?` }, session);
+      await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'x'.repeat(20_000), actor: HUMAN });
+      ids.push(prompt.ask_id);
+    }
+    for (const [n, ask_id] of ids.entries()) {
+      const { out, json } = await agent.hive('poll', '--json');
+      expect(out.length).toBeLessThan(30_000);
+      expect(json().prompts).toMatchObject([{ ask_id, decision: 'x'.repeat(20_000) }]);
+      expect(json().more).toEqual(n === 2 ? undefined : { settled: 2 - n, pending: 0 });
+      const handed = await Promise.all(
+        ids.map(async (id) => (await hive.prompts.get(id)).handed_at !== null),
+      );
+      expect(handed.filter(Boolean)).toHaveLength(n + 1);
+    }
+    expect((await agent.hive('poll', ...ids, '--json')).json().prompts).toHaveLength(3);
+  });
+
   it('waits without an id, with --all, until nothing is pending', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
