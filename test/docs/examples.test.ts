@@ -4,6 +4,8 @@
  * Lisp are read or run by what takes them. A block that cannot run here carries a comment in front of it:
  *
  *     <!-- not run: REASON -->        <!-- with: a human who takes the first option -->
+ *
+ * What is indented instead is a synopsis or a drawing: nothing that somebody would copy escapes.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -11,7 +13,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readRules } from '../../src/domain/permission-rules.ts';
-import { childEnvironment, HIVE } from '../support/children.ts';
+import { childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -51,10 +53,43 @@ test('every block is run or says why not, and few are not', () => {
     .reduce((sum, count) => sum + count, 0);
   expect(BLOCKS.length).toBe(fences);
   // One more is a decision: raise the number with it.
-  expect(BLOCKS.filter((block) => block.not_run !== null).map(({ page }) => page)).toHaveLength(11);
+  expect(BLOCKS.filter((block) => block.not_run !== null).map(({ page }) => page)).toHaveLength(10);
   const languages = new Set(RUN.map(({ language }) => language));
   // Without a language it is a drawing; Markdown and nginx are for others to read; js is run by library.test.ts.
-  expect([...languages].sort()).toEqual(['', 'js', 'json', 'markdown', 'nginx', 'sh', 'sql', 'text']);
+  expect([...languages].sort()).toEqual([
+    '',
+    'elisp',
+    'js',
+    'json',
+    'markdown',
+    'nginx',
+    'sh',
+    'sql',
+    'text',
+  ]);
+});
+
+/** The indented blocks of a page: lines behind four spaces after an empty one, outside every fence. */
+function indentedOf(page: string): string[] {
+  const text = readPage(page).replace(/^```[\s\S]*?^```$/gm, '');
+  return [...text.matchAll(/(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+/g)].map(([block]) => block);
+}
+
+/** Commands with placeholders, or beside them what they do; nothing in it is a value. */
+function isSynopsis(block: string): boolean {
+  const commands = block.split('\n').filter((line) => /^ {4}\S/.test(line));
+  return (
+    commands.every((line) => /^ {4}(?:hive|npm run) [a-z]/.test(line)) && !/['"]|:\/\/|(?<=\s)\//.test(block)
+  );
+}
+
+test('what is indented is a synopsis or a drawing', () => {
+  const others = PAGES.flatMap((page) =>
+    indentedOf(page)
+      .filter((block) => !isSynopsis(block) && !/[─▶│┐]/.test(block))
+      .map((block) => `${page}: ${block}`),
+  );
+  expect(others).toEqual([]);
 });
 
 /** A home in which `hive` is on the PATH, and what the examples call their own. */
@@ -65,6 +100,11 @@ function sandbox(): { home: string; env: Record<string, string>; store: string }
   symlinkSync(HIVE, join(bin, 'hive'));
   writeFileSync(join(home, 'deploy'), '#!/bin/sh\necho deployed\n');
   chmodSync(join(home, 'deploy'), 0o755);
+  // The Emacs that emacsclient reaches has the buffer of a project called demo.
+  const buffer = '"*hive-shared: demo*"';
+  const show = `(with-current-buffer ${buffer} (princ (buffer-string)))`;
+  const evaluate = `emacs -Q --batch --eval '(get-buffer-create ${buffer})' --eval "$2" --eval '${show}'`;
+  writeFileSync(join(bin, 'emacsclient'), `#!/bin/sh\n${evaluate}\n`, { mode: 0o755 });
   const store = join(home, 'state', 'hive.db');
   const env = childEnvironment(store, { HOME: home });
   return { home, store, env: { ...env, PATH: `${bin}:${env['PATH']}` } };
@@ -153,6 +193,42 @@ describe('commands', () => {
     }, 10);
     void desk.child.exited.then(() => clearInterval(timer));
   }
+});
+
+describe('Lisp', () => {
+  /** What fetches the package, and where it lies: in the tests, in this checkout. */
+  const PLACES = /:(?:vc|straight|load-path) (?:\((?:[^()]|\([^()]*\))*\)|"…")|"…"/g;
+  /** Of use-package, which Emacs has since 29, as much as the documents use. */
+  const USE_PACKAGE = `(unless (require 'use-package nil t)
+    (defmacro use-package (name &rest words)
+      (let (forms keyword)
+        (dolist (word words)
+          (cond ((keywordp word) (setq keyword word))
+                ((eq keyword :config) (push word forms))))
+        \`(progn (require ',name) ,@(nreverse forms)))))`;
+
+  test.each(RUN.filter(({ language }) => language === 'elisp'))(
+    'turns hive-mode on ($page)',
+    { timeout: 60_000 },
+    async ({ text }) => {
+      const { home, env } = sandbox();
+      const path = JSON.stringify(join(ROOT, 'elisp'));
+      const here = text.replace(PLACES, (place) => (place === '"…"' ? path : `:load-path ${path}`));
+      expect(here).not.toBe(text);
+      const forms = [...here.matchAll(/^\((?:.|\n(?!\())*/gm)].map(([form]) => form);
+      const turnsOn = forms.map((form) =>
+        form.includes('(hive-mode 1)') ? `${form} (princ (if hive-mode "on " "off ")) (hive-mode -1)` : form,
+      );
+      writeFileSync(
+        join(home, 'init.el'),
+        `(add-to-list 'load-path ${path})${USE_PACKAGE}\n${turnsOn.join('\n')}`,
+      );
+      const emacs = spawnChild('emacs', ['-Q', '--batch', '-l', join(home, 'init.el')], env);
+      expect(await outputOf(emacs)).toBe(
+        'on '.repeat(forms.filter((form) => form.includes('(hive-mode 1)')).length),
+      );
+    },
+  );
 });
 
 describe('data', () => {
