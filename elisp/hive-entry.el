@@ -36,6 +36,15 @@ they reach the store is part of what they say.  Compare by `equal'."
                        (plist-get (hive-place-of directory) :project_dir))
                   'everyone)))))
 
+(defun hive-entry-first (entries)
+  "Return those of ENTRIES, oldest first, which wait for no other of them.
+They are the first about their subject each."
+  (let ((subjects (make-hash-table :test #'equal)))
+    (cl-loop for entry in entries
+             for subject = (hive-entry-subject entry)
+             unless (gethash subject subjects)
+             do (puthash subject t subjects) and collect entry)))
+
 (defun hive-entry-record (entry)
   "Return the record of ENTRY itself."
   (list :entry "answer"

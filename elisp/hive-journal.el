@@ -159,6 +159,14 @@ Without RECORDS there is no file."
        new nil)
       (rename-file new file t))))
 
+(defun hive-journal-own ()
+  "Return the names of our files that are there, adopted ones too."
+  (and (file-directory-p hive-outbox-directory)
+       (cl-remove-if-not (lambda (file)
+                           (string-prefix-p (hive-journal--owner)
+                                            (file-name-nondirectory file)))
+                         (directory-files hive-outbox-directory t hive-journal--name))))
+
 (defun hive-journal-adopt ()
   "Make the files of dead Emacsen ours; return their new names."
   (let (adopted)

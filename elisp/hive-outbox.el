@@ -91,20 +91,23 @@ the kill ring and an error says that nothing was sent."
     (hive-outbox-flush)
     entry))
 
+(defun hive-outbox--take (file)
+  "Take over the entries of FILE.
+A file that cannot be read stays as it is, for the next time."
+  (let ((entries (hive-entry-load file)))
+    (setq hive-outbox--entries (append hive-outbox--entries entries))
+    (dolist (entry entries)
+      (when (eq 'pending (hive-entry-state entry))
+        (hive-model-set-answered (hive-entry-ask-id entry) t)))
+    (hive-outbox--compact file)))
+
 (defun hive-outbox-open ()
   "Take over what dead Emacsen left, and what this one left before."
-  (let* ((known (delete-dups (mapcar #'hive-entry-file hive-outbox--entries)))
-         (own (hive-journal-file))
-         (files (append (hive-journal-adopt)
-                        (and (file-exists-p own) (not (member own known))
-                             (list own)))))
-    (dolist (file files)
-      (let ((entries (hive-work-guarded #'hive-entry-load file)))
-        (setq hive-outbox--entries (append hive-outbox--entries entries))
-        (dolist (entry entries)
-          (when (eq 'pending (hive-entry-state entry))
-            (hive-model-set-answered (hive-entry-ask-id entry) t)))
-        (hive-work-guarded #'hive-outbox--compact file)))
+  (hive-journal-adopt)
+  (let ((files (cl-set-difference (hive-journal-own)
+                                  (mapcar #'hive-entry-file hive-outbox--entries)
+                                  :test #'equal)))
+    (dolist (file files) (hive-work-guarded #'hive-outbox--take file))
     (when files
       ;; What a dead Emacs left is older than what this one has.
       (setq hive-outbox--entries
@@ -138,22 +141,13 @@ A new connection makes good what the last one failed at."
     (setf (hive-entry-not-before entry) 0))
   (hive-outbox-flush))
 
-(defun hive-outbox--first ()
-  "Return the entries that may be sent next, oldest first.
-They are the first about their subject each; what comes after one
-of them waits until that is stored or rejected."
-  (let ((subjects (make-hash-table :test #'equal)))
-    (cl-loop for entry in hive-outbox--entries
-             for subject = (and (hive-outbox-sendable-p entry) (hive-entry-subject entry))
-             when (and subject (not (gethash subject subjects)))
-             do (puthash subject t subjects) and collect entry)))
-
 (defun hive-outbox-flush ()
   "Send the first entry whose time has come, unless one is on its way.
 Its settlement calls this again."
   (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
     (let* ((now (float-time))
-           (first (hive-outbox--first))
+           (first (hive-entry-first (cl-remove-if-not #'hive-outbox-sendable-p
+                                                      hive-outbox--entries)))
            (due (cl-find-if (lambda (entry)
                               (<= (hive-entry-not-before entry) now))
                             first)))

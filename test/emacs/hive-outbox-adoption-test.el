@@ -108,4 +108,17 @@
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a")))))
 
+(ert-deftest hive-outbox-a-file-that-cannot-be-read-now-is-read-the-next-time ()
+  (hive-outbox-test-offline
+    (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000 (hive-outbox-test-record "a"))
+    (cl-letf (((symbol-function 'hive-journal-read) (lambda (&rest _) (error "No file handles"))))
+      (hive-outbox-open))
+    (should-not (hive-outbox-entries 'pending))
+    (should (hive-outbox-test-files))
+    (hive-outbox-open)
+    (should (equal (hive-outbox-test-ids 'pending) '("a")))
+    ;; And only once.
+    (hive-outbox-open)
+    (should (equal (hive-outbox-test-ids 'pending) '("a")))))
+
 ;;; hive-outbox-adoption-test.el ends here

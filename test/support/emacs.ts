@@ -73,12 +73,7 @@ export async function openHome(): Promise<Home> {
       return { args, env, connected };
     },
     outboxFiles: () => (existsSync(outbox) ? readdirSync(outbox) : []),
-    async sidecarPid() {
-      const emacs = await terminals.at(-1)?.pid();
-      const child = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && isSidecarOf(pid, emacs));
-      if (child === undefined) throw new Error('Emacs has no sidecar');
-      return Number(child);
-    },
+    sidecarPid: async () => sidecarOf(await terminals.at(-1)?.pid()),
     async close() {
       await Promise.all([...terminals].map((terminal) => terminal.close()));
       await agent.close();
@@ -94,6 +89,13 @@ export async function openHome(): Promise<Home> {
 /** A string as Lisp reads it. */
 export function lisp(text: string): string {
   return `"${text.replaceAll(/[\\"]/g, '\\$&')}"`;
+}
+
+/** The process of the sidecar that the process `emacs` has started. */
+export function sidecarOf(emacs: number | undefined): number {
+  const child = readdirSync('/proc').find((pid) => /^\d+$/.test(pid) && isSidecarOf(pid, emacs));
+  if (child === undefined) throw new Error('Emacs has no sidecar');
+  return Number(child);
 }
 
 function isSidecarOf(pid: string, emacs: number | undefined): boolean {

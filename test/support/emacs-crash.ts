@@ -1,0 +1,195 @@
+/**
+ * Rounds of kill -9 with a real Emacs: it answers without pause through `hive-respond` into its outbox, and is
+ * killed with its sidecar at a random moment, in changing order. The Emacs of the next round adopts what the
+ * dead one left. What the echo area said was queued is stored exactly once, or is kept as rejected.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { type Random, randomOf } from '../chaos/random.ts';
+import { type Child, ROOT, spawnChild } from './children.ts';
+import { type Home, lisp, openHome, sidecarOf } from './emacs.ts';
+import { ask, openTestHive } from './hive.ts';
+import { eventually, sleep } from './wait.ts';
+
+/** So many questions wait at any time: more than Emacs answers while its sidecar is dead. */
+const WAITING = 40;
+/** Every so many questions free text is off: what is typed at first is refused for good. */
+const STRICT = 5;
+
+/** So many answers at least are given in each round, so that the rounds mean something. */
+const ANSWERS = 4;
+
+/** What the echo areas of all Emacsen said, by the text of the answer. */
+interface Books {
+  /** "queued": the answer is on the disk. */
+  queued: Set<string>;
+  /** "(stored)" */
+  stored: Set<string>;
+  /** Answers that were only in the file of a dead Emacs. */
+  adopted: number;
+}
+
+export async function emacsCrashRounds(rounds: number, seed: number): Promise<void> {
+  const home = await openHome();
+  const hive = await openTestHive(home.store);
+  const books: Books = { queued: new Set(), stored: new Set(), adopted: 0 };
+  const random = randomOf(seed, 'emacs');
+  const asking = askOn(hive);
+  try {
+    for (let round = 0; round < rounds; round += 1) await oneRound(home, round, random, books);
+    const last = startEmacs(home, '(while t (sleep-for 0.05))');
+    await eventually(() => existsSync(last.connected), 20_000, 'the connection of the last Emacs');
+    await eventually(() => outbox(home).pending.length === 0, 60_000, 'an empty outbox');
+    await last.emacs.kill('SIGKILL');
+    checkBooks(home, rounds, books);
+  } finally {
+    await asking.stop();
+    await home.close();
+  }
+}
+
+function startEmacs(home: Home, lispForm: string): { emacs: Child; connected: string } {
+  const { args, env, connected } = home.arguments("(require 'hive-answer-on)");
+  const load = ['-L', join(ROOT, 'test/emacs'), ...args, '--eval', lispForm];
+  return { emacs: spawnChild('emacs', ['-Q', '--batch', ...load], env), connected };
+}
+
+async function oneRound(home: Home, round: number, random: Random, books: Books): Promise<void> {
+  const { emacs } = startEmacs(home, `(hive-answer-on ${lisp(`round ${round}`)})`);
+  const queued = (): number => heard(emacs).queued.length;
+  const more = async (): Promise<void> => {
+    const before = queued();
+    await eventually(() => queued() > before, 20_000, 'another answer');
+  };
+  const working = (): boolean => heard(emacs).stored.length > 0 && queued() >= ANSWERS;
+  await eventually(working, 20_000, `${ANSWERS} answers in round ${round}`);
+  await sleep(random.between(0, 250));
+  const sidecar = sidecarOf(emacs.pid);
+  const kills = [() => process.kill(sidecar, 'SIGKILL'), () => process.kill(emacs.pid, 'SIGKILL')];
+  // In turn: the sidecar first, with answers that only the file has; Emacs first; one right after the other.
+  if (round % 3 === 1 || (round % 3 === 2 && random.chance(0.5))) kills.reverse();
+  kills[0]?.();
+  if (round % 3 === 0) await more();
+  if (round % 3 < 2) await sleep(random.between(0, 40));
+  try {
+    kills[1]?.();
+  } catch {} // A sidecar ends by itself when its Emacs has died.
+  await emacs.exited;
+  const said = heard(emacs);
+  for (const text of said.queued) books.queued.add(text);
+  for (const text of said.stored) books.stored.add(text);
+  books.adopted += outbox(home).pending.length;
+}
+
+/** What an Emacs has said so far: the texts that it called queued, and those that it called stored. */
+function heard(emacs: Child): { queued: string[]; stored: string[] } {
+  const said: { queued: string[]; stored: string[] } = { queued: [], stored: [] };
+  let typed = '';
+  for (const line of emacs.stderr().split('\n')) {
+    typed = /^typed (.+)$/.exec(line)?.[1] ?? typed;
+    if (/^Hive: (answer queued$|this question was .* is sent all the same)/.test(line))
+      said.queued.push(typed);
+    const stored = /^Answered [^:]+: (.+) \(stored\)$/.exec(line)?.[1];
+    if (stored !== undefined) said.stored.push(stored);
+  }
+  return said;
+}
+
+/** The answers in the files of the outbox, by their texts. */
+function outbox({ outbox: folder }: Home): { pending: string[]; rejected: string[] } {
+  const answers = new Map<string, { decision: string; rejected: boolean }>();
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [];
+  for (const line of files.flatMap((name) => read(join(folder, name)).split('\n'))) {
+    const record = parse(line);
+    if (record?.entry === 'answer')
+      answers.set(record.response_id, { decision: record.params.decision, rejected: false });
+    const known = answers.get(record?.response_id ?? '');
+    if (record?.entry === 'rejected' && known !== undefined) known.rejected = true;
+    if (record?.entry === 'acked') answers.delete(record.response_id);
+  }
+  const texts = (rejected: boolean): string[] =>
+    [...answers.values()].filter((one) => one.rejected === rejected).map(({ decision }) => decision);
+  return { pending: texts(false), rejected: texts(true) };
+}
+
+/** A file that Emacs renames or deletes meanwhile is read the next time. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+interface OutboxRecord {
+  entry: string;
+  response_id: string;
+  params: { decision: string };
+}
+
+/** A line that a crash tore is no record. */
+function parse(line: string): OutboxRecord | null {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps questions waiting until it is stopped. */
+function askOn(hive: Hive): { stop(): Promise<void> } {
+  let going = true;
+  let asked = 0;
+  const work = (async () => {
+    while (going) {
+      const waiting = await hive.store.read((tx) => tx.prompts.count({ status: 'pending' }));
+      for (let missing = WAITING - waiting; going && missing > 0; missing -= 1) {
+        asked += 1;
+        const strict = asked % STRICT === 0 ? { options: [`Yes to ${asked}`], allow_free_text: false } : {};
+        await ask(hive, { question: `Question ${asked}?`, ...strict });
+      }
+      await sleep(20);
+    }
+  })();
+  return {
+    stop: async () => {
+      going = false;
+      await work;
+    },
+  };
+}
+
+function checkBooks(home: Home, rounds: number, { queued, stored, adopted }: Books): void {
+  const database = new DatabaseSync(home.store, { readOnly: true, timeout: 5_000 });
+  const rows = database.prepare('SELECT decision, ask_id, outcome FROM responses').all();
+  database.close();
+  const inStore = rows.map((row) => String(row['decision']));
+  const { pending, rejected } = outbox(home);
+  expect(pending).toEqual([]);
+
+  const kept = Map.groupBy([...inStore, ...rejected], (text) => text);
+  const times = (text: string): number => kept.get(text)?.length ?? 0;
+  expect(
+    [...queued].filter((text) => times(text) === 0),
+    'answers that were queued and are lost',
+  ).toEqual([]);
+  expect(
+    [...kept.keys()].filter((text) => times(text) > 1),
+    'answers that are kept twice',
+  ).toEqual([]);
+  expect(
+    [...stored].filter((text) => !inStore.includes(text)),
+    'said to be stored, and not',
+  ).toEqual([]);
+  // What was answered before a crash is not asked again after it.
+  const byQuestion = Map.groupBy(rows, (row) => row['ask_id']);
+  expect([...byQuestion.values()].filter((answers) => answers.length > 1)).toEqual([]);
+
+  // What the rounds are about did happen.
+  expect(queued.size).toBeGreaterThanOrEqual(ANSWERS * rounds);
+  expect(adopted).toBeGreaterThan(0);
+  expect(rejected.length).toBeGreaterThan(0);
+}
