@@ -76,27 +76,11 @@ On return the message is on the disk."
 
 ;;;; What became of it
 
-(defun hive-post--names (names)
-  "Return NAMES, a sequence of strings, with an @ each."
-  (mapconcat (lambda (name) (concat "@" (hive-text-line name 40))) names ", "))
-
-(defun hive-post--unresolved (one)
-  "Return why ONE addressee was not reached, in words."
-  (let ((handle (concat "@" (hive-text-line (plist-get one :handle) 40)))
-        (near (append (plist-get one :near) nil)))
-    (pcase (plist-get one :reason)
-      ("ended" (concat handle " has ended"))
-      ("not_shared" (concat handle " takes no mentions"))
-      ("elsewhere" (concat handle " is in other projects only"))
-      ("muted" (concat "you muted " handle))
-      (_ (concat "nobody is called " handle
-                 (if near (format " (did you mean %s?)" (hive-post--names near)) ""))))))
-
 (defun hive-post--told (result)
   "Return what the human should know from RESULT of a post, or nil."
   (let ((unresolved (append (plist-get result :unresolved) nil)))
     (when unresolved
-      (mapconcat #'hive-post--unresolved unresolved "; "))))
+      (mapconcat (lambda (one) (hive-text-line (plist-get one :sentence) 400)) unresolved " "))))
 
 (defun hive-post--acked (entry result)
   "Tell what became of the post in ENTRY, according to RESULT."

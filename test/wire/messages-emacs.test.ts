@@ -57,7 +57,14 @@ describe('Emacs', () => {
       },
       existing: false,
       mentioned: ['Claude-abc12'],
-      unresolved: [{ handle: 'nobody', reason: 'unknown', near: [] }],
+      unresolved: [
+        {
+          handle: 'nobody',
+          reason: 'unknown',
+          near: [],
+          sentence: '@nobody reached nobody: nobody has that name.',
+        },
+      ],
       not_held: [],
     });
     expect((await desk.seen(isTold('message/posted'))).params).toEqual(posted.message);

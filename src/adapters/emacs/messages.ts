@@ -1,5 +1,6 @@
 /** The shared buffer as Emacs asks for it and writes to it. */
 import type { Hive } from '../../application/hive.ts';
+import { explainUnresolved } from '../../domain/mention-resolution.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/projects.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
@@ -38,7 +39,7 @@ export const messageMethods = {
       message,
       existing,
       mentioned: mentions.map((mention) => mention.handle),
-      unresolved,
+      unresolved: unresolved.map((one) => ({ ...one, sentence: explainUnresolved(one) })),
       not_held: trips.map((trip) => trip.addressee.handle),
     };
   },
