@@ -15,6 +15,7 @@
 (require 'button)
 (require 'hive-human)
 (require 'hive-model)
+(require 'hive-prompt-events)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'subr-x)
@@ -112,26 +113,12 @@
                                 (hive-text-age (plist-get answer :responded_at)))
                         'face 'shadow))))
 
-(defconst hive-prompt--receipts
-  '((:created_at . "asked") (:offered_at . "offered") (:seen_at . "seen")
-    (:responded_at . "answered") (:handed_at . "handed") (:collected_at . "collected"))
-  "The receipts of a question, in their order.")
-
 (defun hive-prompt--insert-receipts (prompt)
   "Insert what happened to PROMPT, and when."
   (hive-prompt--heading "What happened")
-  (insert (mapconcat (lambda (receipt)
-                       (let ((time (plist-get prompt (car receipt))))
-                         (if time
-                             (format "%s %s ago" (cdr receipt) (hive-text-age time))
-                           (propertize (cdr receipt) 'face 'shadow))))
-                     hive-prompt--receipts " · ")
-          "\n")
+  (insert (hive-prompt-events-receipts prompt) "\n")
   (dolist (event (append hive-prompt--events nil))
-    (insert (propertize (format "  %s  %s\n"
-                                (hive-text-line (plist-get event :at) 30)
-                                (hive-text-line (plist-get event :type) 40))
-                        'face 'shadow))))
+    (insert (propertize (format "  %s\n" (hive-prompt-events-line event)) 'face 'shadow))))
 
 (defun hive-prompt--insert-others ()
   "Insert the other questions of this agent."

@@ -1,0 +1,62 @@
+;;; hive-prompt-test.el --- The buffer of one question  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-prompt)
+(require 'hive-test-help)
+
+(defmacro hive-prompt-test-shown (prompt events &rest body)
+  "Run BODY in the buffer of PROMPT, to which EVENTS happened."
+  (declare (indent 2))
+  `(with-temp-buffer
+     (hive-prompt-mode)
+     (setq hive-prompt--prompt ,prompt hive-prompt--events ,events)
+     (hive-prompt--print)
+     ,@body))
+
+;;;; What happened
+
+(defconst hive-prompt-test-events
+  '((("prompt/created" :status "pending") . "asked")
+    (("prompt/popup" :outcome "failed" :reason "no session bus") . "popup: failed, no session bus")
+    (("prompt/popup" :outcome "suppressed" :reason "quiet_hours") . "popup: held back, quiet hours")
+    (("prompt/popup" :outcome "sent" :reason nil) . "popup: sent")
+    (("prompt/claimed" :by "Ada") . "taken up by Ada")
+    (("prompt/responded" :by "Ada" :decision "yes\n%s") . "answered by Ada: yes %s")
+    (("prompt/lost_response" :by "Bob" :decision "no") . "another answer, by Bob, came second: no")
+    (("prompt/orphaned" :orphaned :json-false) . "its session is back")
+    (("prompt/orphaned" :orphaned t) . "its session is gone")
+    (("prompt/handed" :repeated :json-false) . "answer handed to its agent")
+    (("prompt/invented" :x 1) . "prompt/invented"))
+  "Events of the wire, and what they are called.")
+
+(ert-deftest hive-prompt-says-what-happened-in-words-and-local-time ()
+  (unwind-protect
+      (progn
+        (set-time-zone-rule "UTC-2")
+        (hive-prompt-test-shown
+            (hive-test-prompt)
+            (vconcat (mapcar (lambda (event) (list :seq 1 :at "2026-11-22T23:37:01.697Z"
+                                                   :type (caar event) :data (cdar event)))
+                             hive-prompt-test-events))
+          (should-not (string-match-p "T23:37\\|prompt/[^i]" (buffer-string)))
+          (dolist (event hive-prompt-test-events)
+            (should (string-match-p (concat "^  2026-11-23 01:37:01  " (regexp-quote (cdr event)) "$")
+                                    (buffer-string))))))
+    (set-time-zone-rule nil)))
+
+(ert-deftest hive-prompt-shows-the-receipts-that-it-has-and-no-other ()
+  (let ((ago (lambda (seconds) (hive-text-before seconds))))
+    (hive-prompt-test-shown (hive-test-prompt :created_at (funcall ago 300) :offered_at (funcall ago 240)) nil
+      (should (string-match-p "^asked 5m ago · offered 4m ago$" (buffer-string))))
+    (hive-prompt-test-shown (hive-test-prompt :status "responded" :created_at (funcall ago 300)
+                                              :responded_at (funcall ago 60) :decision "yes" :by "Ada" :via "emacs")
+        nil
+      (should (string-match-p "^asked 5m ago · answered 1m ago$" (buffer-string))))))
+
+(provide 'hive-prompt-test)
+;;; hive-prompt-test.el ends here
