@@ -105,9 +105,9 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     found_by: 'delivery',
     edits: [
       [
-        'adapters/mcp/prompts.ts',
-        '(await hand(ids)).map((delivered) => promptView(delivered))',
-        "(await hand(ids)).map(({ prompt }) => promptView({ prompt: { ...prompt, status: 'pending' }, repeated: false }))",
+        'adapters/mcp/polling.ts',
+        'await hand(settled);',
+        "(await hand(settled)).map(({ prompt }) => ({ prompt: { ...prompt, status: 'pending' as const }, repeated: false }));",
       ],
     ],
   },
