@@ -7,7 +7,6 @@ import type { EventType } from '../domain/events.ts';
 import { concerns, namesOf } from '../domain/humans.ts';
 import type { AnswerRequest } from '../domain/prompt-answers.ts';
 import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
-import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
 import type { AnswerOutcome, CancelReason, Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
@@ -77,8 +76,6 @@ export interface PromptService {
   /** @throws HiveError `prompt_not_found`. */
   get(ask_id: string): Promise<Prompt>;
   list(filter: PromptFilter): Promise<Page<Prompt>>;
-  /** What a session has open: pending, and settled but not collected. */
-  openOf(session_id: string): Promise<Prompt[]>;
   /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
   respond(command: AnswerCommand): Promise<Answered>;
   /** @throws HiveError `prompt_not_amendable`, `prompt_not_found`, `invalid_answer`, `not_allowed`. */
@@ -174,11 +171,6 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
     async list(filter) {
       await settleDue();
       return store.read((tx) => tx.prompts.list(filter));
-    },
-
-    async openOf(session_id) {
-      await service.expireDue();
-      return store.read((tx) => tx.prompts.openOf(session_id, OPEN_LIMIT));
     },
 
     ...createAnswering(store, ids),

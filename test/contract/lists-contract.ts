@@ -138,11 +138,9 @@ export function listsContract(engine: StoreEngine): void {
     for (let n = 0; n < 250; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);
     const { ask_id } = await ask(hive, { question: 'answered last' });
     await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
-    const open = await hive.prompts.openOf('session-1');
-    expect(open[0]?.question).toBe('answered last');
-    expect(open).toHaveLength(200);
     const { prompts, settled, pending } = await hive.prompts.waitForOpen('session-1', { wait_ms: 0 });
-    expect(prompts).toEqual(open);
+    expect(prompts[0]?.question).toBe('answered last');
+    expect(prompts).toHaveLength(200);
     expect([settled, pending]).toEqual([1, 250]);
   });
 

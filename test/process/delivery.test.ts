@@ -147,7 +147,7 @@ describe('disturbed', () => {
     const call = (name: string, args: Record<string, unknown> = {}): Promise<unknown> =>
       client.callTool({ name, arguments: args });
     await call('hivemind_ask_async', { question: 'Go on?' });
-    const ask_id = (await real.prompts.openOf('agent-1'))[0]?.ask_id ?? '';
+    const ask_id = (await real.prompts.waitForOpen('agent-1', { wait_ms: 0 })).prompts[0]?.ask_id ?? '';
     await real.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
     const controller = new AbortController();
     const params = { name: 'hivemind_poll', arguments: { ask_id } };

@@ -134,7 +134,7 @@ describe('a permission prompt of Claude Code', () => {
       decision: null,
     });
     // Nor does the agent, which asked nothing, hear of it.
-    expect(await hive.prompts.openOf(SESSION)).toEqual([]);
+    expect((await hive.prompts.waitForOpen(SESSION, { wait_ms: 0 })).prompts).toEqual([]);
   });
 
   test('is withdrawn when the terminal was first', async () => {

@@ -89,8 +89,17 @@ test('an inbox holds what waits for its own session, and changes with it', async
   await eventually(() => updated.length >= 1);
   expect(await read(uri)).toMatchObject({
     prompts: [{ question: 'Red or blue?' }],
+    prompt_count: 1,
     mentions: [{ from: author.handle }],
+    mention_count: 1,
   });
+  for (let n = 0; n < 3; n += 1) {
+    const { ask_id } = await ask(hive, {});
+    await hive.prompts.respond({ ask_id, decision: 'x'.repeat(30_000), actor: HUMAN });
+  }
+  const much = await read(uri);
+  expect(much['prompts'], 'no more than a client passes on').toHaveLength(1);
+  expect(much['prompt_count']).toBe(4);
   const [mention] = await hive.mentions.get('session-1', null, 1);
   expect(mention?.delivered_at).toBeNull();
   await expect(read('hive://sessions/other-1/inbox')).rejects.toThrow(/own/);

@@ -13,8 +13,10 @@ import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
+import { fittingCount } from '../fitting.ts';
 import { mentionView } from './mentions.ts';
 import { promptView } from './prompt-view.ts';
+import { RESULT_BYTES } from './result.ts';
 
 const MOST_SHOWN = 100;
 /** One client that subscribes to more has lost its way. */
@@ -44,17 +46,21 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
     new ResourceTemplate('hive://sessions/{id}/inbox', { list: undefined }),
     {
       title: "A session's inbox",
-      description: 'What waits for a session: its open questions and its unprocessed mentions.',
+      description:
+        'What waits for a session: its open questions and its unprocessed mentions, as many as fit, and how many there are.',
       mimeType: 'application/json',
     },
     async (uri, { id }, { _meta }) => {
       const session_id = String(id);
       refuseOthers(session_id, await resolve(_meta ?? {}));
-      const prompts = await hive.prompts.openOf(session_id);
-      const mentions = await hive.mentions.get(session_id, null, MOST_SHOWN);
+      const open = await hive.prompts.waitForOpen(session_id, { wait_ms: 0 });
+      const prompts = open.prompts.map((prompt) => promptView({ prompt, repeated: false }));
+      const mentions = (await hive.mentions.get(session_id, null, MOST_SHOWN)).map(mentionView);
       return contents(uri, {
-        prompts: prompts.slice(0, MOST_SHOWN).map((prompt) => promptView({ prompt, repeated: false })),
-        mentions: mentions.map(mentionView),
+        prompts: prompts.slice(0, fittingCount(prompts, RESULT_BYTES)),
+        prompt_count: open.settled + open.pending,
+        mentions: mentions.slice(0, fittingCount(mentions, RESULT_BYTES)),
+        mention_count: (await hive.mentions.has(session_id)).count,
       });
     },
   );
