@@ -70,9 +70,10 @@ more, which is the same answer."
 
 (defun hive-outbox-add (ask-id method params text)
   "Keep an answer to ASK-ID safe and send it: METHOD with PARAMS.
-PARAMS is a plist with :response_id and :store_id.  On return the
-answer is on the disk.  When it cannot be written, TEXT goes to
-the kill ring and an error says that nothing was sent."
+What answers nothing, a message, has nil as its ASK-ID.  PARAMS is a
+plist with :response_id and :store_id.  On return all is on the disk.
+When it cannot be written, TEXT goes to the kill ring and an error
+says that nothing was sent."
   (let ((entry (hive-entry-make
                 :file (hive-journal-file) :ask-id ask-id :params params
                 :store-id (plist-get params :store_id)
@@ -84,8 +85,8 @@ the kill ring and an error says that nothing was sent."
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
        (user-error
-        "Hive could not save your answer, so nothing was sent; it is in the kill ring (%s)"
-        (error-message-string oops))))
+        "Hive could not save your %s, so nothing was sent; it is in the kill ring (%s)"
+        (if ask-id "answer" "message") (error-message-string oops))))
     (setq hive-outbox--entries (nconc hive-outbox--entries (list entry)))
     (hive-model-set-answered ask-id t)
     (hive-outbox-flush)

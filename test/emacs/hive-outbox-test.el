@@ -72,7 +72,10 @@
         (let ((oops (should-error
                      (hive-outbox-test-add "a" nil "a long answer, typed with care")
                      :type 'user-error)))
-          (should (string-match-p "nothing was sent" (cadr oops)))))
+          (should (string-match-p "your answer, so nothing was sent" (cadr oops)))))
+      (should (string-match-p "your message, so nothing was sent"
+                              (cadr (should-error (hive-outbox-add nil "message/post" '(:body "hi") "")
+                                                  :type 'user-error))))
       (should (equal (car kill-ring) "a long answer, typed with care"))
       (should-not said)
       (should-not (hive-outbox-entries 'pending)))))
