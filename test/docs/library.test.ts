@@ -2,11 +2,12 @@
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type AskRequest, HiveError, openHive } from '../../src/index.ts';
 import { type Child, childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
 import { expectNothingLeft } from '../support/leaks.ts';
-import { tempFolder } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { readPage } from './support.ts';
+import { codeIn, readPage, tableUnder } from './support.ts';
 
 expectNothingLeft();
 
@@ -152,6 +153,69 @@ describe('the public names', () => {
     expect(own.documented, `${name} in ${file}`).toBe(true);
     const silent = [...own.members, ...base].filter(({ documented }) => !documented);
     expect(silent.map((member) => member.name)).toEqual([]);
+  });
+});
+
+describe('what docs/library.md says of errors', () => {
+  /** The codes in the row of a call. */
+  function toldOf(call: string): string[] {
+    const row = tableUnder('docs/library.md', '## Errors').find(([calls = '']) =>
+      codeIn(calls).includes(call),
+    );
+    return codeIn(row?.[1] ?? '');
+  }
+
+  test('is what happens', async () => {
+    const store = tempStore();
+    const hive = await openHive({ agent: 'deployer', store, env: {} });
+    const other = await openHive({ agent: 'reviewer', store, env: {} });
+    try {
+      const { prompts, turns } = hive;
+      const ask = async (more: Partial<AskRequest> = {}): Promise<string> =>
+        (await prompts.ask({ question: 'Go on?', options: ['yes', 'no'], ...more })).prompt.ask_id;
+      const own = await ask({ idempotency_key: 'once' });
+      const permission = (await other.prompts.ask({ question: 'May I?', kind: 'permission' })).prompt.ask_id;
+      const theirs = (await other.prompts.ask({ question: 'Which?', options: ['a'], allow_free_text: false }))
+        .prompt;
+      const refusals: [call: string, code: string, work: () => unknown][] = [
+        ['openHive', 'invalid_input', () => openHive({ agent: 'human', store, env: {} })],
+        ['ask', 'invalid_input', () => ask({ timeout_ms: 999 })],
+        ['ask', 'invalid_input', () => ask({ question: 'x'.repeat(8_001) })],
+        ['ask', 'human_not_found', () => ask({ to: 'Nobody' })],
+        ['ask', 'idempotency_conflict', () => ask({ idempotency_key: 'once', question: 'Another?' })],
+        ['onResponse', 'prompt_not_found', () => prompts.onResponse('ask-none', () => undefined)],
+        ['get', 'prompt_not_found', () => prompts.get('ask-none')],
+        ['poll', 'prompt_not_found', () => prompts.poll(['ask-none'])],
+        ['list', 'invalid_input', () => prompts.list({ cursor: 'none' })],
+        ['respond', 'prompt_not_found', () => prompts.respond('ask-none', { decision: 'yes' })],
+        ['respond', 'not_allowed', () => prompts.respond(own, { decision: 'yes' })],
+        ['respond', 'not_allowed', () => prompts.respond(permission, { decision: 'yes' })],
+        ['respond', 'invalid_answer', () => prompts.respond(theirs.ask_id, { decision: 'b' })],
+        ['cancel', 'prompt_not_found', () => prompts.cancel('ask-none')],
+        ['cancel', 'not_allowed', () => prompts.cancel(theirs.ask_id)],
+        ['end', 'turn_not_found', () => turns.end('turn-none')],
+        ['interrupt', 'session_not_found', () => turns.interrupt('nobody')],
+        ['interrupt', 'no_turn', () => turns.interrupt(other.session.handle)],
+        [
+          'interrupt',
+          'invalid_input',
+          () => turns.interrupt(other.session.handle, { timeout_ms: 86_400_001 }),
+        ],
+        [
+          'interrupt',
+          'turn_not_current',
+          () => turns.interrupt(other.session.handle, { turn_id: 'turn-none' }),
+        ],
+      ];
+      for (const [call, code, work] of refusals) {
+        const error = await Promise.resolve(work()).catch((reason: unknown) => reason);
+        expect([call, error instanceof HiveError ? error.code : error]).toEqual([call, code]);
+        expect(toldOf(call)).toContain(code);
+      }
+    } finally {
+      await hive.close();
+      await other.close();
+    }
   });
 });
 
