@@ -13,6 +13,7 @@ import { messagesContract } from './messages-contract.ts';
 import { messagesOnceContract } from './messages-once-contract.ts';
 import { migrationsContract } from './migrations-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
+import { popupsContract } from './popups-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
 import { turnsContract } from './turns-contract.ts';
 import { winnersContract } from './winners-contract.ts';
@@ -38,6 +39,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('loops', () => loopsContract(engine));
     describe('turns', () => turnsContract(engine));
     describe('outreach', () => outreachContract(engine));
+    describe('popups', () => popupsContract(engine));
     describe('history', () => historyContract(engine));
     describe('the feed', () => feedContract(engine));
     describe('migrations', () => migrationsContract(engine));
