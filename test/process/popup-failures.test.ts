@@ -1,8 +1,12 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { promptPopup } from '../../src/domain/popups.ts';
+import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
+import { childEnvironment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { recorded, type Trail } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -83,6 +87,20 @@ describe('where nothing can be shown, the trail says so and the prompt is none t
       urgency: 2,
       timeout: 0,
     });
+  });
+});
+
+describe('a process that ends', () => {
+  it('shows nothing more, since nobody would be there to take it down', async () => {
+    const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
+    const hive = await openTestHive();
+    const popup = promptPopup(await ask(hive), DEFAULT_PREFERENCES, true);
+    const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
+    await notifier.close();
+    await late;
+    await expect(notifier.show(popup)).rejects.toThrow(/has ended/);
+    await sleep(100);
+    expect(desktop.sent).toEqual([]);
   });
 });
 
