@@ -15,6 +15,7 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-permission)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-text)
@@ -111,15 +112,17 @@ An answer that is left half-typed becomes the draft."
 (defun hive-compose--header ()
   "Return the line above the answer: to whom, or what became of the question."
   (let* ((prompt hive-compose--prompt)
-         (now (hive-model-prompt (plist-get prompt :ask_id))))
+         (fate (hive-respond-meanwhile prompt)))
     ;; A percent sign in a header line is a directive.
     (replace-regexp-in-string
      "%" "%%"
-     (if (and now (not (hive-prompt-pending-p now)))
+     (if fate
          (propertize (format " This question was %s meanwhile.  What you send is kept as late; your text stays here."
-                             (hive-respond-fate now))
+                             fate)
                      'face 'warning)
-       (concat " To " (hive-text-line (plist-get prompt :agent) 30) ": "
+       (concat " " (hive-permission-mark prompt)
+               (if (hive-prompt-pending-p prompt) "To " "Late answer to ")
+               (hive-text-line (plist-get prompt :agent) 30) ": "
                (hive-text-line (plist-get prompt :question) 200)))
      t t)))
 
@@ -154,10 +157,15 @@ An answer that is left half-typed becomes the draft."
   (when hive-compose--prompt (hive-respond-release hive-compose--prompt)))
 
 (defun hive-compose (prompt)
-  "Write an answer to PROMPT in a buffer of its own."
-  (hive-respond-claim prompt)
+  "Write an answer to PROMPT in a buffer of its own.
+What has an answer is refused, unless words were kept for it."
   (let* ((id (plist-get prompt :ask_id))
-         (buffer (get-buffer-create (format "*hive answer: %s*" id))))
+         (name (format "*hive answer: %s*" id))
+         (buffer (progn
+                   (unless (or (get-buffer name) (hive-compose-draft id))
+                     (setq prompt (hive-respond-open prompt)))
+                   (get-buffer-create name))))
+    (hive-respond-claim prompt)
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-compose-mode)
         (hive-compose-mode)
@@ -173,7 +181,7 @@ An answer that is left half-typed becomes the draft."
   (let ((text (string-trim (buffer-substring-no-properties (point-min) (point-max))))
         (prompt hive-compose--prompt))
     (when (string-empty-p text)
-      (user-error "Nothing was said: the question still waits"))
+      (user-error "Nothing was said: %s" (hive-respond-still prompt)))
     (hive-respond-send prompt (list :decision text))
     (hive-compose-keep (plist-get prompt :ask_id) "")
     (setq hive-compose--prompt nil)     ; the draft is not to come back
@@ -183,8 +191,9 @@ An answer that is left half-typed becomes the draft."
   "Keep what is written as a draft and close the buffer."
   (interactive nil hive-compose-mode)
   (hive-compose--save)
-  (quit-window t)
-  (message "Kept as a draft; the question still waits"))
+  (let ((prompt hive-compose--prompt))
+    (quit-window t)
+    (message "Kept as a draft; %s" (hive-respond-still prompt))))
 
 (provide 'hive-compose)
 ;;; hive-compose.el ends here

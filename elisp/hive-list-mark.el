@@ -14,6 +14,7 @@
 
 (require 'cl-lib)
 (require 'hive-list-table)
+(require 'hive-permission)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
@@ -37,7 +38,7 @@ Signal a `user-error' when no answer could fit them all."
     (unless (or common free)
       (user-error "These questions have no option in common: answer them one by one"))
     (list :ask_id (plist-get first :ask_id)
-          :agent (format "%d agents" (length questions))
+          :lead (hive-list-mark--lead questions)
           :question (mapconcat (lambda (prompt)
                                  (concat (hive-text-line (plist-get prompt :agent) 20) ": "
                                          (hive-text-line (plist-get prompt :question) 60)))
@@ -46,12 +47,35 @@ Signal a `user-error' when no answer could fit them all."
           :multi_select :json-false
           :allow_free_text (if free t :json-false))))
 
+(defun hive-list-mark--lead (questions)
+  "Return what is about to be done with QUESTIONS, and what they permit."
+  (let ((permissions (cl-count-if #'hive-permission-p questions)))
+    (concat (format "Answer %d question%s" (length questions) (if (cdr questions) "s" ""))
+            (if (> permissions 0)
+                (propertize (format ", %d of them PERMISSION%s" permissions
+                                    (if (> permissions 1) "S" ""))
+                            'face 'warning)
+              ""))))
+
+(defun hive-list-mark--confirm (questions decision)
+  "Let the human confirm DECISION if it may permit something of QUESTIONS."
+  (let ((permissions (cl-count-if (lambda (prompt) (hive-permission-confirmed-p prompt decision))
+                                  questions)))
+    (unless (or (zerop permissions)
+                (y-or-n-p (format "Answer %d permission%s with \"%s\"? " permissions
+                                  (if (> permissions 1) "s" "")
+                                  (hive-text-line decision 60))))
+      (user-error "Nothing was answered: the questions still wait"))))
+
 (defun hive-list-mark-answer (questions)
-  "Read one decision, and answer QUESTIONS with it."
+  "Read one decision, and answer QUESTIONS with it.
+One that may permit something is confirmed."
+  (setq questions (mapcar #'hive-respond-open questions))
   (mapc #'hive-respond-seen questions)
   (let ((answer (hive-read-answer (hive-list-mark-common questions))))
     (when (hive-respond-empty-p answer)
       (user-error "Nothing was said: the questions still wait"))
+    (hive-list-mark--confirm questions (plist-get answer :decision))
     (dolist (prompt questions)
       (let ((decision (plist-get answer :decision)))
         (hive-respond-send prompt

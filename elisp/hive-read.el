@@ -13,7 +13,9 @@
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-permission)
 (require 'hive-read-details)
+(require 'hive-read-meant)
 (require 'hive-rpc)
 (require 'hive-template)
 (require 'hive-text)
@@ -30,8 +32,7 @@
                       (hive-human-note prompt)
                       (hive-text-line (plist-get prompt :project) 24)
                       (hive-text-age (plist-get prompt :created_at))
-                      (if (equal (plist-get prompt :kind) "permission")
-                          "  permission" ""))
+                      (if (hive-permission-p prompt) "  permission" ""))
               'face 'completions-annotations))
 
 (defun hive-read--mark (prompt)
@@ -63,7 +64,8 @@ LINE is a function that returns the line of one, which another may share."
                                     (hive-read--annotation prompt))))
                           lines)))
          (line (completing-read
-                (format "Answer which of %d: " (length waiting))
+                (format-prompt "Answer which of %d" (hive-text-line (caar alist) 60)
+                               (length waiting))
                 (hive-read-table (mapcar #'car alist) 'hive-prompt affix)
                 nil t nil nil (caar alist))))
     (cdr (assoc line alist))))
@@ -82,14 +84,22 @@ AFFIX is the affixation function."
 ;;;; Which answer
 
 (defun hive-read-prompt-line (prompt &optional what)
-  "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses."
-  (concat (hive-text-line (plist-get prompt :agent) 30) " asks: "
-          (hive-text-line (plist-get prompt :question) 240)
-          (if what (format " (%s)" what) "") " "))
+  "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses.
+It begins with the :lead of PROMPT, if it has one, instead of who asks."
+  (let ((agent (hive-text-line (plist-get prompt :agent) 30)))
+    (concat (hive-permission-mark prompt)
+            (cond ((plist-get prompt :lead))
+                  ((member (plist-get prompt :status) '("expired" "cancelled"))
+                   (concat "Late answer to " agent))
+                  (t (concat agent " asks")))
+            ": "
+            (hive-text-line (plist-get prompt :question) 240)
+            (if what (format " (%s)" what) "") " ")))
 
-(defun hive-read--one (prompt-line labels affix strict default)
+(defun hive-read--one (prompt-line labels affix strict default &optional typed)
   "Read one of LABELS under PROMPT-LINE, or free text unless STRICT.
-AFFIX annotates; DEFAULT is what an empty answer means."
+AFFIX annotates; DEFAULT is what an empty answer means; TYPED
+stands there to be edited."
   (minibuffer-with-setup-hook
       (lambda ()
         ;; Free text has spaces and question marks.
@@ -98,8 +108,9 @@ AFFIX annotates; DEFAULT is what an empty answer means."
           (define-key map " " #'self-insert-command)
           (define-key map "?" #'self-insert-command)
           (use-local-map map)))
-    (completing-read prompt-line (hive-read-table labels 'hive-option affix)
-                     nil strict nil 'hive-read-history default)))
+    (let ((completion-ignore-case t))
+      (completing-read prompt-line (hive-read-table labels 'hive-option affix)
+                       nil strict typed 'hive-read-history default))))
 
 (defun hive-read--labels (options)
   "Return an alist of what is shown and the labels of OPTIONS."
@@ -148,21 +159,30 @@ CHOSEN is a function that returns the labels chosen so far."
                       (read-string line nil 'hive-read-history)))))
 
 (defun hive-read--option (prompt)
-  "Read one option of PROMPT, or free text where that is allowed."
+  "Read one option of PROMPT, or free text where that is allowed.
+Half an option is one only if the human says so."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
-         (text (hive-read--one
-                (hive-read-prompt-line
-                 prompt (concat (string-join (mapcar #'car alist) " / ")
-                                (if free " / your own words" "")))
-                (append (mapcar #'car alist) (hive-template-texts prompt))
-                (hive-read--affix options alist)
-                (not free) nil))
-         (label (hive-read--meant text alist)))
-    (if label
-        (list :decision label :selected (vector label))
-      (list :decision text))))
+         (typed nil) (meant nil))
+    (while (not meant)
+      (setq typed (hive-read--one
+                   (hive-read-prompt-line prompt (hive-read--offer alist free))
+                   (append (mapcar #'car alist) (hive-template-texts prompt))
+                   (hive-read--affix options alist)
+                   (not free) nil typed)
+            meant (if (or (not free) (hive-read--meant typed alist)
+                          (member typed (hive-template-texts prompt)))
+                      typed
+                    (hive-read-meant typed (mapcar #'car alist)))))
+    (let ((label (hive-read--meant meant alist)))
+      (if label
+          (list :decision label :selected (vector label))
+        (list :decision meant)))))
+
+(defun hive-read--offer (alist free)
+  "Return what may be answered: the lines of ALIST, and when FREE own words."
+  (concat (string-join (mapcar #'car alist) " / ") (if free " / your own words" "")))
 
 (defun hive-read--options (prompt)
   "Read several options of PROMPT, one after the other.
@@ -173,26 +193,32 @@ your own become the answer, or a comment to what you chose."
          (free (hive-rpc-true-p prompt :allow_free_text))
          (affix (lambda (chosen)
                   (hive-read--affix options alist (lambda () chosen))))
-         (chosen nil) (own nil) (done nil))
+         (chosen nil) (own nil) (typed nil) (done nil))
     (while (not done)
-      (let* ((finish (format "[done: %s]"
-                             (if chosen (mapconcat #'hive-text-line (reverse chosen) ", ")
-                               "nothing chosen")))
+      (let* ((names (mapconcat #'hive-text-line (reverse chosen) ", "))
+             (finish (format "[done: %s]" (if chosen names "nothing chosen")))
              (text (hive-read--one
                     (hive-read-prompt-line
                      prompt
-                     (concat (string-join (mapcar #'car alist) " / ")
-                             (if chosen
-                                 (format "; chosen: %s; RET sends"
-                                         (mapconcat #'hive-text-line (reverse chosen) ", "))
+                     (concat (hive-read--offer alist free)
+                             (if chosen (format "; chosen: %s; RET sends" names)
                                "; choose several, then RET")))
                     (cons finish (mapcar #'car alist))
-                    (funcall affix chosen) (not free) finish))
-             (label (hive-read--meant text alist)))
-        (cond ((member text (list "" finish)) (setq done t))
+                    (funcall affix chosen) (not free) finish typed))
+             (ended (or (string-blank-p text) (equal text finish)))
+             (meant (cond (ended nil)
+                          ((hive-read--meant text alist) text)
+                          (t (hive-read-meant
+                              text (mapcar #'car alist)
+                              (format "\"%s\" is no option.  Send it as %s? "
+                                      (hive-text-line text 40)
+                                      (if chosen "your remark" "your answer"))))))
+             (label (and meant (hive-read--meant meant alist))))
+        (setq typed (unless (or ended meant) text))
+        (cond (ended (setq done t))
               ((member label chosen) (setq chosen (delete label chosen)))
               (label (push label chosen))
-              (t (setq own text done t)))))
+              (meant (setq own meant done t)))))
     (append (list :decision (or own ""))
             (when chosen (list :selected (vconcat (reverse chosen))))
             (when (and chosen own) (list :comment own)))))

@@ -75,18 +75,63 @@ ANSWER is a plist of :decision, :selected and :comment."
 ANSWER is a plist of :decision, :selected and :comment."
   (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer)))
     (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text)
-    (hive-respond--say-queued ask-id text)))
+    (hive-respond--say-queued prompt text)))
 
-(defun hive-respond--say-queued (ask-id text)
-  "Say that an answer to ASK-ID is on its way.
+(defun hive-respond--say-queued (prompt text)
+  "Say that an answer to PROMPT, as it was when it was opened, is on its way.
 When the question was settled while the human typed, say that
 instead, and keep TEXT in the kill ring."
-  (let ((now (hive-model-prompt ask-id)))
-    (if (and now (hive-prompt-pending-p now))
-        (message "Hive: answer queued")
-      (unless (string-empty-p text) (kill-new text))
-      (message "Hive: this question was %s meanwhile; your answer is sent all the same and is in the kill ring"
-               (hive-respond-fate now)))))
+  (let ((fate (hive-respond-meanwhile prompt)))
+    (cond ((not (hive-prompt-pending-p prompt))
+           (message "Hive: late answer queued"))
+          ((null fate) (message "Hive: answer queued"))
+          (t
+           (unless (string-empty-p text) (kill-new text))
+           (message "Hive: this question was %s meanwhile; your answer is sent all the same and is in the kill ring"
+                    fate)))))
+
+;;;; What became of a question
+
+(defun hive-respond-meanwhile (prompt)
+  "Return what became of PROMPT since it was opened, in words, or nil."
+  (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
+    (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
+      (hive-respond-fate now))))
+
+(defun hive-respond-still (prompt)
+  "Return how PROMPT, as it was when it was opened, stands now, as a clause."
+  (let ((fate (hive-respond-meanwhile prompt)))
+    (cond (fate (format "the question was %s meanwhile" fate))
+          ((hive-prompt-pending-p prompt) "the question still waits")
+          (t (format "the question stays as it is, %s" (hive-respond-fate prompt))))))
+
+(defun hive-respond-open (prompt)
+  "Return PROMPT as it is known now, so that it can be answered.
+Signal a `user-error' when it has an answer, which no other replaces."
+  (let* ((known (hive-model-prompt (plist-get prompt :ask_id)))
+         ;; A list of what is settled may show more than is remembered.
+         (now (if (and known (or (hive-prompt-pending-p prompt)
+                                 (not (hive-prompt-pending-p known))))
+                  known
+                prompt))
+         (answer (if (equal (plist-get now :status) "responded") now
+                   (plist-get now :late_response)))
+         (by (plist-get answer :by))
+         (question (hive-text-line (plist-get now :question) 60))
+         (decision (hive-text-line (plist-get answer :decision) 40)))
+    (cond
+     ((and answer (not (equal by (hive-human-name))))
+      (user-error "%s has answered \"%s\" already: %s" (hive-text-line by 40) question decision))
+     ((and answer (plist-get now :handed_at))
+      (user-error "You have answered \"%s\": %s; %s has it, so write to the agent instead"
+                  question decision (hive-text-line (plist-get now :agent) 40)))
+     (answer
+      (user-error "You have answered \"%s\" already: %s; M-x hive-amend corrects it"
+                  question decision))
+     ((and (hive-prompt-pending-p now) known (not (hive-prompt-waiting-p known)))
+      (user-error "Your answer to \"%s\" is on its way: M-x hive-amend corrects it once it is stored"
+                  question))
+     (t now))))
 
 (defun hive-respond-fate (prompt)
   "Return what became of PROMPT, in words."
@@ -118,12 +163,15 @@ instead, and keep TEXT in the kill ring."
   "Answer PROMPT, a plist of the model, in the minibuffer.
 With options: complete one, or several where the agent allows
 several; otherwise type your answer.  With COMMENT, ask for a
-comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the question as it is."
+comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the question as it is.
+What has an answer is refused; what is past its time or cancelled
+is answered late."
+  (setq prompt (hive-respond-open prompt))
   (hive-respond-claim prompt)
   (unwind-protect
       (let ((answer (hive-read-answer prompt)))
         (when (hive-respond-empty-p answer)
-          (user-error "Nothing was said: the question still waits"))
+          (user-error "Nothing was said: %s" (hive-respond-still prompt)))
         (when comment
           (setq answer (plist-put answer :comment (read-string "Comment: "))))
         (hive-respond-send prompt answer))

@@ -101,7 +101,7 @@ describe('hive-list', () => {
     await command('hive-list');
     await emacs.until(/Merge one\?[\s\S]*Merge two\?[\s\S]*Other\?/);
     await emacs.keys('M-<', 'm', 'm', 'a');
-    await emacs.until(/2 agents asks?: /);
+    await emacs.until(/Answer 2 questions: /);
     await emacs.type('yes');
     await emacs.keys('Enter');
     expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes', selected: ['yes'] });

@@ -52,7 +52,9 @@ describe('hive-next', () => {
     // Press until the first is answered; what comes with the key that answers it is typed ahead.
     await emacs.until(/First\?/);
     await emacs.answer(/First\?/, '11y');
-    await emacs.until(/PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*was dropped/);
+    await emacs.until(
+      /PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*was dropped/,
+    );
     expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes' });
     expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
     // Seen, it is answered, and what permits is confirmed.
@@ -78,5 +80,57 @@ describe('hive-next', () => {
       await emacs.until(effect);
       expect(await stored(id)).toMatchObject({ status: 'pending' });
     }
+  });
+});
+
+describe('hive-respond', () => {
+  test('a typo among several options is not sent unasked', async () => {
+    const checks = ['lint', 'types', 'unit'].map((label) => ({ label }));
+    const [id] = await asked({ question: 'Which?', options: checks, multi_select: true });
+    await command('hive-respond');
+    await emacs.until(/lint \/ types \/ unit \/ your own words; choose several, then RET/);
+    await emacs.type('lint');
+    await emacs.keys('Enter');
+    await emacs.until(/your own words; chosen: lint; RET sends/);
+    await emacs.type('unti');
+    await emacs.keys('Enter');
+    await emacs.until(/"unti" is no option\. {2}Send it as your remark\?/);
+    await emacs.keys('n');
+    // It stands there again, to be mended.
+    await emacs.until(/RET sends\) unti$/m);
+    await emacs.keys('BSpace', 'BSpace');
+    await emacs.type('it');
+    await emacs.keys('Enter');
+    await emacs.until(/chosen: lint, unit; RET sends/);
+    await emacs.keys('Enter');
+    expect(await answerTo(id)).toMatchObject({ selected: ['lint', 'unit'], comment: null });
+  });
+
+  test('half an option is sent only as what it is said to be', async () => {
+    const weeks = { options: [{ label: 'keep it a week' }, { label: 'drop it' }] };
+    const [first, second] = await asked(
+      { question: 'The table?', urgency: 'critical', ...weeks },
+      { ...PERMISSION, urgency: 'low' },
+    );
+    await command('hive-respond');
+    await emacs.until(/Answer which of 2 \(default Agent-Deplo: The table\?\):/);
+    await emacs.keys('Enter');
+    await emacs.until(/asks: The table\?/);
+    await emacs.type('Kee');
+    await emacs.keys('Enter');
+    await emacs.until(/"Kee" is: \[1\] keep it a week {2}\[w\] words of your own {2}\[e\] edit it/);
+    expect(await stored(first)).toMatchObject({ status: 'pending' });
+    await emacs.keys('1');
+    expect(await answerTo(first)).toMatchObject({ selected: ['keep it a week'] });
+    await command('hive-respond');
+    await emacs.until(/PERMISSION Agent-Deplo asks: Run rm -rf build/);
+    await emacs.type('den');
+    await emacs.keys('Enter');
+    await emacs.until(/"den" is: \[1\] Deny/);
+    await emacs.keys('e');
+    await emacs.until(/\) den$/m);
+    await emacs.type('y');
+    await emacs.keys('Enter');
+    expect(await answerTo(second)).toMatchObject({ selected: ['Deny'] });
   });
 });

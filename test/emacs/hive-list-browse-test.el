@@ -102,6 +102,26 @@
                        (hive-test-prompt :options [(:label "b")])))))
     (should (equal [(:label "b")] (plist-get common :options)))))
 
+(ert-deftest hive-list-marks-say-how-many-and-confirm-what-permits ()
+  (hive-list-test-desk '((:ask_id "p1" :question "One?" :created_at "2026-01-01" :options [(:label "Allow") (:label "Deny")])
+                         (:ask_id "p2" :question "Two?" :created_at "2026-01-02" :kind "permission"
+                                  :options [(:label "Allow") (:label "Deny")]))
+    (let ((asked nil) (yes nil) lines)
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) yes)))
+        (goto-char (point-min))
+        (hive-list-test-key "m")
+        (hive-list-test-key "m")
+        (should-error (setq lines (hive-test-with-inputs (list "Allow") (hive-list-test-key "a"))) :type 'user-error)
+        (should (equal '("Answer 1 permission with \"Allow\"? ") asked))
+        (should-not (hive-outbox-entries 'pending))
+        (should (string-match-p " 2 marked" mode-line-process))
+        ;; To deny needs none.
+        (setq lines (hive-test-with-inputs (list "Deny") (hive-list-test-key "a")))
+        (should (= 1 (length asked)))
+        (should (string-prefix-p "Answer 2 questions, 1 of them PERMISSION: Claude-abc12: One? · Claude-abc12: Two? (Allow"
+                                 (caar lines)))
+        (hive-test-wait 5 (= 2 (length (hive-test-answers))))))))
+
 (ert-deftest hive-list-unmarks-one-and-all ()
   (hive-list-test
     (dolist (id '("a" "b" "c")) (hive-model-put-prompt (hive-test-prompt :ask_id id :created_at id)))

@@ -8,6 +8,7 @@
 
 (require 'hive-test-help)
 
+(require 'hive-compose)
 (require 'hive-respond)
 
 (defmacro hive-respond-test-answer (fields inputs)
@@ -62,11 +63,59 @@
     (should (equal ["No" "Yes, please"] (plist-get answer :selected)))))
 
 (ert-deftest hive-respond-several-options-and-words-are-a-comment ()
-  (let ((answer (hive-respond-test-answer
-                 (list :options hive-respond-test-options :multi_select t)
-                 (list "Later" "after the release"))))
+  (let* ((asked nil)
+         (answer (cl-letf (((symbol-function 'y-or-n-p) (lambda (question) (push question asked) t)))
+                   (hive-respond-test-answer
+                    (list :options hive-respond-test-options :multi_select t)
+                    (list "Later" "after the release")))))
+    (should (equal '("\"after the release\" is no option.  Send it as your remark? ") asked))
     (should (equal ["Later"] (plist-get answer :selected)))
     (should (equal "after the release" (plist-get answer :comment)))))
+
+(ert-deftest hive-respond-several-options-a-typo-stays-to-be-edited ()
+  (let ((prompt (hive-test-prompt :multi_select t :options [(:label "lint") (:label "types") (:label "unit")]))
+        (inputs (list "lint" "unti" "unit" "")) (initial nil) (lines nil))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (line _table _pred _strict typed &rest _)
+                 (push typed initial) (push line lines) (pop inputs)))
+              ((symbol-function 'y-or-n-p) #'ignore))
+      (should (equal (hive-read--options prompt) '(:decision "" :selected ["lint" "unit"]))))
+    (should (equal '(nil nil "unti" nil) (nreverse initial)))
+    (should (string-match-p "(lint / types / unit / your own words; chosen: lint; RET sends)" (nth 2 lines)))))
+
+(ert-deftest hive-respond-half-an-option-is-what-the-human-says-it-is ()
+  (let ((prompt (hive-test-prompt :options [(:label "Keep it a week") (:label "keep it") (:label "drop")]))
+        (asked nil))
+    (pcase-dolist (`(,key ,answer) '((?1 (:decision "Keep it a week" :selected ["Keep it a week"]))
+                                     (?2 (:decision "keep it" :selected ["keep it"]))
+                                     (?w (:decision "kee"))))
+      (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) "kee"))
+                ((symbol-function 'read-char-choice)
+                 (lambda (question chars) (push (cons question chars) asked) key)))
+        (should (equal answer (hive-read--option prompt)))))
+    (should (equal '("\"kee\" is: [1] Keep it a week  [2] keep it  [w] words of your own  [e] edit it "
+                     ?1 ?2 ?w ?e)
+                   (car asked)))))
+
+(ert-deftest hive-respond-half-an-option-can-be-edited ()
+  (let ((prompt (hive-test-prompt :options [(:label "keep") (:label "drop")]))
+        (inputs (list "dro" "drop")) (initial nil))
+    (cl-letf (((symbol-function 'completing-read)
+               (lambda (_line _table _pred _strict typed &rest _) (push typed initial) (pop inputs)))
+              ((symbol-function 'read-char-choice) (lambda (&rest _) ?e)))
+      (should (equal (hive-read--option prompt) '(:decision "drop" :selected ["drop"]))))
+    (should (equal '("dro" nil) initial))))
+
+(ert-deftest hive-respond-words-that-begin-no-option-are-not-questioned ()
+  (should-not (hive-read-meant--begun "keep it, but hide it" '("keep it" "drop")))
+  (should-not (hive-read-meant--begun "  " '("keep it" "drop")))
+  (should (equal '("Drop") (hive-read-meant--begun " dR" '("keep it" "Drop")))))
+
+(ert-deftest hive-respond-a-permission-is-called-one ()
+  (let ((line (hive-read-prompt-line (hive-test-prompt :kind "permission" :question "Run rm?") "Allow / Deny")))
+    (should (equal "PERMISSION Claude-abc12 asks: Run rm? (Allow / Deny) " line))
+    (should (eq 'warning (get-text-property 0 'face line))))
+  (should (equal "Claude-abc12 asks: Which? " (hive-read-prompt-line (hive-test-prompt)))))
 
 (ert-deftest hive-respond-a-comment-on-request ()
   (hive-test-with-desk nil
@@ -97,7 +146,9 @@
     (hive-test-wait 5 (= 3 (length (hive-prompts))))
     (let ((asked (hive-test-with-inputs (list "" "at once") (hive-respond))))
       (should (equal (cdr (cadr asked))
-                     '("Claude-abc12: Urgent?" "Claude-abc12: First?" "Claude-abc12: First? <2>"))))
+                     '("Claude-abc12: Urgent?" "Claude-abc12: First?" "Claude-abc12: First? <2>")))
+      ;; What an empty answer means is said.
+      (should (equal (car (cadr asked)) "Answer which of 3 (default Claude-abc12: Urgent?): ")))
     (hive-test-wait 5 (hive-test-answers))
     (should (string-suffix-p "-2" (plist-get (car (hive-test-answers)) :ask_id)))))
 
@@ -146,6 +197,86 @@
       (should (cl-some (lambda (line) (string-match-p "answered by Bob meanwhile" line)) said))
       (should (equal (car kill-ring) "my careful answer"))
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
+
+;;;; What is settled
+
+(defun hive-respond-test-settled (&rest fields)
+  "Return a prompt that was settled with FIELDS."
+  (apply #'hive-test-prompt :ask_id "settled" fields))
+
+(ert-deftest hive-respond-what-was-answered-is-refused-and-hive-amend-named ()
+  (let ((hive-user-name "Ada"))
+    (pcase-dolist
+        (`(,fields ,says)
+         '(((:status "responded" :by "Ada" :decision "no") "You have answered \"Which\\?\" already: no; M-x hive-amend")
+           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 has it, so write")
+           ((:status "responded" :by "Bob" :decision "no") "Bob has answered \"Which\\?\" already: no\\'")
+           ((:status "expired" :late_response (:by "Ada" :decision "no")) "hive-amend corrects it")))
+      (let ((prompt (apply #'hive-respond-test-settled fields)))
+        (dolist (command (list #'hive-answer-prompt #'hive-compose))
+          (let ((hive-drafts-directory "/no/such/"))
+            (should (string-match-p says (cadr (should-error (funcall command prompt) :type 'user-error)))))
+          (should-not (get-buffer "*hive answer: settled*")))))))
+
+(ert-deftest hive-respond-what-is-known-to-be-answered-is-refused-though-the-list-is-older ()
+  (let ((hive-model--prompts (make-hash-table :test #'equal)))
+    (puthash "settled" (hive-respond-test-settled :status "responded" :by "Bob" :decision "no") hive-model--prompts)
+    (should-error (hive-answer-prompt (hive-respond-test-settled)) :type 'user-error)))
+
+(ert-deftest hive-respond-an-answer-on-its-way-is-not-given-twice ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask '(:question "Go?"))
+    (hive-test-wait 5 (hive-prompts))
+    (let ((prompt (car (hive-prompts))))
+      (hive-model-set-answered (plist-get prompt :ask_id) t)
+      (should (string-match-p "on its way: M-x hive-amend"
+                              (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
+
+(ert-deftest hive-respond-late-is-said-before-and-meanwhile-is-not ()
+  (dolist (status '("expired" "cancelled"))
+    (hive-test-with-desk nil
+      (hive-test-connect)
+      (let ((prompt (hive-test-call 'fake/ask (list :question "Go?" :status status))) (said nil) (kill-ring nil))
+        (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
+          (let ((asked (hive-test-with-inputs (list "go") (hive-answer-prompt prompt))))
+            (should (equal '("Late answer to Claude-abc12: Go? ") asked))))
+        (should (member "Hive: late answer queued" said))
+        (should-not (cl-some (lambda (line) (string-match-p "meanwhile" line)) said))
+        (should-not kill-ring)
+        (hive-test-wait 5 (hive-test-answers))))))
+
+(ert-deftest hive-respond-nothing-said-to-what-is-settled-does-not-wait ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((prompt (hive-test-call 'fake/ask '(:status "cancelled"))))
+      (should (equal "Nothing was said: the question stays as it is, cancelled"
+                     (cadr (should-error (hive-test-with-inputs (list "") (hive-answer-prompt prompt))
+                                         :type 'user-error)))))
+    (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
+      (hive-test-wait 5 (hive-prompts))
+      (should (equal "Nothing was said: the question was cancelled meanwhile"
+                     (cadr (should-error
+                            (hive-test-with-inputs
+                                (list (lambda ()
+                                        (hive-test-call 'fake/change (list :ask_id id :status "cancelled"))
+                                        (hive-test-wait 5 (null (hive-prompts)))
+                                        ""))
+                              (hive-respond))
+                            :type 'user-error)))))))
+
+(ert-deftest hive-compose-says-how-the-question-stands ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (let ((prompt (hive-test-call 'fake/ask '(:question "Go?" :status "expired" :kind "permission"))))
+      (hive-compose prompt)
+      (should (equal " PERMISSION Late answer to Claude-abc12: Go?"
+                     (substring-no-properties (hive-compose--header))))
+      (should (equal "Nothing was said: the question stays as it is, past its time"
+                     (cadr (should-error (hive-compose-send) :type 'user-error))))
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (should (equal "Kept as a draft; the question stays as it is, past its time"
+                                                                                 (apply #'format args))))))
+        (hive-compose-put-aside)))))
 
 (ert-deftest hive-respond-says-stored-only-when-it-is ()
   (hive-test-with-desk nil
