@@ -91,7 +91,7 @@ WAITING and MENTIONS are counts; AWAY when there is no sidecar."
        'mouse-face 'mode-line-highlight
        'local-map hive-mode-line-map))))
 
-(defun hive-mode-line--update ()
+(defun hive-mode-line-update ()
   "Bring the mode line up to date."
   (let ((text (and hive-mode (hive-mode-line--text))))
     (unless (equal-including-properties text hive-mode-line-text)

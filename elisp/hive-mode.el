@@ -108,7 +108,7 @@ The desk that has it shows desktop notifications first."
 
 (defun hive-mode--enable ()
   "Start everything; wait for nothing."
-  (add-hook 'hive-changed-hook #'hive-mode-line--update)
+  (add-hook 'hive-changed-hook #'hive-mode-line-update)
   (add-hook 'hive-sidecar-state-hook #'hive-changed)
   (add-hook 'hive-connected-hook #'hive-mode--connected)
   (add-hook 'kill-emacs-hook #'hive-sidecar-goodbye)

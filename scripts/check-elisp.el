@@ -39,6 +39,25 @@
     (with-current-buffer (find-file-noselect file)
       (let ((inhibit-message t)) (checkdoc-current-buffer t)))))
 
+;; Files that begin alike, such as hive-list.el and hive-list-mark.el, are one
+;; family and may share what is nobody else's.
+(defun check-elisp-private (file)
+  "Fail where FILE uses a name with two dashes that is another family's."
+  (with-current-buffer (find-file-noselect file)
+    (save-excursion
+      (goto-char (point-min))
+      (let ((own (concat (file-name-base file) "-")) (case-fold-search nil))
+        (while (re-search-forward "\\_<\\(hive[a-z-]*?-\\)-[a-z][a-z0-9-]*\\_>" nil t)
+          (let ((name (match-string 0)))
+            (unless (or (string-prefix-p (match-string 1) own)
+                        (save-excursion
+                          (goto-char (point-min))
+                          (re-search-forward
+                           (concat "^\\s-*(\\(?:cl-\\)?def[a-z-]* '?(?" (regexp-quote name) "\\_>")
+                           nil t)))
+              (check-elisp-fail "%s:%d: %s is another file's own" (file-name-nondirectory file)
+                                (line-number-at-pos nil t) name))))))))
+
 (defun check-elisp-lint (file main)
   "Run package-lint over FILE of the package whose main file is MAIN.
 Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
@@ -61,6 +80,7 @@ Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
           (dolist (lint (file-expand-wildcards "/usr/share/emacs/site-lisp/elpa-src/*" t))
             (add-to-list 'load-path lint))
           (mapc #'check-elisp-checkdoc files)
+          (mapc #'check-elisp-private files)
           (if (require 'package-lint nil t)
               (dolist (file files) (check-elisp-lint file main))
             (check-elisp-fail "package-lint is not installed (Debian: elpa-package-lint): the package was not looked at"))

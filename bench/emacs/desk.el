@@ -48,7 +48,7 @@ else the machine does is not counted."
 (defun bench-open-desk (pending)
   "Be a desk at which so many questions are PENDING."
   (setq hive-mode t)
-  (add-hook 'hive-changed-hook #'hive-mode-line--update)
+  (add-hook 'hive-changed-hook #'hive-mode-line-update)
   (hive-notify-start)
   (hive-model-replace (bench-snapshot pending))
   (bench-run-changed))
