@@ -18,6 +18,7 @@
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-wrap)
 
 (defface hive-card-blue '((t :inherit (bold font-lock-function-name-face)))
   "The title of a card for information." :group 'hive)
@@ -87,12 +88,15 @@
 
 (defun hive-card-insert (card)
   "Insert CARD."
-  (insert (propertize (hive-text-line (plist-get card :title) 200) 'face (hive-card--face card))
-          "\n")
-  (when (plist-get card :description)
-    (insert (hive-card--indented (plist-get card :description)) "\n"))
-  (hive-card--insert-fields (plist-get card :fields))
-  (hive-card--insert-actions card))
+  (let ((beg (point)))
+    (insert (propertize (hive-text-line (plist-get card :title) 200)
+                        'face (hive-card--face card))
+            "\n")
+    (when (plist-get card :description)
+      (insert (hive-card--indented (plist-get card :description)) "\n"))
+    (hive-card--insert-fields (plist-get card :fields))
+    (hive-card--insert-actions card)
+    (hive-wrap-like-lines beg (point))))
 
 (provide 'hive-card)
 ;;; hive-card.el ends here

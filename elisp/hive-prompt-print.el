@@ -18,6 +18,7 @@
 (require 'hive-prompt-events)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-wrap)
 (require 'subr-x)
 
 (declare-function hive-prompt-show "hive-prompt")
@@ -168,6 +169,7 @@
     (hive-prompt--insert-answer prompt)
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)
+    (hive-wrap-like-lines (point-min) (point-max))
     (set-buffer-modified-p nil)
     (goto-char (point-min))
     (forward-line (1- line))

@@ -23,6 +23,7 @@
 (require 'hive-rpc)
 (require 'hive-snooze)
 (require 'hive-text)
+(require 'hive-wrap)
 (require 'subr-x)
 
 (declare-function hive-next "hive-next")
@@ -45,6 +46,7 @@
 \\<hive-prompt-mode-map>1 to 9 answer with an option; \\[hive-prompt-answer] answers in the minibuffer, \\[hive-prompt-compose] in
 a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] puts away, \\[hive-next] goes on to
 the next question."
+  (hive-wrap-words)
   (setq-local revert-buffer-function #'hive-prompt--revert)
   (setq bidi-paragraph-direction 'left-to-right)
   (add-hook 'hive-changed-hook #'hive-prompt--look))

@@ -133,7 +133,7 @@ Every character carries MESSAGE itself as its property
 
 (defconst hive-shared-properties
   '(hive-message hive-mention hive-heading hive-edge font-lock-face keymap
-                 help-echo mouse-face invisible read-only rear-nonsticky)
+                 display help-echo mouse-face invisible read-only rear-nonsticky)
   "The properties of shown text; a copy of it has none of them.")
 
 (defun hive-shared-plain (text)

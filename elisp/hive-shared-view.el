@@ -25,6 +25,7 @@
 (require 'cl-lib)
 (require 'hive-mentions)
 (require 'hive-shared-text)
+(require 'hive-wrap)
 
 (defvar-local hive-shared-place nil
   "The place of this buffer, as `hive-place-of' has it; nil for everyone's.")
@@ -55,14 +56,31 @@
 
 ;;;; The line, and the ends
 
+(defconst hive-shared--rule-words "-------- write below, C-c C-c posts "
+  "How the line begins.")
+
 (defun hive-shared--rule ()
   "Return the line between the messages and what the human writes."
-  (propertize (concat "-------- write below, C-c C-c posts "
-                      (make-string 24 ?-) "\n")
+  (propertize (concat hive-shared--rule-words (make-string 24 ?-) "\n")
               'font-lock-face 'hive-shared-rule
               'hive-edge 'rule
               'read-only t
               'rear-nonsticky t))
+
+(defun hive-shared-fit (&rest _)
+  "Draw the line as wide as the narrowest window of this buffer.
+Its text stays what it is: only what is displayed is longer or shorter."
+  (let ((room (and hive-shared--start (hive-wrap-room))))
+    (when room
+      (hive-shared-silently
+        (let* ((beg (text-property-any (point-min) (point-max) 'hive-edge 'rule))
+               (dashes (and beg (+ beg (length hive-shared--rule-words)))))
+          (when beg
+            (put-text-property dashes (1- (next-single-property-change
+                                           beg 'hive-edge nil (point-max)))
+                               'display
+                               (make-string (max 0 (- room (length hive-shared--rule-words)))
+                                            ?-))))))))
 
 (defun hive-shared-prepare ()
   "Make this buffer ready for messages; there are none yet."

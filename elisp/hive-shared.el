@@ -23,6 +23,8 @@
 (require 'hive-shared-stretch)
 (require 'hive-shared-view)
 (require 'hive-sidecar)
+(require 'hive-work)
+(require 'hive-wrap)
 
 (defcustom hive-shared-position 'right
   "Where `hive-shared' shows the shared buffer."
@@ -78,9 +80,20 @@ what is shown, is posted in your name; see `hive-detect'.
               filter-buffer-substring-function #'hive-shared--copy
               yank-excluded-properties hive-shared-properties
               revert-buffer-function (lambda (&rest _) (hive-shared-refresh)))
+  (hive-wrap-words)
+  (setq-local wrap-prefix "  ")
   (add-to-invisibility-spec 'hive-elsewhere)
+  (dolist (hook '(window-size-change-functions window-buffer-change-functions))
+    (add-hook hook #'hive-shared--resized nil t))
   (add-hook 'completion-at-point-functions #'hive-handles-complete nil t)
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
+
+(defun hive-shared--resized (window)
+  "Fit the line to WINDOW, if a shared buffer is in it."
+  (when (window-live-p window)
+    (with-current-buffer (window-buffer window)
+      (when (derived-mode-p 'hive-shared-mode)
+        (hive-work-guarded #'hive-shared-fit)))))
 
 (defun hive-shared--copy (beg end &optional delete)
   "Return the text from BEG to END as it is copied: as nobody's message.

@@ -18,6 +18,20 @@
      (hive-prompt--print)
      ,@body))
 
+;;;; Long lines
+
+(ert-deftest hive-prompt-wraps-between-words-and-indents-what-is-continued ()
+  (hive-prompt-test-shown
+      (hive-test-prompt :question "Which?" :options [(:label "one" :description "the description of one")])
+      nil
+    (should word-wrap)
+    (should-not (or truncate-lines truncate-partial-width-windows))
+    (cl-flet ((prefix (text) (goto-char (point-min)) (search-forward text)
+                      (get-text-property (1- (point)) 'wrap-prefix)))
+      (should (equal (make-string 4 ?\s) (prefix "one")))
+      (should (equal (make-string 6 ?\s) (prefix "description of")))
+      (should-not (prefix "Which?")))))
+
 ;;;; What happened
 
 (defconst hive-prompt-test-events

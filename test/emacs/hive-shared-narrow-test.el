@@ -1,0 +1,70 @@
+;;; hive-shared-narrow-test.el --- A shared buffer in a narrow window  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'ert)
+(require 'hive-card)
+(require 'hive-shared)
+(require 'hive-test-help)
+
+(defun hive-shared-narrow-test-rule (room)
+  "Return the line below which one writes, as windows with ROOM columns show it."
+  (cl-letf (((symbol-function 'window-max-chars-per-line) (lambda (&rest _) room)))
+    (hive-shared--resized (selected-window))) ; batch Emacs has no redisplay
+  (goto-char (point-min))
+  (let (shown)
+    (while (not (eolp))
+      (let ((display (get-text-property (point) 'display))
+            (next (next-single-property-change (point) 'display nil (line-end-position))))
+        (push (or display (buffer-substring-no-properties (point) next)) shown)
+        (goto-char next)))
+    (apply #'concat (nreverse shown))))
+
+(ert-deftest hive-shared-narrow-the-line-is-as-wide-as-the-window ()
+  (save-window-excursion
+    (with-temp-buffer
+      (hive-shared-mode)
+      (hive-shared-prepare)
+      (buffer-enable-undo)
+      (switch-to-buffer (current-buffer))
+      (delete-other-windows)
+      (goto-char (point-max))
+      (insert "my draft")
+      (let ((text (buffer-substring-no-properties (point-min) (point-max))) (undo buffer-undo-list))
+        (dolist (room '(55 40 120))
+          (let ((rule (hive-shared-narrow-test-rule room)))
+            (should (= room (length rule)))
+            (should (string-match-p "\\`-------- write below, C-c C-c posts -+\\'" rule))))
+        ;; In less than its words it is no longer than they are.
+        (should (equal "-------- write below, C-c C-c posts " (hive-shared-narrow-test-rule 20)))
+        ;; What is parsed, copied and undone is as it was.
+        (should (equal text (buffer-substring-no-properties (point-min) (point-max))))
+        (should (equal "my draft" (hive-shared-draft)))
+        (should (eq undo buffer-undo-list))
+        (should-not (text-property-not-all 0 60 'display nil
+                                           (filter-buffer-substring (point-min) (+ 60 (point-min)))))))))
+
+(ert-deftest hive-shared-narrow-lines-are-wrapped-between-words ()
+  (with-temp-buffer
+    (hive-shared-mode)
+    (should word-wrap)
+    (should (equal "  " wrap-prefix))
+    (should-not (or truncate-lines truncate-partial-width-windows))
+    ;; A key that kills a line kills all of it: the draft is the human's.
+    (should (eq 'kill-line (key-binding (kbd "C-k"))))))
+
+(ert-deftest hive-shared-narrow-a-card-is-indented-where-it-goes-on ()
+  (with-temp-buffer
+    (hive-card-insert '(:title "Deploy" :description "a long description"))
+    (goto-char (point-min))
+    (should-not (get-text-property (point) 'wrap-prefix))
+    (search-forward "long")
+    (should (equal "  " (get-text-property (point) 'wrap-prefix)))))
+
+(provide 'hive-shared-narrow-test)
+;;; hive-shared-narrow-test.el ends here
