@@ -82,7 +82,10 @@ export const METHODS = {
     configureParams,
     'What the human sets of one session. What is left out stays; a null goes back to what holds without it.',
   ],
-  'session/list': [sessionListParams, 'Sessions, newest first, 200 unless `limit` says otherwise; `more`: others were left out.'],
+  'session/list': [
+    sessionListParams,
+    'Sessions, newest first, 200 unless `limit` says otherwise; `more`: others were left out.',
+  ],
   'turn/cancel_interrupt': [
     cancelInterruptParams,
     'Withdraws one request for an interrupt, or all that wait for the turn.',
