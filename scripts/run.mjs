@@ -26,7 +26,7 @@ const tasks = {
   'ci:package': [everything, `${vitest} run --project package`],
   fuzz: [everything, quickBuild, 'scripts/fuzz.mjs'],
   chaos: [everything, 'test/chaos/main.ts'],
-  'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60'],
+  'ci:chaos': [everything, 'test/chaos/main.ts --seconds 60 --disk-if-possible'],
   soak: [everything, 'test/chaos/soak.ts'],
   bench: [everything, quickBuild, bench],
   'bench:full': [everything, quickBuild, `${bench} --full`],

@@ -6,6 +6,7 @@
  *   --engine NAME    only sqlite, or only postgres
  *   --calm           no faults
  *   --without-disk   where no file system may be mounted: else such a run is refused, because it has one fault less
+ *   --disk-if-possible   the same only where it must be, and says so: for machines that nobody has chosen
  *   --sabotage NAME  with a deliberate bug, without faults: succeeds when the checker finds it; `all`: each in turn
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -35,6 +36,7 @@ const { values } = parseArgs({
     engine: { type: 'string' },
     calm: { type: 'boolean', default: false },
     'without-disk': { type: 'boolean', default: false },
+    'disk-if-possible': { type: 'boolean', default: false },
     sabotage: { type: 'string' },
   },
 });
@@ -68,10 +70,13 @@ async function onDiskOfOurOwn(): Promise<number> {
     0;
   try {
     if (!may) {
+      const why =
+        'No file system may be mounted here, so the disk cannot be filled: that takes root or user namespaces.';
+      const goesOn = values['disk-if-possible'];
       process.stderr.write(
-        'No file system may be mounted here, so the disk cannot be filled: that takes root or user namespaces. Go on without that fault by --without-disk.\n',
+        `${why} ${goesOn ? 'This run goes on without that fault.' : 'Go on without that fault by --without-disk.'}\n`,
       );
-      return 1;
+      return goesOn ? await main(null) : 1;
     }
     const words = [
       ...namespace,
