@@ -120,6 +120,8 @@ describe('while ten prompts arrive', () => {
     const where = '(list (window-edges) (point) (mark) mark-active (buffer-name))';
     const before = await lispValue(where);
     await emacs.keys('C-l');
+    // It comes back from the minibuffer, the last line, when Emacs has drawn the screen.
+    await eventually(async () => !(await emacs.cursor()).endsWith(',23'), 10_000, 'the cursor in its window');
     const cursor = await emacs.cursor();
     await tenArrive();
     await emacs.until(/Agent-Deplo asks: Question \d+\? \(and \d+ more\) {2}M-x hive-respond/);
