@@ -188,7 +188,8 @@ turn pages.  The list follows what happens by itself."
       (hive-cancel-prompt prompt))))
 
 (defun hive-list-snooze (&optional minutes)
-  "Put the question at point away, with a prefix argument for MINUTES."
+  "Put the question at point away, with a prefix argument for MINUTES.
+One that is away already comes back, if there is no prefix argument."
   (interactive "P" hive-list-mode)
   (hive-snooze-prompt (hive-list--prompt) (and minutes (prefix-numeric-value minutes))))
 

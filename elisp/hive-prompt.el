@@ -130,10 +130,9 @@ the next question."
   (when (y-or-n-p "Cancel this question? ") (hive-cancel-prompt hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
-  "Put the question of this buffer away for a while."
+  "Put the question of this buffer away for a while, or bring it back."
   (interactive nil hive-prompt-mode)
-  (hive-snooze-prompt hive-prompt--prompt)
-  (quit-window))
+  (when (hive-snooze-prompt hive-prompt--prompt) (quit-window)))
 
 (defun hive-prompt-choose ()
   "Answer with the option whose number was pressed."

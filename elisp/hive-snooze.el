@@ -8,7 +8,8 @@
 
 ;; A question that was put away is not counted, not offered and not told of
 ;; until its time has come; then it comes back by itself, as if it had just
-;; arrived.  Its agent goes on waiting all the while.
+;; arrived.  Its agent goes on waiting all the while.  Putting away what is
+;; away already brings it back at once.
 
 ;;; Code:
 
@@ -21,22 +22,30 @@
 (require 'hive-waiting)
 
 (defcustom hive-snooze-minutes 30
-  "For how many minutes \\`s' puts a question away."
+  "For how many minutes \\`s' puts a question away.
+The same key on one that is away brings it back."
   :type 'natnum
   :group 'hive)
 
 (defun hive-snooze-prompt (prompt &optional minutes)
   "Put PROMPT away for MINUTES, by default `hive-snooze-minutes'.
-It comes back by itself; its agent goes on waiting."
+It comes back by itself; its agent goes on waiting.  One that is
+away already comes back now, unless MINUTES are given: it then
+stays away for so long.  Return non-nil if it is put away."
   (hive-sidecar-demand)
-  (let* ((minutes (or minutes hive-snooze-minutes))
-         (until (hive-text-before (* -60 minutes))))
+  (let* ((id (plist-get prompt :ask_id))
+         (back (and (null minutes)
+                    (hive-prompt-snoozed-p (or (hive-model-prompt id) prompt))))
+         (minutes (or minutes hive-snooze-minutes)))
     (hive-rpc-request
-     'prompt/snooze (list :ask_id (plist-get prompt :ask_id) :until until)
+     'prompt/snooze (list :ask_id id
+                          :until (unless back (hive-text-before (* -60 minutes))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not put the question away: %s"
+              (hive-notify-say "Hive could not %s: %s"
+                               (if back "bring the question back" "put the question away")
                                (hive-text-line (plist-get err :text) 200))))
-    (message "Put away for %d minutes" minutes)))
+    (message "%s" (if back "Back again" (format "Put away for %d minutes" minutes)))
+    (not back)))
 
 (defvar hive-snooze--timer nil "The timer of the next return, or nil.")
 (defvar hive-snooze--next nil "When that is, as the wire writes it.")

@@ -116,6 +116,13 @@ const methods = {
     return { released: true, claimed_by: null, claimed_at: null };
   },
   'fake/claims': () => ({ claims }),
+  'prompt/snooze': ({ ask_id, until }) => {
+    const prompt = { ...prompts.get(ask_id), snoozed_until: until };
+    prompts.set(ask_id, prompt);
+    remember({ snoozed: { ask_id, until } });
+    tell('prompt/changed', prompt);
+    return { prompt };
+  },
   'prompt/cancel': ({ ask_id, by }) => {
     const prompt = prompts.get(ask_id);
     const accepted = prompt.status === 'pending';

@@ -1,0 +1,60 @@
+;;; hive-snooze-test.el --- Putting a question away, and bringing it back  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'hive-list-test-help)
+(require 'hive-prompt)
+(require 'hive-snooze)
+(require 'hive-test-help)
+
+(defun hive-snooze-test-until ()
+  "Return until when questions were put away, newest first, as the sidecar was told."
+  (nreverse (delq nil (mapcar (lambda (record)
+                                (when (plist-member record :snoozed)
+                                  (list (plist-get (plist-get record :snoozed) :until))))
+                              (hive-test-state)))))
+
+(ert-deftest hive-snooze-the-same-key-puts-away-and-brings-back ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (hive-list-test
+        (hive-test-connect)
+        (hive-test-call 'fake/ask '(:ask_id "p1"))
+        (hive-test-wait 5 (= 1 (hive-prompts-awake)))
+        (hive-list)
+        (goto-char (point-min))
+        (call-interactively (key-binding "s"))
+        (hive-test-wait 5 (= 0 (hive-prompts-awake)))
+        (hive-test-wait 5 (string-match-p "\\` *z" (car (hive-list-test-lines))))
+        (goto-char (point-min))
+        (call-interactively (key-binding "s"))
+        (hive-test-wait 5 (= 1 (hive-prompts-awake)))
+        (should (equal '(nil) (car (hive-snooze-test-until))))
+        ;; With minutes, what is away stays away, for so long.
+        (dotimes (_ 2)
+          (let ((current-prefix-arg 5)) (call-interactively (key-binding "s")))
+          (hive-test-wait 5 (= 0 (hive-prompts-awake))))
+        (should (= 4 (length (hive-test-wait 5 (and (= 4 (length (hive-snooze-test-until)))
+                                                    (hive-snooze-test-until))))))
+        (let ((seconds (- (hive-text-seconds (caar (hive-snooze-test-until))) (float-time))))
+          (should (< 200 seconds 301)))))))
+
+(ert-deftest hive-snooze-in-the-buffer-of-a-question-brings-back-and-stays ()
+  (hive-test-with-desk nil
+    (save-window-excursion
+      (hive-test-connect)
+      (hive-test-call 'fake/ask '(:ask_id "p1" :snoozed_until "2999-01-01T00:00:00.000Z"))
+      (hive-test-wait 5 (hive-prompts))
+      (hive-prompt-show (car (hive-prompts)))
+      (let ((buffer (current-buffer)))
+        (call-interactively (key-binding "s"))
+        (hive-test-wait 5 (= 1 (hive-prompts-awake)))
+        (should (eq buffer (window-buffer)))
+        (kill-buffer buffer)))))
+
+(provide 'hive-snooze-test)
+;;; hive-snooze-test.el ends here
