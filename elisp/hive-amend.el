@@ -75,7 +75,8 @@ A correction that is still on its way is later than what stands."
   "Read another answer to PROMPT, and its comment where there was one or ASK.
 The comment of the answer before is shown, to be kept, changed or
 deleted; words beside chosen options come after it."
-  (let* ((answer (hive-read-answer prompt))
+  (let* ((lead (concat "Correct your answer to " (hive-text-line (plist-get prompt :agent) 30)))
+         (answer (hive-read-answer (append (list :lead lead) prompt)))
          (former (hive-amend--former-comment prompt)))
     (when (hive-respond-empty-p answer)
       (user-error "Nothing was said: the answer stays as it is"))

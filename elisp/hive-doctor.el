@@ -14,6 +14,7 @@
 (require 'cl-lib)
 (require 'hive-outbox)
 (require 'hive-program)
+(require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-sidecar)
 (require 'hive-text)
@@ -79,8 +80,8 @@
                (hive-doctor-check
                 :name "Rejected" :ok nil
                 :text (format "%s: %S" (or (hive-entry-ask-id entry) "message")
-                              (or (plist-get (hive-entry-params entry) :decision)
-                                  (plist-get (hive-entry-params entry) :body)))
+                              (or (plist-get (hive-entry-params entry) :body)
+                                  (hive-respond-text (hive-entry-params entry))))
                 :advice (hive-entry-text entry)))
              rejected))))
 

@@ -173,7 +173,9 @@ is answered late."
         (when (hive-respond-empty-p answer)
           (user-error "Nothing was said: %s" (hive-respond-still prompt)))
         (when comment
-          (setq answer (plist-put answer :comment (read-string "Comment: "))))
+          (setq answer (plist-put answer :comment
+                                  ;; Words beside chosen options are one already.
+                                  (read-string "Comment: " (plist-get answer :comment)))))
         (hive-respond-send prompt answer))
     (hive-respond-release prompt)))
 

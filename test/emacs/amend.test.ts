@@ -1,5 +1,5 @@
 /** Answers corrected with real keys in a real terminal, and where every word of them went. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
@@ -16,6 +16,10 @@ beforeAll(async () => {
   home = await openHome();
   emacs = await home.emacs();
 });
+afterEach(async () => {
+  // What a failed test has left open would take the keys of the next.
+  await emacs.keys('C-g');
+});
 afterAll(async () => home.close());
 
 const OPTIONS = [{ label: 'Now' }, { label: 'Tonight' }, { label: 'Never' }];
@@ -30,6 +34,13 @@ async function typed(at: RegExp, text: string): Promise<void> {
   await emacs.until(at);
   await emacs.type(text);
   await emacs.keys('Enter');
+}
+
+/** Words beside chosen options, which are meant as such. */
+async function remarked(at: RegExp, text: string): Promise<void> {
+  await typed(at, text);
+  await emacs.until(/Send it as your remark\?/);
+  await emacs.keys('y');
 }
 
 /** Asks, and opens the question in the minibuffer. */
@@ -48,18 +59,18 @@ async function amending(question: string): Promise<void> {
   await emacs.until(/Correct which answer:/);
   await emacs.type(`Agent-Deplo: ${question}`);
   await emacs.keys('Tab', 'Enter');
-  await emacs.until(/asks: /);
+  await emacs.until(/Correct your answer to Agent-Deplo: /);
 }
 
 test('chosen options with words of one’s own: old comment and new words are stored, and the trail keeps both answers', async () => {
   const ask_id = await opened({ question: 'When?', options: OPTIONS, multi_select: true });
   await typed(/choose several/, 'Now');
-  await typed(/chosen: Now; RET sends/, 'if nobody minds');
+  await remarked(/chosen: Now;/, 'if nobody minds');
   await emacs.until(/Answered Agent-Deplo: Now \(stored\)/);
 
   await amending('When?');
   await typed(/choose several/, 'Tonight');
-  await typed(/chosen: Tonight; RET sends/, 'after eight');
+  await remarked(/chosen: Tonight;/, 'after eight');
   await emacs.until(/Comment \(empty for none\): if nobody minds\n.*after eight/);
   await emacs.type(' "ä 漢字"');
   await emacs.keys('Enter');

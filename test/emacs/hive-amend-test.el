@@ -7,6 +7,7 @@
 ;;; Code:
 
 (require 'hive-amend)
+(require 'hive-doctor)
 (require 'hive-outbox-test-help)
 (require 'hive-test-help)
 
@@ -39,7 +40,8 @@ free answer is read like a choice."
   `(let ((comment ,comment))
      (hive-test-with-inputs ,inputs
        (let ((typed (symbol-function 'read-string)))
-         (cl-letf (((symbol-function 'read-string)
+         (cl-letf (((symbol-function 'y-or-n-p) #'always) ; words of one's own are meant as such
+                   ((symbol-function 'read-string)
                     (lambda (prompt &optional initial &rest rest)
                       (if (not (string-prefix-p "Comment" prompt))
                           (apply typed prompt initial rest)
@@ -203,6 +205,9 @@ free answer is read like a choice."
         (should (equal "with all my words" (plist-get (hive-entry-params entry) :comment))))
       (should (equal "Yes\nwith all my words" (car kill-ring)))
       (hive-amend-test-said "The answer stays as it is: It was handed")
+      (should (cl-find-if (lambda (check)
+                            (string-match-p "Yes\nwith all my words" (hive-doctor-check-text check)))
+                          (hive-doctor--outbox)))
       (should (hive-outbox-test-files))
       (should-not (hive-amend-test-amendments)))))
 

@@ -126,6 +126,19 @@
     (hive-test-wait 5 (hive-test-answers))
     (should (equal "because of reasons" (plist-get (car (hive-test-answers)) :comment)))))
 
+(ert-deftest hive-respond-a-comment-on-request-begins-with-the-words-beside-the-options ()
+  (hive-test-with-desk nil
+    (hive-test-connect)
+    (hive-test-call 'fake/ask (list :options hive-respond-test-options :multi_select t))
+    (hive-test-wait 5 (hive-prompts))
+    (cl-letf (((symbol-function 'y-or-n-p) #'always))
+      (hive-test-with-inputs (list "Later" "after the release")
+        (cl-letf (((symbol-function 'read-string)
+                   (lambda (_prompt &optional initial &rest _) (concat initial ", please"))))
+          (hive-respond t))))
+    (hive-test-wait 5 (hive-test-answers))
+    (should (equal "after the release, please" (plist-get (car (hive-test-answers)) :comment)))))
+
 (ert-deftest hive-respond-nothing-typed-answers-nothing ()
   (hive-test-with-desk nil
     (hive-test-connect)
