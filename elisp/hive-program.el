@@ -17,7 +17,8 @@
   "The command that starts the sidecar, a list of strings.
 Nil means the program `hive' with the argument \"sidecar\": the
 one that \\[hive-install-sidecar] installed, or else the one found
-on variable `exec-path'; see also `hive-node-program'."
+on variable `exec-path', or else the one of the package that this
+library belongs to; see also `hive-node-program'."
   :type '(choice (const :tag "hive sidecar" nil) (repeat string))
   :group 'hive)
 
@@ -58,11 +59,23 @@ the sidecar's default."
   (let ((program (expand-file-name "node_modules/.bin/hive" hive-install-directory)))
     (and (file-executable-p program) program)))
 
+;; An Emacs that the desktop starts often lacks the PATH of the shell.
+(defvar hive-program--beside
+  (expand-file-name "../bin/hive"
+                    (file-name-directory (or load-file-name buffer-file-name
+                                             default-directory)))
+  "Where the program `hive' stands that came with this library, if it did.")
+
 (defun hive-program--hive ()
   "Return the absolute name of the program `hive', or fail."
   (or (hive-program-installed)
+      (executable-find "hive")
+      (and hive-program--beside (file-executable-p hive-program--beside)
+           hive-program--beside)
       (hive-program--find
-       "hive" "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar")))
+       "hive" (concat "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar;"
+                      " if it is there already, add its directory to `exec-path'"
+                      " or name its file in `hive-sidecar-command'"))))
 
 (defcustom hive-serve nil
   "Where the sidecar lets agents of other machines in, as `hive serve' does.

@@ -71,6 +71,26 @@
         (let ((hive-node-program node))
           (should (equal (hive-program-command) (list node hive "sidecar"))))))))
 
+(ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
+  (let ((found hive-program--beside))
+    (hive-test-with-desk nil
+      ;; It is the one of this package, wherever that is.
+      (should (file-equal-p found (expand-file-name "../../bin/hive" hive-test-directory)))
+      (let* ((path (hive-sidecar-test-path '("hive" . "#!/bin/sh\n")))
+             (hive-program--beside (expand-file-name "hive-beside" hive-test-temp))
+             (hive-sidecar-command nil)
+             (exec-path '("/nonexistent")))
+        (copy-file (expand-file-name "hive" path) hive-program--beside)
+        (should (equal (hive-program-command) (list hive-program--beside "sidecar")))
+        ;; One that the PATH has is the human's choice.
+        (let ((exec-path (list path)))
+          (should (equal (hive-program-command) (list (expand-file-name "hive" path) "sidecar"))))
+        ;; A library that came alone has none.
+        (set-file-modes hive-program--beside #o600)
+        (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
+          (dolist (word '("`exec-path'" "`hive-sidecar-command'" "npm install -g" "M-x hive-install-sidecar"))
+            (should (string-search word said))))))))
+
 (ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
   (hive-sidecar-test-failing
       (list (concat "FAKE_LAST_WORDS=hive: needs Node 24.15.0 or newer, but /usr/bin/node is 20.1.0;"

@@ -49,6 +49,7 @@
           (hive-notify--spoke 0)
           (hive-store nil)
           (hive-node-program nil)
+          (hive-program--beside nil)
           (hive-install-directory (expand-file-name "installed/" hive-test-temp))
           (hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
           (process-environment
