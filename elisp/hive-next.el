@@ -228,6 +228,8 @@ what was typed before is dropped.  What may permit something is
 confirmed with RET or y.  A key that means nothing here leaves, and
 does what it always does."
   (interactive)
+  (when executing-kbd-macro
+    (user-error "A keyboard macro answers no questions: nobody would have read them"))
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
     (unless waiting (message "No agent waits for you%s" (hive-respond-others)))

@@ -124,7 +124,7 @@ describe('hive-list', () => {
     await gone(/Merge two/);
     await emacs.until(/answered 1 query:merge one/);
     await emacs.keys('/', '/', '5');
-    await emacs.until(/Other\? +\(human\)/);
+    await emacs.until(/→ cancelled by Ada +Other\?/);
     await emacs.keys('1', 'q');
   });
 });

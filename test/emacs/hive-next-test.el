@@ -126,6 +126,10 @@ Within BODY, `shown' are the texts that were shown, in order, and
   (hive-next-test-typing (list ?1 ?\C-g ?2)
     (should (= ?\C-g (hive-keys-read "Sure?" t)))))
 
+(ert-deftest hive-next-a-keyboard-macro-answers-nothing ()
+  (let ((executing-kbd-macro "1"))
+    (should-error (hive-next) :type 'user-error)))
+
 (ert-deftest hive-next-a-key-that-means-nothing-leaves-and-is-given-back ()
   (let ((unread-command-events nil))
     (hive-next-test-keys (list (list :options hive-next-test-options)) (list ?\C-x ?2)
