@@ -80,7 +80,8 @@
                                 'follow-link t
                                 'help-echo (lambda (&rest _) (hive-text-line (or ask label) 200))
                                 'action (lambda (_) (hive-card--answer ask-id label)))
-          (insert (propertize (concat "[" (hive-text-line label 60) "]"
+          ;; Without brackets: those are on what can be pressed.
+          (insert (propertize (concat (hive-text-line label 60)
                                       (if (member label chosen) " ✓" ""))
                               'face 'shadow)))
         (when ask (insert "  " (hive-text-line ask 200)))

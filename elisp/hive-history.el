@@ -53,7 +53,8 @@
 \\<hive-history-mode-map>\\[hive-history-open] opens an entry, \\[hive-history] searches for something else, \\[hive-history-older] shows
 older entries.  \\[hive-history-by-agent], \\[hive-history-by-project], \\[hive-history-since] and \\[hive-history-until] narrow the search to an
 agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hive-history-export] writes all that
-was found into a file, as Org or Markdown."
+was found into a file, as Org or Markdown.
+\\{hive-history-mode-map}"
   (setq tabulated-list-format [("When" 16 t) ("Agent" 18 t) ("Project" 16 t) ("What" 9 t)
                                ("Text" 0 nil)]
         tabulated-list-padding 1

@@ -71,7 +71,8 @@ and was cancelled.  \\[hive-list-show] shows all of a question, \\[hive-list-ans
 its agent, \\[hive-list-interrupt] interrupts that.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; \\[hive-list-answer] then answers
 all that are marked with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind],
 \\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] shows all again; \\[hive-list-next-page] and \\[hive-list-previous-page]
-turn pages.  The list follows what happens by itself."
+turn pages.  The list follows what happens by itself.
+\\{hive-list-mode-map}"
   (setq hive-list--marks (make-hash-table :test #'equal)
         tabulated-list-format (hive-list--format)
         tabulated-list-padding 1

@@ -90,7 +90,8 @@
   "Major mode of what agents send unasked.
 \\<hive-outreach-mode-map>\\[hive-outreach-next] and \\[hive-outreach-previous] go from one to the other, \\[forward-button] to the next button;
 \\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
-older ones, \\[revert-buffer] fetches anew."
+older ones, \\[revert-buffer] fetches anew.
+\\{hive-outreach-mode-map}"
   (visual-line-mode)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))

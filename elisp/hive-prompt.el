@@ -45,7 +45,8 @@
   "Major mode of the buffer that shows one question in full.
 \\<hive-prompt-mode-map>1 to 9 answer with an option; \\[hive-prompt-answer] answers in the minibuffer, \\[hive-prompt-compose] in
 a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] puts away, \\[hive-next] goes on to
-the next question."
+the next question.
+\\{hive-prompt-mode-map}"
   (hive-wrap-words)
   (setq-local revert-buffer-function #'hive-prompt--revert)
   (setq bidi-paragraph-direction 'left-to-right)

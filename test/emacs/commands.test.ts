@@ -144,7 +144,7 @@ test('a card is shown with its buttons, and RET on one answers', async () => {
   await command('hive-outreach');
   await emacs.until(/Nightly build\n +Failed: 3\n +\[Retry\] +Run it again\n +\[Leave it\]/);
   await emacs.keys('M-<', 'Tab', 'Enter');
-  await emacs.until(/\[Retry\] ✓/);
+  await emacs.until(/ {2}Retry ✓/);
   await emacs.keys('q');
 });
 

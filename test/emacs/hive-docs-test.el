@@ -61,6 +61,18 @@
         (insert-file-contents file)
         (should-not (re-search-forward "(\\(setopt\\|keymap-set\\|keymap-global-set\\|defvar-keymap\\) " nil t))))))
 
+(ert-deftest hive-every-list-of-keys-is-in-the-help-of-its-mode ()
+  "Of the modes in which keys are pressed, not typed."
+  (pcase-dolist (`(,mode . ,command) '((hive-list-mode . hive-list-filter-agent)
+                                       (hive-prompt-mode . hive-prompt-choose)
+                                       (hive-outreach-mode . hive-outreach-older)
+                                       (hive-sessions-mode . hive-session-visit)
+                                       (hive-check-mentions-mode . hive-check-mentions-done)
+                                       (hive-history-mode . hive-history-older)
+                                       (hive-shared-mode . hive-shared-narrow)))
+    (ert-info ((symbol-name mode))
+      (should (string-match-p (format "\t%s$" command) (documentation mode))))))
+
 (ert-deftest hive-every-command-of-the-menu-is-there ()
   (require 'hive-menu)
   (map-keymap (lambda (_ command) (should (commandp command))) hive-prefix-map))

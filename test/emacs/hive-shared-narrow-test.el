@@ -8,7 +8,6 @@
 
 (require 'cl-lib)
 (require 'ert)
-(require 'hive-card)
 (require 'hive-shared)
 (require 'hive-test-help)
 
@@ -57,14 +56,6 @@
     (should-not (or truncate-lines truncate-partial-width-windows))
     ;; A key that kills a line kills all of it: the draft is the human's.
     (should (eq 'kill-line (key-binding (kbd "C-k"))))))
-
-(ert-deftest hive-shared-narrow-a-card-is-indented-where-it-goes-on ()
-  (with-temp-buffer
-    (hive-card-insert '(:title "Deploy" :description "a long description"))
-    (goto-char (point-min))
-    (should-not (get-text-property (point) 'wrap-prefix))
-    (search-forward "long")
-    (should (equal "  " (get-text-property (point) 'wrap-prefix)))))
 
 (provide 'hive-shared-narrow-test)
 ;;; hive-shared-narrow-test.el ends here
