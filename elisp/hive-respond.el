@@ -190,12 +190,9 @@ dies."
   (interactive "P")
   (let ((prompts (cl-remove-if #'hive-prompt-snoozed-p (hive-prompts-mine))))
     (cond
-     ((and (null prompts) (eq hive-sidecar-state 'off))
-      (user-error "Hive is off: turn it on with M-x hive-mode"))
-     ((and (null prompts) (not (hive-sidecar-connected-p)))
-      (user-error "Hive is not connected%s"
-                  (if hive-sidecar-problem (concat ": " hive-sidecar-problem) " yet")))
-     ((null prompts) (message "No agent waits for you%s" (hive-respond-others)))
+     ((null prompts)
+      (hive-sidecar-demand)
+      (message "No agent waits for you%s" (hive-respond-others)))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
      (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
 

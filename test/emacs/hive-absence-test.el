@@ -25,7 +25,7 @@
                (overlays-in (point-min) (point-max)) "")))
 
 (defconst hive-absence-test-commands
-  '(hive-next hive-interrupt hive-interrupt-all hive-interrupt-withdraw hive-sessions
+  '(hive-next hive-respond hive-interrupt hive-interrupt-all hive-interrupt-withdraw hive-sessions
     hive-session-visit hive-check-mentions)
   "What would otherwise claim that there is nothing.")
 
