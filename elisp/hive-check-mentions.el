@@ -22,6 +22,7 @@
 (require 'hive-sidecar)
 (require 'hive-text)
 (require 'hive-work)
+(require 'hive-wrap)
 
 (defconst hive-check-mentions--page 100 "How many mentions are fetched at once.")
 
@@ -77,6 +78,7 @@ those of another session.
                    hive-check-mentions--addressee (plist-get page :session_id)
                    hive-check-mentions--summary (plist-get page :summary)))
            (hive-check-mentions--print)
+           (hive-wrap-heed (point-min) (point-max))
            (force-mode-line-update))))
      :error (lambda (err)
               (hive-notify-say "Hive could not read the mentions: %s"

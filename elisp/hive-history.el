@@ -18,6 +18,7 @@
 (require 'hive-prompt)
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-wrap)
 (require 'subr-x)
 (require 'tabulated-list)
 
@@ -196,6 +197,7 @@ An empty QUERY shows all, newest first."
                                     (hive-history-export-time (plist-get entry :at)))
                             'face 'shadow)
                 (hive-text-inert (plist-get entry :text)) "\n")
+        (hive-wrap-heed (point-min) (point-max))
         (goto-char (point-min))))
     (pop-to-buffer buffer)))
 

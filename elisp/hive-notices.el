@@ -18,6 +18,7 @@
 (require 'hive-sidecar)
 (require 'hive-text)
 (require 'hive-work)
+(require 'hive-wrap)
 
 (defconst hive-notices--kept 200 "How many notices are kept.")
 (defconst hive-notices--name "*hive notices*" "The name of their buffer.")
@@ -65,6 +66,7 @@
             (insert (propertize (concat (hive-text-age (plist-get notice :at)) " ago  ")
                                 'face 'shadow)
                     (hive-text-inert (plist-get notice :text)) "\n"))
+          (hive-wrap-heed (point-min) (point-max))
           (goto-char (min place (point-max))))))))
 
 ;;;###autoload

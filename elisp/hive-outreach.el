@@ -19,6 +19,7 @@
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'hive-work)
+(require 'hive-wrap)
 (require 'subr-x)
 
 (defconst hive-outreach--name "*hive outreach*" "The name of the buffer.")
@@ -135,6 +136,7 @@ older ones, \\[revert-buffer] fetches anew.
           (mapc #'hive-outreach--insert hive-outreach--items)
           (when hive-outreach--cursor
             (insert (substitute-command-keys "\\[hive-outreach-older] shows older ones\n")))
+          (hive-wrap-heed (point-min) (point-max))
           (set-buffer-modified-p nil)
           (goto-char (hive-outreach--position here))
           (pcase-dolist (`(,window . ,place) places)

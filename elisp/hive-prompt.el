@@ -18,6 +18,7 @@
 (require 'hive-compose)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-permission)
 (require 'hive-prompt-print)
 (require 'hive-respond)
 (require 'hive-rpc)
@@ -147,6 +148,10 @@ the next question.
   "Answer the question of this buffer with the option LABEL."
   (unless (hive-prompt-waiting-p hive-prompt--prompt)
     (user-error "This question no longer waits"))
+  (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
+             (not (y-or-n-p (format "This is a PERMISSION.  Answer \"%s\"? "
+                                    (hive-text-line label 60)))))
+    (user-error "Nothing was answered"))
   (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)

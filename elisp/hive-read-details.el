@@ -13,6 +13,7 @@
 
 (require 'hive-rpc)
 (require 'hive-text)
+(require 'hive-wrap)
 
 (defconst hive-read-details--buffer "*hive question*"
   "The name of the buffer that shows a question while it is answered.")
@@ -50,6 +51,7 @@
         (when context (insert "\n" (hive-text-inert context) "\n")))
       (when (hive-rpc-true-p prompt :context_truncated)
         (insert "… (the rest is being fetched)\n"))
+      (hive-wrap-heed (point-min) (point-max))
       (goto-char (min place (point-max))))))
 
 (defun hive-read-details--fetch (prompt buffer)

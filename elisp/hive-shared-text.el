@@ -17,6 +17,7 @@
 (require 'hive-shared-format)
 (require 'hive-text)
 (require 'hive-undo)
+(require 'hive-wrap)
 
 (defgroup hive-shared nil
   "Shared buffers, in which agents and you talk."
@@ -62,6 +63,7 @@ With BEFORE-MARKERS, so do point, mark and windows that were there."
   (hive-shared-silently
     (goto-char pos)
     (if before-markers (insert-before-markers text) (insert text)))
+  (hive-wrap-heed pos (+ pos (length text)))
   (hive-undo-inserted pos (length text)))
 
 (defun hive-shared-cut (beg end)

@@ -32,6 +32,32 @@
       (should (equal (make-string 6 ?\s) (prefix "description of")))
       (should-not (prefix "Which?")))))
 
+(ert-deftest hive-prompt-a-long-line-from-right-to-left-is-wrapped-anywhere ()
+  "Between words it would take Emacs seconds, at each redisplay."
+  (hive-prompt-test-shown (hive-test-prompt :question (apply #'concat (make-list 200 "שלום "))) nil
+    (should-not word-wrap))
+  (hive-prompt-test-shown (hive-test-prompt :question (apply #'concat (make-list 200 "salom "))) nil
+    (should word-wrap))
+  (hive-prompt-test-shown (hive-test-prompt :question "שלום") nil
+    (should word-wrap)))
+
+;;;; Permissions
+
+(ert-deftest hive-prompt-what-may-allow-something-is-confirmed ()
+  (hive-prompt-test-shown
+      (hive-test-prompt :kind "permission" :options [(:label "Allow") (:label "Deny")])
+      nil
+    (let (asked sent)
+      (cl-letf (((symbol-function 'y-or-n-p) (lambda (text) (push text asked) nil))
+                ((symbol-function 'hive-prompt-waiting-p) #'always)
+                ((symbol-function 'hive-respond-send)
+                 (lambda (_prompt answer) (push (plist-get answer :decision) sent))))
+        (should-error (hive-prompt--send-label "Allow") :type 'user-error)
+        (should (string-match-p "PERMISSION" (car asked)))
+        (hive-prompt--send-label "Deny")
+        (should (equal '("Deny") sent))
+        (should (equal 1 (length asked)))))))
+
 ;;;; What happened
 
 (defconst hive-prompt-test-events
