@@ -36,6 +36,7 @@ const config: ViteUserConfig = defineConfig({
     pool: 'forks',
     reporters: ['default', retried],
     maxWorkers: 2,
+    maxConcurrency: 2,
     testTimeout: 20_000,
     // A shared machine can stall a real process for seconds; a test that fails twice has found something.
     retry: process.env['CI'] === undefined ? 0 : 1,

@@ -14,7 +14,9 @@
   (declare (indent 0))
   `(hive-test-with-desk nil
      (let ((told nil) (hive-quiet--since nil) (hive-quiet--timer nil) (hive-quiet--muted nil)
-           (hive-quiet--times nil) (hive-quiet--hours-timer nil) (hive-quiet--begin-timer nil))
+           (hive-quiet--times nil) (hive-quiet--hours-timer nil) (hive-quiet--begin-timer nil)
+           ;; What the sidecar has would come in between.
+           (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
        (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
          (hive-test-connect)
          (unwind-protect (progn ,@body)
