@@ -35,7 +35,8 @@ const config: ViteUserConfig = defineConfig({
   test: {
     pool: 'forks',
     reporters: ['default', retried],
-    maxWorkers: 2,
+    // One more than this has processors: tests that drive programs wait for a quarter of their time.
+    maxWorkers: 3,
     maxConcurrency: 2,
     testTimeout: 20_000,
     // A shared machine can stall a real process for seconds; a test that fails twice has found something.

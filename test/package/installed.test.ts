@@ -1,5 +1,5 @@
 /** The packed tarball: what is in it, and that it works in an empty project and an empty Emacs. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -199,9 +199,12 @@ describe('an Emacs with nothing but the package', () => {
     timeout: 180_000,
   }, async () => {
     const home = join(folder, 'by-emacs');
+    // As an archive of packages has it: no program stands beside it.
+    const alone = join(folder, 'alone/elisp');
+    cpSync(place(), alone, { recursive: true });
     const out = await inEmacs(
       `(progn
-      (add-to-list 'load-path ${lisp(place())})
+      (add-to-list 'load-path ${lisp(alone)})
       (require 'hive-mode)
       ;; Without what the project has: only what Emacs installs can be found.
       (setq exec-path '(${lisp(BINARIES)} "/usr/bin" "/bin")

@@ -61,7 +61,8 @@ export async function migrate(sql: Sql, now: string, last = SCHEMA_VERSION): Pro
   const version = Number(applied?.['number'] ?? 0);
   for (const migration of MIGRATIONS) {
     if (migration.number <= version || migration.number > last) continue;
-    for (const text of splitStatements(migration.text)) await sql.run(statement(text), []);
+    // In one go: over a network each would cost a round trip.
+    await Promise.all(splitStatements(migration.text).map((text) => sql.run(statement(text), [])));
     await migration.after?.(sql);
     await sql.run(RECORD, [migration.number, migration.name, now]);
   }
