@@ -79,11 +79,20 @@ export async function openHome(): Promise<Home> {
       await agent.close();
       await eventually(() => remainingProcesses().length === 0, 2_000).catch(() => {});
       // What a failed test has stopped would stay for ever.
-      for (const left of remainingProcesses()) process.kill(Number.parseInt(left, 10), 'SIGKILL');
-      rmSync(folder, { recursive: true, force: true });
+      for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     },
   };
   return home;
+}
+
+/** Ends a process that may have ended by itself meanwhile. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 /** A string as Lisp reads it. */
