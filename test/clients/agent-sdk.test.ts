@@ -5,13 +5,10 @@ import { describe, expect, test } from 'vitest';
 import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
 import { askIdIn, clients, isMain, mention, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 /** Runs an example where both packages are installed, as a person would. */
 function startExample(run: ClaudeRun, name: string): { child: Child; done: Promise<string> } {

@@ -7,14 +7,11 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { openHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, startModel, type ToolUse } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { clients, openWorld, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 const COLORS = [
   { label: 'Red', description: 'r' },

@@ -5,13 +5,10 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import { ROOT } from '../support/children.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 const shop = {
   command: process.execPath,

@@ -3,13 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { serve } from '../support/serve.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { askIdIn, clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 describe.skipIf(clients === null)('Claude Code with hive serve', () => {
   test('asks, works on, is answered by the next tool, and polls', async () => {

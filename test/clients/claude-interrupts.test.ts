@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { openHome } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { clients, openWorld, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 interface Run extends World {
   /** How it is called, once it is at work. */

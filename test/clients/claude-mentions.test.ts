@@ -1,11 +1,8 @@
 /** Client suite 2: a mention arrives while the real Claude Code runs. */
 import { describe, expect, test } from 'vitest';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { clients, isMain, isSubagent, mention, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 describe.skipIf(clients === null)('a mention that arrives during a run of Claude Code', () => {
   test('denies each Bash of the next batch with its text, until the model has processed it', async () => {

@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { askIdIn, clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 const QUESTION = { question: 'Red or blue?', options: ['red', 'blue'] };
 const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };

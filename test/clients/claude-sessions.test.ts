@@ -1,15 +1,12 @@
 /** Client suite 6: steering, Esc, /clear and --resume with a question open: who it is, which turn, where the answer goes. */
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, type Script, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runClaude } from './support/claude.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { clients, openWorld, turnsOf, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 

@@ -1,14 +1,11 @@
 /** An idle Claude Code in its terminal is woken by an answer, once, and only where that is wanted. */
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { hive as call, type Reply, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { openClaude } from './support/claude-terminal.ts';
 import { askIdIn, clients, openWorld, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 

@@ -5,14 +5,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
 import { startResponses } from './support/responses.ts';
 import { clients, openWorld, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 interface Run extends World {
   codex: Terminal;

@@ -4,14 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shell as person } from '../support/cli.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { codexHome, runCodex } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
 import { clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 describe.skipIf(clients === null)('an interrupt of Codex', () => {
   test('denies the tool, says why, and is answered when the turn has ended', async () => {

@@ -1,11 +1,8 @@
 /** Client suite 2 for Codex: a mention arrives while the real program runs. */
 import { describe, expect, test } from 'vitest';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { runCodex } from './support/codex.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
 import { clients, isMain, isSubagent, mention, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 describe.skipIf(clients === null)('a mention that arrives during a run of Codex', () => {
   test('denies each command of the next batch with its text, until the model has processed it', async () => {

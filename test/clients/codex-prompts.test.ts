@@ -2,12 +2,9 @@
 import { hostname } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { runCodex } from './support/codex.ts';
 import { hive as call, type Reply, shell, startResponses } from './support/responses.ts';
 import { askIdIn, clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 const QUESTION = { question: 'Red or blue?', options: ['red', 'blue'] };
 const ask: Reply = { calls: [call('hivemind_ask_async', QUESTION)] };

@@ -2,15 +2,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { eventually } from '../support/wait.ts';
 import { codexHome } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { type FunctionCall, startResponses } from './support/responses.ts';
 import { clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 const RED = { label: 'Red', description: 'r' };
 const BLUE = { label: 'Blue', description: 'b' };

@@ -1,15 +1,12 @@
 /** Client suite 6 for Codex: steering, Esc and resume with a question open: which turn, and where the answer goes. */
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { runCodex } from './support/codex.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, type Reply, type Script, shell, startResponses } from './support/responses.ts';
 import { clients, openWorld, turnsOf, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 

@@ -1,12 +1,9 @@
 /** An idle Codex in its terminal, hosted by Codex' own daemon, is woken by an answer through `codex queue`. */
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, startResponses } from './support/responses.ts';
 import { askIdIn, clients, openWorld } from './support/world.ts';
-
-expectNothingLeft();
 
 describe.skipIf(clients === null)('an answer for an idle Codex', () => {
   test('begins a turn that says what to call, and comes as the result of that call', async () => {

@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { bash, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
@@ -16,8 +15,6 @@ import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
 import { clients, openWorld, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 const run = promisify(execFile);
 

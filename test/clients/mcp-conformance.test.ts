@@ -4,12 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type Served, serve } from '../support/serve.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const tools = inject('tools');
 

@@ -4,11 +4,8 @@ import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
 import { childEnvironment, HIVE } from '../support/children.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
-
-expectNothingLeft();
 
 const run = promisify(execFile);
 const tools = inject('tools');

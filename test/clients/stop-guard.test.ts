@@ -2,15 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { openDesk } from '../support/dialogs.ts';
 import { HUMAN, noticesOf } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, type Reply, startModel } from './support/anthropic.ts';
 import { runClaude } from './support/claude.ts';
 import { runCodex } from './support/codex.ts';
 import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
 import { askIdIn, clients, openWorld, type World } from './support/world.ts';
-
-expectNothingLeft();
 
 /** With a desk: where no screen is, a ping fails sooner or later, and what nobody could be shown owes no report. */
 async function withDesk(): Promise<World> {

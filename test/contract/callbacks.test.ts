@@ -2,11 +2,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type HiveLibrary, openHive, type Prompt } from '../../src/index.ts';
 import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 async function library(store: string, agent = 'program', log = recordingLog()): Promise<HiveLibrary> {
   const hive = await openHive({ store, agent, env: {}, log });

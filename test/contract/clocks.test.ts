@@ -8,10 +8,7 @@ import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const HOUR_MS = 60 * 60 * 1000;
 const NOBODY = { alive: () => true, ancestors: () => [] } as unknown as Processes;

@@ -9,11 +9,8 @@ import { HiveError } from '../../src/domain/errors.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { FALLS } from '../../src/domain/turns.ts';
 import { ask, eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude } from '../support/turns.ts';
-
-expectNothingLeft();
 
 /** One step of the agent's client, or of somebody else. */
 type Step =

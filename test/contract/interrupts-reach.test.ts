@@ -5,12 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt } from '../support/interrupts.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder } from '../support/temp.ts';
 import { claude, endsOf, SESSION } from '../support/turns.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe('who may', () => {
   const agent = (session_id: string, ancestors: string[] = []) =>

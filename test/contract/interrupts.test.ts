@@ -5,12 +5,9 @@ import type { InterruptRequest } from '../../src/application/interrupt-requests.
 import type { Turn } from '../../src/domain/turns.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe('every state of a turn and every request', () => {
   /** The state in which the request meets the session, made here; returns the turn that is named. */

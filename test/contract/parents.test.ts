@@ -3,9 +3,6 @@ import { expect, it } from 'vitest';
 import type { Processes } from '../../src/application/ports.ts';
 import { createSessions, type SessionService } from '../../src/application/sessions.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
-
-expectNothingLeft();
 
 /** Process N was started by N - 1, down to 1. Nothing else of a process is asked for here. */
 const family = {

@@ -6,10 +6,7 @@ import type { Driver, Sql } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const STORM = { held_by: 'desk-1', since: '2026', at: '2027' };
 const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeStoreContract } from './store-contract.ts';
-
-expectNothingLeft();
 
 let server: PostgresServer;
 let hives = 0;

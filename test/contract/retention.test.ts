@@ -8,12 +8,9 @@ import { sealOfPrompt } from '../../src/infrastructure/store/prompt-rows.ts';
 import { agingTables } from '../../src/infrastructure/store/prune.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import { ask, HUMAN, introduce, openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const DAYS = 90;
 

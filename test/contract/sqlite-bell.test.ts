@@ -3,7 +3,6 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
@@ -17,7 +16,6 @@ vi.mock('node:fs', async (original) => {
   return { ...fs, watch };
 });
 
-expectNothingLeft();
 // The net's clock stands still unless a test moves it: what is found then was found by the watch.
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });

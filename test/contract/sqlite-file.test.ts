@@ -6,10 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { ask, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 describe('a new store', () => {
   test('is readable by its owner alone, and so is everything beside it', async () => {

@@ -16,10 +16,7 @@ import { networkFileSystem } from '../../src/infrastructure/platform/file-system
 import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const EXT4 = 0xef53;
 const NFS = 0x6969;

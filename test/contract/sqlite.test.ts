@@ -3,11 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { describeStoreContract } from './store-contract.ts';
-
-expectNothingLeft();
 
 describeStoreContract('SQLite', {
   freshAddress: async () => tempStore(),

@@ -11,11 +11,8 @@ import { readRules } from '../../src/domain/permission-rules.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { outcomeSentence } from '../../src/domain/turn-sentences.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { codeIn, PAGES, readPage, tableUnder } from './support.ts';
-
-expectNothingLeft();
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 

@@ -14,13 +14,10 @@ import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
 import { readRules } from '../../src/domain/permission-rules.ts';
 import { childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder } from '../support/temp.ts';
 import { PAGES, readPage } from './support.ts';
-
-expectNothingLeft();
 
 interface Block {
   page: string;

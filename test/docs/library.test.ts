@@ -4,12 +4,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type AskRequest, HiveError, openHive } from '../../src/index.ts';
 import { type Child, childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { codeIn, readPage, tableUnder } from './support.ts';
-
-expectNothingLeft();
 
 describe('examples/library.mjs', () => {
   /** Where the package is installed, as a person would have it. */

@@ -4,11 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { PAGES, readPage } from './support.ts';
-
-expectNothingLeft();
 
 /** What the first group of `pattern` finds in the documents and `exists` does not know, with its page. */
 function strangers(pattern: RegExp, exists: (name: string) => boolean): string[] {

@@ -3,11 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let home: Home;
 let emacs: Terminal;

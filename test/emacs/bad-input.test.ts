@@ -3,12 +3,9 @@ import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { canMountSmallDisk, fillDisk, smallDisk } from '../support/small-disk.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let home: Home;
 

@@ -11,11 +11,8 @@ import type { AskRequest } from '../../src/index.ts';
 import { thisSeat } from '../../src/infrastructure/platform/seat.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let home: Home;
 let emacs: Terminal;

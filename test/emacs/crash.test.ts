@@ -1,8 +1,5 @@
 import { test } from 'vitest';
 import { emacsCrashRounds } from '../support/emacs-crash.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
-
-expectNothingLeft();
 
 test('5 rounds of kill -9 of a real Emacs and its sidecar lose no answer that was queued, and double none', async () => {
   await emacsCrashRounds(5, 1);

@@ -2,10 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { AskRequest } from '../../src/index.ts';
 import { type Home, openHome } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import type { Terminal } from '../support/tmux.ts';
-
-expectNothingLeft();
 
 let home: Home;
 let emacs: Terminal;

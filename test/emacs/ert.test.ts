@@ -5,9 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { childEnvironment } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
-
-expectNothingLeft();
 
 const here = import.meta.dirname;
 const elisp = join(here, '../../elisp');

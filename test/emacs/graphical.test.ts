@@ -7,11 +7,8 @@ import { openHive } from '../../src/open-hive.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import { type Graphical, graphicalEmacs, openGraphical } from '../support/emacs-gtk.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const found = graphicalEmacs();
 const reason = 'whyNot' in found ? ` (skipped: ${found.whyNot})` : '';

@@ -14,12 +14,9 @@ import type { Session } from '../../src/domain/sessions.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment } from '../support/children.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import * as shared from '../support/messages.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let home: Home;
 let hive: Hive;

@@ -6,11 +6,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import type { Terminal } from '../support/tmux.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const TEXT = ['one', 'two needle', 'three', 'four', 'five needle', 'six', ''].join('\n');
 

@@ -3,12 +3,9 @@ import fc from 'fast-check';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { fuzz } from './fuzz.ts';
 import { oddText } from './inputs.ts';
-
-expectNothingLeft();
 
 /** Those that end by themselves. `init`, `migrate` and `prune` only look here, `messages --save` is left out. */
 const COMMANDS: Record<string, string[]> = {

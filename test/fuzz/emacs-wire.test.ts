@@ -6,11 +6,8 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { ROOT } from '../support/children.ts';
 import { lisp } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
-
-expectNothingLeft();
 
 type Told = { method: string; params: Json };
 

@@ -3,12 +3,9 @@ import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { METHODS, serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { FrameReader } from '../../src/adapters/emacs/frame-reader.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 import { inWorld } from './world.ts';
-
-expectNothingLeft();
 
 function framed(content: string, off = 0): string {
   return `Content-Length: ${Math.max(0, Buffer.byteLength(content) + off)}\r\n\r\n${content}`;

@@ -6,12 +6,9 @@ import { readHook } from '../../src/adapters/hooks/hook.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { ROOT } from '../support/children.ts';
 import { fire, recordedEvent, recordedSequence } from '../support/hooks.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 import { inWorld } from './world.ts';
-
-expectNothingLeft();
 
 type Event = Record<string, unknown>;
 type Who = 'claude-code' | 'codex';

@@ -3,11 +3,8 @@ import fc from 'fast-check';
 import { foldHandle, parseMentions } from '../../src/domain/mention-parser.ts';
 import { normalizeBody } from '../../src/domain/messages.ts';
 import { parseShared, renderBlock, renderShared } from '../../src/domain/shared-format.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { fuzz } from './fuzz.ts';
 import { oddText } from './inputs.ts';
-
-expectNothingLeft();
 
 const handle = fc.stringMatching(/^[A-Za-z][A-Za-z0-9]{0,8}(-[a-z0-9]{1,5})?$/);
 

@@ -25,10 +25,7 @@ import { agentAuthor } from '../../src/domain/messages.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { HUMAN, introduction, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { fuzz } from './fuzz.ts';
-
-expectNothingLeft();
 
 const PROMPTS = 25;
 

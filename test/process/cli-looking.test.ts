@@ -3,10 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 describe('looking', () => {
   it('polls one question: 3 while pending, 0 when answered, 5 when cancelled', async () => {

@@ -5,11 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { parseShared } from '../../src/domain/shared-format.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { join as joinHive, post } from '../support/messages.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const ALICE = { HIVE_AGENT: 'alice' };
 const BOB = { HIVE_AGENT: 'bobby' };

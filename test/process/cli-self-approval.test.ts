@@ -3,10 +3,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 describe('no self-approval (invariant 9)', () => {
   const AGENTS = [

@@ -1,11 +1,8 @@
 /** The command line as scripts use it: the log, retention, help; what they print, and their exit codes. */
 import { describe, expect, it } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe('the log', () => {
   it('prints events, from where it is told and of what it is told', async () => {

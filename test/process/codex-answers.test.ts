@@ -10,11 +10,8 @@ import { ROOT } from '../support/children.ts';
 import { type AppServer, type Message, startAppServer } from '../support/codex-app-server.ts';
 import { HUMAN, recordingLog } from '../support/hive.ts';
 import { type Client, fire, recordedEvent } from '../support/hooks.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const ASKS = recordedEvent('codex/PreToolUse-request_user_input.json');
 const AFTER = { ...ASKS, hook_event_name: 'PostToolUse', tool_response: '{"answers":{}}' };

@@ -1,11 +1,8 @@
 /** The seed's scenarios between real agents' connections: collaborating, broadcasting, its Quick Test. */
 import { describe, expect, test } from 'vitest';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 /** Claude Code's MCP children of three sessions: Claude-abc12, Claude-def34, Claude-xyz56. */
 async function agents(store: string): Promise<[McpCaller, McpCaller, McpCaller]> {

@@ -1,8 +1,5 @@
 import { test } from 'vitest';
 import { crashRounds } from '../support/crash.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
-
-expectNothingLeft();
 
 test('20 rounds of kill -9 lose no acknowledged ask and no acknowledged answer, and double none', async () => {
   await crashRounds(20);

@@ -2,13 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 interface Scene {
   store: string;

@@ -4,12 +4,9 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { HIVE } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { canMountSmallDisk, fillDisk, smallDisk } from '../support/small-disk.ts';
 import { tempFolder } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const NOBODY = 65_534;
 

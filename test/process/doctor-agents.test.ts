@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookTable } from '../../src/domain/installation.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder } from '../support/temp.ts';
-
-expectNothingLeft();
 
 interface Found {
   ok: boolean;

@@ -3,10 +3,7 @@ import { chownSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childEnvironment, spawnHive } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const SOMEBODY = 12_345;
 

@@ -5,11 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { type Child, childEnvironment, type Environment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const SESSION = '5e551000-0000-4000-8000-000000000001';
 const EVENT = {

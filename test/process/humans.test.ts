@@ -5,13 +5,10 @@ import type { Notifier } from '../../src/application/ports.ts';
 import { userName } from '../../src/infrastructure/platform/seat.ts';
 import { shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { INITIALIZE, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 async function sit(store: string, human: string): Promise<Sidecar> {
   const sidecar = await startSidecar(store, { handshake: false });

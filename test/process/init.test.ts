@@ -14,10 +14,7 @@ import { hookSettings, hookTable } from '../../src/domain/installation.ts';
 import { readJson } from '../../src/infrastructure/installation/json-edits.ts';
 import { childEnvironment, HIVE, outputOf, spawnChild } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder } from '../support/temp.ts';
-
-expectNothingLeft();
 
 /** A home of its own, with these files in it. */
 function home(files: Record<string, string> = {}): { folder: string; person: Shell } {

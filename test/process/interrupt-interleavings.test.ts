@@ -3,12 +3,9 @@ import { expect, test } from 'vitest';
 import { FALLS } from '../../src/domain/turns.ts';
 import { type Child, childEnvironment, outputOf, spawnScript } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude } from '../support/turns.ts';
 import { sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const PLAYER = 'test/process/children/interrupt-player.ts';
 const STEPS = 40;

@@ -16,12 +16,9 @@ import { ROOT } from '../support/children.ts';
 import { type Message, startAppServer } from '../support/codex-app-server.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { recordedTail } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 interface Recorded {
   sequence: { from: 'client' | 'codex'; message: Partial<Message> & { result?: object } }[];

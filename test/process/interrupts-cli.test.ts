@@ -3,11 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { type Child, childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, fireHookProcess, requestStored } from '../support/interrupts.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempStore } from '../support/temp.ts';
 import { endsOf } from '../support/turns.ts';
-
-expectNothingLeft();
 
 const AGENT = 'agent-1';
 

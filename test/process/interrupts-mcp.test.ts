@@ -2,12 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
 import { beginTurn, requestStored } from '../support/interrupts.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { tempStore } from '../support/temp.ts';
 import { timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const AGENT = 'agent-1';
 

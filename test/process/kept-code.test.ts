@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { childEnvironment, type Environment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const SESSION = '5e551000-0000-4000-8000-000000000001';
 

@@ -7,11 +7,8 @@ import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import { openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { join, post } from '../support/messages.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const SEAT = 'ada@test';
 

@@ -5,13 +5,10 @@ import type { HiveEvent } from '../../src/domain/events.ts';
 import type { Message } from '../../src/domain/messages.ts';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { join, post } from '../support/messages.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const CHILD = 'test/process/children/post.ts';
 

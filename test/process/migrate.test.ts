@@ -9,13 +9,10 @@ import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { post } from '../support/messages.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let server: PostgresServer;
 let hives = 0;

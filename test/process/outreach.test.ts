@@ -4,14 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, tokensOf } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 /** No desktop: what is shown is shown in Emacs. */
 const NO_DESKTOP = { DBUS_SESSION_BUS_ADDRESS: 'disabled:' };

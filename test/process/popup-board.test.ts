@@ -5,12 +5,9 @@ import { HiveError } from '../../src/domain/errors.ts';
 import { STORM } from '../../src/domain/popups.ts';
 import { ageClaims, type FakeNotifier, fakeNotifier, standing } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let hive: Hive;
 let notifier: FakeNotifier;

@@ -13,12 +13,9 @@ import {
   standing,
 } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 interface Process {
   notifier: FakeNotifier;

@@ -10,12 +10,9 @@ import {
 } from '../../src/application/popups.ts';
 import { claimedAt, fakeNotifier } from '../support/fake-notifier.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const SEAT = 'ada@home';
 /** A timer may ring a millisecond early, and a time in the store has lost its fraction. */

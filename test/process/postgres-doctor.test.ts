@@ -1,10 +1,7 @@
 /** What `hive doctor` says of a PostgreSQL store. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
-
-expectNothingLeft();
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -3,12 +3,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { eventually, sleep, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 let server: PostgresServer;
 let hives = 0;

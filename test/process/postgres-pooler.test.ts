@@ -2,13 +2,10 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
 import { sleep, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe.skipIf(!hasPgbouncer())('behind PgBouncer', () => {
   let server: PostgresServer;

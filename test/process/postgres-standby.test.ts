@@ -3,13 +3,10 @@ import pg from 'pg';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { canMountSmallDisk, fillDisk } from '../support/small-disk.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 async function server(options?: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
   const started = await startPostgres(options);

@@ -2,13 +2,10 @@
 import { expect, test, vi } from 'vitest';
 import { DESK_HEARTBEAT_MS, DESK_LEASE_MS, type Desk } from '../../src/domain/desks.ts';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 test('a desk that crashed is gone within 15 s', async () => {
   const store = tempStore();

@@ -12,12 +12,9 @@ import {
 } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { recordedEvent } from '../support/hooks.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { serve } from '../support/serve.ts';
 import { INITIALIZE } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 /** `hive ARGS…` under a umask that gives everything to everybody. */
 function careless(env: Environment, ...args: string[]): Child {

@@ -2,12 +2,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const PROMPTS = 300;
 const RACERS = ['ada', 'bob', 'cleo', 'dan'];

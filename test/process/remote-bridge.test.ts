@@ -3,13 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { childEnvironment, outputOf, spawnHive } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectBridge, NO_STORE, tokenFileOf } from '../support/remote.ts';
 import { serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe('the bridge', () => {
   test('carries a question there and its answer back', async () => {

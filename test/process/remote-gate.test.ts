@@ -3,12 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { connectHttp, type Served, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 describe('the mention gate of another machine', () => {
   const bash = (session_id: string): object => ({

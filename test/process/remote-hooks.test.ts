@@ -4,15 +4,12 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 describe('a hook of another machine', () => {
   test('registers its session with the machine of its token, and its calls are that session', async () => {

@@ -5,14 +5,11 @@ import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { shell } from '../support/cli.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { freePort } from '../support/postgres.ts';
 import { connectHttp, INITIALIZE, rawRequest, type Served, serve } from '../support/serve.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
 

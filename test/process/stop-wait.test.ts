@@ -3,12 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { type Child, childEnvironment, type Environment, outputOf, spawnHive } from '../support/children.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 type Raw = Record<string, unknown>;
 

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { childEnvironment, type Environment } from './children.ts';
-import { expectNothingLeft } from './leaks.ts';
 import { eventually } from './wait.ts';
 
 export interface SentPopup {
@@ -60,8 +59,6 @@ kill $dunst $monitor; wait`;
 /** One for all tests of a file, without a popup when a test begins; `take` is given it before the first. */
 export function useDesktop(take: (desktop: Desktop) => void): void {
   let desktop: Desktop;
-  // Registered first, so that it looks last.
-  expectNothingLeft();
   beforeAll(async () => {
     desktop = await startDesktop();
     take(desktop);

@@ -1,4 +1,24 @@
-/** Loaded before each test file (vitest.config.ts): whatever it starts or writes, it leaves nothing behind. */
-import { expectNothingLeft } from './leaks.ts';
+/** Loaded before each test file (vitest.config.ts): whatever it starts or writes, it leaves no process, watcher or file behind. */
+import { afterAll, expect } from 'vitest';
+import { remainingProcesses } from './children.ts';
+import { remainingFolders, removeAgain } from './temp.ts';
+import { eventually } from './wait.ts';
 
-expectNothingLeft();
+/** What keeps a process from ending, by the names of `process.getActiveResourcesInfo`. */
+const HELD = new Set(['FSEventWrap', 'ProcessWrap']);
+
+const before = held().length;
+// Registered before the file's own, so that it looks last.
+afterAll(async () => {
+  // A killed process stays in /proc until it has been reaped.
+  const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;
+  await eventually(gone, 2_000).catch(() => undefined);
+  await removeAgain();
+  expect(remainingProcesses(), 'processes left behind').toEqual([]);
+  expect(held().slice(before), 'watchers and child handles left behind').toEqual([]);
+  expect(remainingFolders(), 'folders left behind').toEqual([]);
+});
+
+function held(): string[] {
+  return process.getActiveResourcesInfo().filter((name) => HELD.has(name));
+}

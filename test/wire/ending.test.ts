@@ -5,12 +5,9 @@ import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import { ask, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { namesIn, tempStore } from '../support/temp.ts';
 import { eventually, sleep, timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const ENDINGS: [string, (sidecar: Awaited<ReturnType<typeof startSidecar>>) => void][] = [
   ['the end of its input', (sidecar) => void sidecar.end()],

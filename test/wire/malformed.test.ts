@@ -1,11 +1,8 @@
 /** Broken frames: each gets a JSON-RPC error, and the connection lives on. */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type Frame, type RpcClient, serveInProcess } from '../support/sidecar.ts';
 import { sleep } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;

@@ -5,10 +5,7 @@ import { RESULT_BYTES } from '../../src/adapters/mcp/result.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
-
-expectNothingLeft();
 
 interface Awaited {
   prompts: Record<string, unknown>[];

@@ -2,12 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
-
-expectNothingLeft();
 
 interface Wire {
   store: string;

@@ -6,10 +6,7 @@ import type { Hive } from '../../src/application/hive.ts';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
-
-expectNothingLeft();
 
 interface Polled {
   prompts: (Prompt & { next: string })[];

@@ -1,12 +1,9 @@
 /** The shared buffer as Emacs meets it: what it sends, and what it is told. */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { DEMO, join, post } from '../support/messages.ts';
 import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
-
-expectNothingLeft();
 
 const BY = { by: 'ada' };
 const HERE = { project_dir: DEMO.project_dir };

@@ -1,14 +1,11 @@
 /** The shared buffer as agents meet it over MCP: what they post, read and are told. */
 import { describe, expect, test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { join, post } from '../support/messages.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const BY = { by: 'ada' };
 

@@ -1,13 +1,10 @@
 /** What Emacs is told of pings, cards, reports and notices, as it stands on the wire. */
 import { test } from 'vitest';
 import { openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { agent } from '../support/outreach.ts';
 import { type Loose, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { expectGolden } from './golden.ts';
-
-expectNothingLeft();
 
 test('a ping, a card and a report are received, and change; an agent that got away is a notice', async () => {
   const store = tempStore();

@@ -1,10 +1,7 @@
 /** `session/list` says what it left out: there is no page after it. */
 import { expect, test } from 'vitest';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { serveInProcess } from '../support/sidecar.ts';
-
-expectNothingLeft();
 
 test('that more are there than were asked for', async () => {
   const hive = await openTestHive();

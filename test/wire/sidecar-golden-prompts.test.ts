@@ -1,12 +1,9 @@
 /** Golden frames of prompts and of their history, as Emacs and the sidecar exchange them. */
 import { describe, expect, test } from 'vitest';
 import { ask, HUMAN } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import type { Frame } from '../support/sidecar.ts';
 import { eventually } from '../support/wait.ts';
 import { askedAndShown, askFully, connectDesk, exchange, expectTold } from './sidecar-wire.ts';
-
-expectNothingLeft();
 
 describe('prompts', () => {
   test('an ask, its answer and what is told of them', async () => {

@@ -4,13 +4,10 @@ import { METHODS } from '../../src/adapters/emacs/connection.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { ask, introduce } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
 import { connectDesk, exchange, expectTold } from './sidecar-wire.ts';
-
-expectNothingLeft();
 
 describe('the handshake', () => {
   test('opens a desk', async () => {

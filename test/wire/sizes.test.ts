@@ -4,11 +4,8 @@ import type { Hive } from '../../src/application/hive.ts';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { type RpcClient, serveInProcess } from '../support/sidecar.ts';
 import { timed } from '../support/wait.ts';
-
-expectNothingLeft();
 
 const LIMIT = 256 * 1024;
 const MANY = 10_000;

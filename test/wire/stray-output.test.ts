@@ -3,12 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Child, childEnvironment, spawnHive } from '../support/children.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { INITIALIZE } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-
-expectNothingLeft();
 
 /** Stands for a library that prints, by every function of the console that writes to stdout, when it is told to. */
 const LIBRARY = `process.on('SIGUSR2', () => {

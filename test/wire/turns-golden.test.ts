@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
-import { expectNothingLeft } from '../support/leaks.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { expectGolden, goldenNames } from './golden.ts';
-
-expectNothingLeft();
 
 test('a turn is at work, is to stop, and is aborted', async () => {
   const store = tempStore();
