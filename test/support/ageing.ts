@@ -1,0 +1,43 @@
+/** A store that grows old in a moment. */
+import { DatabaseSync } from 'node:sqlite';
+import type { Hive } from '../../src/application/hive.ts';
+import { sealOfPrompt } from '../../src/infrastructure/store/prompt-rows.ts';
+import type { Row } from '../../src/infrastructure/store/sql.ts';
+
+/** Everything that is in the store now happened `days` ago. */
+export function grow(store: string, days: number): void {
+  const database = new DatabaseSync(store);
+  const then = new Date(Date.now() - days * 86_400_000).toISOString();
+  database.exec('BEGIN IMMEDIATE');
+  for (const [table, column] of TIMES)
+    database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`).run(then);
+  const seal = database.prepare('UPDATE prompts SET seal = ? WHERE ask_id = ?');
+  for (const row of database.prepare('SELECT * FROM prompts').all() as Row[])
+    seal.run(sealOfPrompt(row), row['ask_id'] ?? null);
+  database.exec('COMMIT');
+  database.close();
+}
+const TIMES = [
+  ['prompts', 'created_at'],
+  ['prompts', 'settled_at'],
+  ['responses', 'responded_at'],
+  ['sessions', 'ended_at'],
+  ['connections', 'opened_at'],
+  ['tokens', 'revoked_at'],
+  ['messages', 'at'],
+  ['events', 'at'],
+] as const;
+
+export function countOf(store: string, table: string): number {
+  const database = new DatabaseSync(store, { readOnly: true });
+  const row = database.prepare(`SELECT COUNT(*) AS n FROM ${table}`).get() as { n: number };
+  database.close();
+  return row.n;
+}
+
+export async function endSession(hive: Hive, session_id: string): Promise<void> {
+  await hive.store.write(async (tx) => {
+    const session = await tx.sessions.get(session_id);
+    if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
+  });
+}
