@@ -1,3 +1,4 @@
+/** Retention of each kind of record: what goes with it, and what keeps it. */
 import { expect, it } from 'vitest';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { agingTables } from '../../src/infrastructure/store/prune.ts';

@@ -1,3 +1,4 @@
+/** Retention: what goes, what stays, and that a preview says the same as a sweep does. */
 import { expect, it } from 'vitest';
 import { retentionDays } from '../../src/application/retention.ts';
 import { countOf, grow } from '../support/ageing.ts';
