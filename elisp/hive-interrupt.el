@@ -43,7 +43,9 @@ Once it was said what came of a request, t.")
       (hive-notify-say "%s: %s" (hive-text-line agent 40) (hive-text-line sentence 200)))))
 
 (defun hive-interrupt--turn (turn)
-  "Say what came of requests for TURN whose answers did not reach us."
+  "Say what came of requests for TURN.
+This is told before the request itself is answered, and even when
+the sidecar was started anew meanwhile."
   (cl-loop for request across (vconcat (plist-get turn :interrupts))
            for id = (plist-get request :interrupt_id)
            for state = (plist-get request :state)
@@ -54,12 +56,7 @@ Once it was said what came of a request, t.")
                            (equal (plist-get request :via) "emacs")
                            (not (gethash id hive-interrupt--asked)))
                   (puthash id (plist-get turn :agent) hive-interrupt--asked)))
-               ((equal state "withdrawn")
-                (hive-interrupt--settle id "the interrupt was withdrawn"))
-               (t (hive-interrupt--settle
-                   id (if (equal (plist-get request :outcome) "completed")
-                          "task completed before the interrupt reached it"
-                        (plist-get turn :sentence)))))))
+               (t (hive-interrupt--settle id (plist-get request :sentence))))))
 
 (add-hook 'hive-turns-changed-functions #'hive-interrupt--turn)
 

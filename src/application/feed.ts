@@ -18,11 +18,21 @@ export interface Feed {
    * Hands every event after `cursor` to `onEvents`, in order and in batches, until the returned function is
    * called. `onResync` is called instead when retention has removed events that the cursor had not seen.
    */
-  follow(options: FollowOptions): () => Promise<void>;
+  follow(options: FollowOptions): Following;
   /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
   until<T>(check: () => Promise<T | undefined>, options: UntilOptions): Promise<T | undefined>;
   /** Ends every wait as if its time were up, and every following: after that the store may be closed. */
   close(): Promise<void>;
+}
+
+/** Stops the following when called; resolves once what is under way is done. */
+export interface Following {
+  (): Promise<void>;
+  /**
+   * Resolves when every event that is stored now has been handed on, or the following has stopped. A reply that
+   * waits for it never overtakes the news that it rests on.
+   */
+  caughtUp(): Promise<void>;
 }
 
 export interface UntilOptions {
@@ -47,14 +57,22 @@ export function createFeed(store: Store, log: Logger): Feed {
   const bells = createSubjectBells(store);
   let closed = false;
 
-  function follow({ cursor: start, onEvents, onResync, calm = false }: FollowOptions): () => Promise<void> {
+  function follow({ cursor: start, onEvents, onResync, calm = false }: FollowOptions): Following {
     let cursor = start;
     let stopped = false;
     const bell = createBell();
+    const behind = new Set<() => void>();
     const retries = createRetries(log, {
       fails: 'The feed could not be read and will be read again.',
       works: 'The feed can be read again.',
     });
+
+    function resume(waiters: Iterable<() => void>): void {
+      for (const waiter of waiters) {
+        behind.delete(waiter);
+        waiter();
+      }
+    }
 
     async function drain(): Promise<void> {
       for (;;) {
@@ -80,7 +98,10 @@ export function createFeed(store: Store, log: Logger): Feed {
     async function run(): Promise<void> {
       while (!stopped) {
         try {
+          // Whoever comes while this reads may know of a commit that it has not seen, and waits for the next.
+          const waiters = [...behind];
           await drain();
+          resume(waiters);
           retries.worked();
           if (!stopped) await bell.rung();
         } catch (error) {
@@ -100,11 +121,25 @@ export function createFeed(store: Store, log: Logger): Feed {
       bell.stop();
     };
     follows.add(stop);
-    const running = run().finally(() => follows.delete(stop));
-    return () => {
+    const running = run().finally(() => {
+      follows.delete(stop);
+      resume(behind);
+    });
+
+    async function caughtUp(): Promise<void> {
+      if (stopped) return;
+      await new Promise<void>((done) => {
+        behind.add(done);
+        // The commit may be another process's, whose bell has not reached us yet.
+        bell.ring();
+      });
+    }
+
+    const unfollow = (): Promise<void> => {
       stop();
       return running;
     };
+    return Object.assign(unfollow, { caughtUp });
   }
 
   async function until<T>(

@@ -118,6 +118,6 @@ function isTelling(name: string): boolean {
 }
 
 /** A turn that did nothing, and that nobody stopped, left nothing half done. */
-function isWorthTelling(turn: Turn): boolean {
-  return turn.abort_reason !== 'unknown' || turn.steps > 0;
+function isWorthTelling({ abort_reason, steps }: Turn): boolean {
+  return (abort_reason !== 'unknown' && abort_reason !== 'replaced') || steps > 0;
 }

@@ -2,13 +2,21 @@
 import { answerInterrupt, interruptedBy, wasInterrupted } from '../domain/interrupts.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { runsInside } from '../domain/sessions.ts';
-import { saysInterrupted, TRANSCRIPT_TAIL_BYTES } from '../domain/transcripts.ts';
+import {
+  DISPLACED_TAIL_BYTES,
+  type Displacing,
+  rolloutSays,
+  saysInterrupted,
+  saysReplaced,
+  TRANSCRIPT_TAIL_BYTES,
+} from '../domain/transcripts.ts';
 import {
   durationMs,
   endKind,
   endTurn,
   FALLS,
   INTERRUPTED_AT_TERMINAL,
+  REPLACED,
   startTurn,
   type Turn,
   type TurnEnd,
@@ -113,15 +121,22 @@ export async function stoppedInClient(tx: ReadTx, turn: Turn): Promise<TurnEnd> 
   return pushed === undefined ? INTERRUPTED_AT_TERMINAL : interruptedBy(pushed);
 }
 
-/** What the transcript says of a turn that runs as far as the store knows: stopped, or null for nothing. */
+/**
+ * What the client's own record says of a turn that runs as far as the store knows: how it ended, or null for nothing.
+ * `next` is the turn that begins in its place, if one does.
+ */
 export async function toldByTranscript(
   tx: ReadTx,
   turn: Turn,
   readTail: Files['readTail'],
+  next: Displacing | null = null,
 ): Promise<TurnEnd | null> {
   if (turn.state !== 'in_progress' || turn.transcript_path === null) return null;
-  const tail = readTail(turn.transcript_path, TRANSCRIPT_TAIL_BYTES);
-  return tail !== null && saysInterrupted(tail, turn) ? stoppedInClient(tx, turn) : null;
+  const tail = readTail(turn.transcript_path, next === null ? TRANSCRIPT_TAIL_BYTES : DISPLACED_TAIL_BYTES);
+  if (tail === null) return null;
+  const rollout = rolloutSays(tail, turn);
+  if (rollout === 'interrupted' || saysInterrupted(tail, turn)) return stoppedInClient(tx, turn);
+  return rollout === 'replaced' || (next !== null && saysReplaced(tail, turn, next)) ? REPLACED : null;
 }
 
 /** Why a turn is to stop, or was stopped. */

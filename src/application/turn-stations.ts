@@ -2,13 +2,14 @@
  * Turns as the hooks of a client tell them (docs/turns.md): the first station knows which turn an event is
  * about and lets it begin; the last but one lets it end, since a Stop that is held ends nothing.
  */
-import type { HookEvent } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
 import { type ArrivalKind, meaningOf } from '../domain/turn-arrivals.ts';
 import {
   batchClosed,
   ENDED_UNKNOWN,
   ENDED_WITH_SESSION,
   type Turn,
+  type TurnEnd,
   toolEnded,
   toolStarted,
 } from '../domain/turns.ts';
@@ -45,12 +46,7 @@ export const beginTurns: Station = async (visit) => {
   const last = current ?? (await tx.turns.last(session_id)) ?? null;
   const meaning = meaningOf({ kind, client_turn_id }, { current, named, last });
   if (meaning.kind === 'begin' || meaning.kind === 'continue') {
-    if (current !== null)
-      await closeTurn(
-        tx,
-        current,
-        (await toldByTranscript(tx, current, visit.settings.readTail)) ?? ENDED_UNKNOWN,
-      );
+    if (current !== null) await closeTurn(tx, current, await endBefore(visit, current));
     await begin(visit, meaning.kind === 'continue' ? meaning.turn : null);
   } else if (meaning.kind === 'steer' && event.agent_id === null) await steer(visit, meaning.turn);
   return null;
@@ -71,6 +67,13 @@ async function closeAsFound({ tx, settings }: Visit, turn: Turn, name: string): 
   const told = await toldByTranscript(tx, turn, settings.readTail);
   if (told !== null) await closeTurn(tx, turn, told);
   else if (name === 'SessionStart') await closeTurn(tx, turn, ENDED_WITH_SESSION);
+}
+
+/** How a turn ended that no hook has ended before the next one begins. */
+async function endBefore({ tx, event, settings }: Visit, turn: Turn): Promise<TurnEnd> {
+  const { client_turn_id } = event;
+  const next = { client_turn_id, prompted: isHumanPrompt(event) };
+  return (await toldByTranscript(tx, turn, settings.readTail, next)) ?? ENDED_UNKNOWN;
 }
 
 async function begin({ tx, ids, event, session, processes }: Visit, continues: Turn | null): Promise<void> {

@@ -1,6 +1,6 @@
 /** A turn as people are shown it: what it does and for how long, how it ended, and who wants it stopped. */
 import type { Interrupt } from '../domain/interrupts.ts';
-import { turnSentence } from '../domain/turn-sentences.ts';
+import { requestSentence, turnSentence } from '../domain/turn-sentences.ts';
 import { durationMs, type Turn } from '../domain/turns.ts';
 
 /** Paths and processes of the client stay here. */
@@ -38,6 +38,7 @@ export function turnView(turn: Turn, interrupts: readonly Interrupt[], now: stri
       outcome: interrupt.outcome,
       asked_at: interrupt.asked_at,
       unconfirmed_at: interrupt.unconfirmed_at,
+      sentence: requestSentence(interrupt, turn),
     })),
   };
 }

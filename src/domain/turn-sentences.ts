@@ -30,18 +30,25 @@ function whom(by: string | null): string {
 
 /** What an interrupt came to. */
 export function outcomeSentence(outcome: InterruptOutcome): string {
-  const { by, abort_reason, cancelled_prompts, waited_ms } = outcome;
-  switch (outcome.outcome) {
-    case 'completed':
-      return 'task completed before the interrupt reached it';
-    case 'unconfirmed':
-      return `no confirmation within ${seconds(waited_ms)}: the task still runs, and the interrupt stays in force`;
-    default: {
-      const fell = cancelled_prompts.length;
-      const questions = fell === 0 ? '' : `; ${fell} open question${fell === 1 ? '' : 's'} fell with it`;
-      return `${turnSentence({ state: 'aborted', abort_reason, by })}${questions}`;
-    }
-  }
+  if (outcome.outcome === 'unconfirmed')
+    return `no confirmation within ${seconds(outcome.waited_ms)}: the task still runs, and the interrupt stays in force`;
+  return endSentence({ ...outcome, state: outcome.outcome });
+}
+
+type Ended = Pick<Turn, 'state' | 'abort_reason' | 'by' | 'cancelled_prompts'>;
+
+/** What whoever asked for the interrupt reads of the turn's end. */
+function endSentence(turn: Ended): string {
+  if (turn.state === 'completed') return 'task completed before the interrupt reached it';
+  const fell = turn.cancelled_prompts.length;
+  const questions = fell === 0 ? '' : `; ${fell} open question${fell === 1 ? '' : 's'} fell with it`;
+  return `${turnSentence(turn)}${questions}`;
+}
+
+/** What came of a request for an interrupt; null while it waits for the turn's end. */
+export function requestSentence({ state }: Interrupt, turn: Ended): string | null {
+  if (state === 'withdrawn') return 'the interrupt was withdrawn';
+  return state === 'answered' ? endSentence(turn) : null;
 }
 
 function seconds(ms: number): string {
@@ -79,7 +86,7 @@ export function toldSentence(turn: Turn, repeated: boolean): string {
 
 const TOLD: Readonly<Record<AbortReason, (by: string) => string>> = {
   interrupted: (by) => `was interrupted ${by}`,
-  replaced: () => 'was replaced by this one before it ended',
+  replaced: () => 'was replaced by a new one before it ended',
   ended: () => 'was cut off when its session ended',
   unknown: () => 'ended without a word of how',
 };

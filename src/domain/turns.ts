@@ -11,7 +11,7 @@ import type { Prompt, Via } from './prompts.ts';
 /** A turn ends once, completed or aborted. */
 export type TurnState = 'in_progress' | 'completed' | 'aborted';
 /**
- * `interrupted`: somebody stopped it. `replaced`: the client or the library says that a new turn displaced it.
+ * `interrupted`: somebody stopped it. `replaced`: the client's record or the library says that a new turn displaced it.
  * `ended`: its session went away. `unknown`: another turn began, and nothing says how this one ended.
  */
 export type AbortReason = 'interrupted' | 'replaced' | 'ended' | 'unknown';
@@ -144,6 +144,8 @@ export type TurnEnd =
 const BY_NOBODY = { state: 'aborted', by: null, via: null, note: null } as const;
 /** Another turn began, and nothing says how this one ended. */
 export const ENDED_UNKNOWN: TurnEnd = { ...BY_NOBODY, abort_reason: 'unknown' };
+/** The client's own record shows that a new turn displaced it. */
+export const REPLACED: TurnEnd = { ...BY_NOBODY, abort_reason: 'replaced' };
 /** Its session went away. */
 export const ENDED_WITH_SESSION: TurnEnd = { ...BY_NOBODY, abort_reason: 'ended' };
 /** The person at the client's terminal pressed Esc. */

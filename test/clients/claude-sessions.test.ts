@@ -70,6 +70,36 @@ describe.skipIf(clients === null)('the interactive Claude Code', () => {
     expect(run.model.everything().split(`${prompt?.ask_id} (asked`)).toHaveLength(2);
   });
 
+  test('a prompt sent now while the model thinks: the turn that runs is replaced, and is told of as such', async () => {
+    const run = await open((_request, step) =>
+      step === 1 ? new Promise<never>(() => undefined) : { text: `reply ${step}` },
+    );
+    await run.claude.say('first words');
+    await eventually(() => run.model.requests.length === 1, 10_000);
+    await run.claude.type('second words');
+    await run.claude.until(/second words/);
+    await run.claude.keys('C-x', 'C-s');
+    await run.claude.until(/reply 2/);
+    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
+    expect(await turnsOf(run.hive)).toEqual(['aborted replaced', 'completed']);
+  });
+
+  test('Esc before the first token, and another prompt in its place', async () => {
+    const run = await open((_request, step) =>
+      step === 1 ? new Promise<never>(() => undefined) : { text: `reply ${step}` },
+    );
+    await run.claude.say('first words');
+    await eventually(() => run.model.requests.length === 1, 10_000);
+    await run.claude.until(/esc to interrupt/);
+    await run.claude.keys('Escape');
+    // The prompt is back in the input line.
+    await run.claude.until(/❯\sfirst words\s*\n─/);
+    await run.claude.say(' and more');
+    await run.claude.until(/reply 2/);
+    await eventually(async () => !(await turnsOf(run.hive)).includes('in_progress'));
+    expect(await turnsOf(run.hive)).toEqual(['aborted replaced', 'completed']);
+  });
+
   test('/clear with a question open: the answer reaches the session that goes on, in the same process', async () => {
     const run = await open((_request, step) => (step === 1 ? ask : { text: `reply ${step}` }));
     const { hive, claude, model } = run;

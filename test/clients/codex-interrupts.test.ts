@@ -6,9 +6,10 @@ import { shell as person } from '../support/cli.ts';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { codexHome, runCodex } from './support/codex.ts';
+import { openCodexApp } from './support/codex-app.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, shell, startResponses } from './support/responses.ts';
-import { clients, openWorld } from './support/world.ts';
+import { clients, openWorld, turnsOf } from './support/world.ts';
 
 describe.skipIf(clients === null)('an interrupt of Codex', () => {
   test('denies the tool, says why, and is answered when the turn has ended', async () => {
@@ -66,5 +67,24 @@ describe.skipIf(clients === null)('an interrupt of Codex', () => {
     await codex.until(/reply 3/);
     expect(model.told()).toContain('Your last turn was interrupted by ada');
     expect(model.told()).toContain('wrong branch');
+  });
+});
+
+describe.skipIf(clients === null)('a turn of Codex that another displaces', () => {
+  test('a review is asked for while a tool runs: its rollout says replaced, and so do we', async () => {
+    const { hive, ...rest } = await openWorld();
+    const model = await startResponses((_request, step) =>
+      step === 1 ? { calls: [shell('tail -f /dev/null')] } : { text: `reply ${step}` },
+    );
+    const codex = await openCodexApp({ ...rest, model });
+    await codex.ask('turn/start', { input: [{ type: 'text', text: 'first words' }] });
+    await eventually(
+      async () => (await hive.turns.running()).some(({ turn }) => turn.last_tool === 'Bash'),
+      20_000,
+    );
+    const target = { type: 'custom', instructions: 'look' };
+    await codex.ask('review/start', { target, delivery: 'inline' });
+    await eventually(async () => (await turnsOf(hive)).length > 1, 20_000);
+    expect((await turnsOf(hive))[0]).toBe('aborted replaced');
   });
 });

@@ -117,6 +117,30 @@ export function feedContract(engine: StoreEngine): void {
     expect([followed.resyncs, followed.seqs]).toEqual([[], upTo(6)]);
   });
 
+  test('has caught up once everything that was stored is handed on, whoever stored it', async () => {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const other = await openTestHive(address);
+    const seqs: number[] = [];
+    const stop = hive.feed.follow({
+      cursor: 0,
+      async onEvents(events) {
+        // Slower than whoever asks.
+        await sleep(5);
+        seqs.push(...events.map(({ seq }) => seq));
+      },
+      onResync: async () => undefined,
+    });
+    onTestFinished(() => stop());
+    for (let round = 1; round <= 10; round += 1) {
+      await append(round % 2 === 0 ? other.store : hive.store, 1);
+      await stop.caughtUp();
+      expect(seqs).toEqual(upTo(round));
+    }
+    await stop();
+    await stop.caughtUp();
+  });
+
   test('is silent after it was stopped', async () => {
     const hive = await openTestHive(await engine.freshAddress());
     const followed = follow(hive, 0);

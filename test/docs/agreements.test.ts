@@ -6,10 +6,8 @@ import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
-import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { readRules } from '../../src/domain/permission-rules.ts';
 import { revealed } from '../../src/domain/text.ts';
-import { outcomeSentence } from '../../src/domain/turn-sentences.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { tempStore } from '../support/temp.ts';
 import { codeIn, PAGES, readPage, tableUnder } from './support.ts';
@@ -163,20 +161,6 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
     const fields = [...(type ?? '').matchAll(/\(:([a-z_]+) /g)].map(([, name]) => name);
     const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
     expect(fields.sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
-  });
-
-  test('Emacs says that a task was completed before it was interrupted as everything else does', () => {
-    const outcome: InterruptOutcome = {
-      interrupt_id: null,
-      session_id: 's',
-      turn_id: 't',
-      outcome: 'completed',
-      abort_reason: null,
-      by: null,
-      waited_ms: 0,
-      cancelled_prompts: [],
-    };
-    expect(read('elisp/hive-interrupt.el')).toContain(`"${outcomeSentence(outcome)}"`);
   });
 
   test('Emacs wants the Node that package.json wants', () => {

@@ -56,7 +56,8 @@
       (hive-interrupt-test-tell
        (hive-interrupt-test-turn "b" :state "aborted" :sentence "task interrupted by Ada"
                                  :interrupts (vector (list :interrupt_id (plist-get params :interrupt_id)
-                                                           :state "answered" :outcome "aborted"))))
+                                                           :state "answered" :outcome "aborted"
+                                                           :sentence "task interrupted by Ada"))))
       (hive-test-wait 5 (= 1 (length (hive-turns-running))))
       (should (= 1 (length said))))))
 
@@ -68,9 +69,10 @@
     (hive-interrupt-test-tell
      (hive-interrupt-test-turn "a" :state "aborted" :sentence "task interrupted by Ada"
                                :interrupts (vector (list :interrupt_id (plist-get (car (hive-interrupt-test-called)) :interrupt_id)
-                                                         :state "answered" :outcome "aborted"))))
+                                                         :state "answered" :outcome "aborted"
+                                                         :sentence "task interrupted by Ada; 1 open question fell with it"))))
     (hive-test-wait 5 (cdr said))
-    (should (equal "Codex-a: task interrupted by Ada" (car said)))))
+    (should (equal "Codex-a: task interrupted by Ada; 1 open question fell with it" (car said)))))
 
 (ert-deftest hive-interrupt-the-outcome-is-told-after-a-restart-of-either ()
   (hive-interrupt-test nil
@@ -88,15 +90,17 @@
                                                 (hive-interrupt-test-turn
                                                  "a" :state "completed"
                                                  :interrupts (vector (list :interrupt_id id :state "answered"
-                                                                           :outcome "completed"))))))))
+                                                                           :outcome "completed"
+                                                                           :sentence "task completed before the interrupt reached it"))))))))
       (hive-handles-refresh)
       (hive-test-wait 5 said)
       (should (equal '("Codex-a: task completed before the interrupt reached it") said)))
     ;; An Emacs that was started anew takes up what this human had asked.
     (clrhash hive-interrupt--asked)
-    (dolist (state '("pending" "withdrawn"))
-      (hive-interrupt-test-tell
-       (hive-interrupt-test-turn "b" :interrupts (vector (list :interrupt_id "i-1" :by "Ada" :via "emacs" :state state)))))
+    (cl-loop for (state . sentence) in '(("pending") ("withdrawn" . "the interrupt was withdrawn"))
+             do (hive-interrupt-test-tell
+                 (hive-interrupt-test-turn "b" :interrupts (vector (list :interrupt_id "i-1" :by "Ada" :via "emacs"
+                                                                         :state state :sentence sentence)))))
     (hive-test-wait 5 (cdr said))
     (should (equal "Codex-b: the interrupt was withdrawn" (car said)))))
 
@@ -147,7 +151,8 @@
 
 (defun hive-interrupt-test-stop (id state)
   "Return the interrupts of a turn of which ID has STATE."
-  (vector (list :interrupt_id id :by "Ada" :via "emacs" :state state)))
+  (vector (list :interrupt_id id :by "Ada" :via "emacs" :state state
+                :sentence (unless (equal state "pending") (concat "the interrupt was " state)))))
 
 (ert-deftest hive-interrupt-withdraw-offers-those-that-were-asked-and-says-that-it-is-done ()
   (hive-interrupt-test nil

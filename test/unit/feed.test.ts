@@ -85,3 +85,37 @@ test('many rings are one look', async () => {
   await eventually(() => looks > 1);
   expect(looks).toBeLessThan(10);
 });
+
+test('who asks while it reads waits for the next reading: this one may have begun before the news', async () => {
+  let meanwhile: Promise<void> | null = null;
+  let seen: number[] | null = null;
+  const seqs: number[] = [];
+  const fake = fakeStore(() => {
+    if (meanwhile !== null) return;
+    fake.append();
+    meanwhile = stop.caughtUp().then(() => {
+      seen = [...seqs];
+    });
+  });
+  const stop = createFeed(fake.store, recordingLog()).follow({
+    cursor: 0,
+    onEvents: async (events) => void seqs.push(...events.map((event) => event.seq)),
+    onResync: async () => undefined,
+  });
+  onTestFinished(() => stop());
+  await eventually(() => seen !== null);
+  expect(seen).toEqual([1]);
+});
+
+test('who waits for a following that is stopped waits no longer', async () => {
+  const fake = fakeStore(() => undefined);
+  const stop = createFeed(fake.store, recordingLog()).follow({
+    cursor: 0,
+    onEvents: () => new Promise((resolve) => setTimeout(resolve, 20)),
+    onResync: async () => undefined,
+  });
+  fake.append();
+  const waiting = stop.caughtUp();
+  await stop();
+  await waiting;
+});

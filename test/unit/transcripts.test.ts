@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { saysInterrupted } from '../../src/domain/transcripts.ts';
+import { rolloutSays, saysInterrupted, saysReplaced } from '../../src/domain/transcripts.ts';
 import { ROOT } from '../support/children.ts';
 
 const recorded = (name: string): string =>
@@ -28,6 +28,10 @@ describe('recorded transcripts', () => {
     ['hook-stop-pretooluse', []],
     ['hook-stop-posttooluse', []],
     ['hook-stop-posttoolbatch', []],
+    ['send-now-thinking', []],
+    ['send-now-streaming', []],
+    ['sdk-now-thinking', []],
+    ['sdk-now-streaming', []],
   ])('%s: the turns %j', (name, interrupted) => {
     const found = [1, 2, 3, 4, 5, 6, 7, 8].filter((n) => saysInterrupted(recorded(name), prompt(n)));
     expect(found).toEqual(interrupted);
@@ -36,6 +40,81 @@ describe('recorded transcripts', () => {
   test('a tail that begins in the middle of a line still tells', () => {
     const text = recorded('esc-pretooluse-hook');
     expect(saysInterrupted(text.slice(700), prompt(1))).toBe(true);
+  });
+});
+
+/** The record as it was when the prompt with this number came: its own entry follows. */
+function recordedUntil(name: string, number: number): string {
+  const lines = recorded(name).split('\n');
+  const at = lines.findIndex((line) => line.includes(`"promptId":"${prompt(number).client_turn_id}"`));
+  return lines.slice(0, at).join('\n');
+}
+
+const next = (number: number, prompted: boolean) => ({
+  client_turn_id: prompt(number).client_turn_id,
+  prompted,
+});
+
+describe('a turn that another displaced', () => {
+  test.each([
+    ['send-now-thinking', 'sent now while the model thinks'],
+    ['send-now-streaming', 'sent now while it answers'],
+    ['sdk-now-thinking', 'with priority now while the model thinks'],
+    ['sdk-now-streaming', 'with priority now while it answers'],
+  ])('%s: %s', (name) => {
+    expect(saysReplaced(recorded(name), prompt(1), next(2, false))).toBe(true);
+    expect(saysReplaced(recordedUntil(name, 2), prompt(1), next(2, true))).toBe(true);
+  });
+
+  test('Esc before the first token takes the prompt back, and the next one stands in its place', () => {
+    const tail = recordedUntil('esc-tool-stream-early-mcp', 6);
+    expect(saysReplaced(tail, prompt(5), next(6, true))).toBe(true);
+  });
+
+  test.each([
+    ['the turn ended by itself and its Stop hook was lost', 'send-now-thinking', 2, 3],
+    ['it was answered after it was steered', 'steering', 1, 2],
+    ['a hook of somebody else stopped it', 'hook-stop-pretooluse', 1, 2],
+    ['a hook of somebody else stopped it after a tool', 'hook-stop-posttooluse', 1, 2],
+  ])('not when %s', (_name, transcript, turn, following) => {
+    const tail = recordedUntil(transcript, following);
+    expect(tail).toContain(`"promptId":"${prompt(turn).client_turn_id}"`);
+    expect(saysReplaced(tail, prompt(turn), next(following, true))).toBe(false);
+  });
+
+  test('not by a wake-up, nor by a turn whose prompt the record does not have', () => {
+    const tail = recordedUntil('send-now-thinking', 2);
+    expect(saysReplaced(tail, prompt(1), next(2, false))).toBe(false);
+    const woken = JSON.stringify({
+      type: 'user',
+      promptId: prompt(2).client_turn_id,
+      origin: { kind: 'task-notification' },
+      message: { role: 'user', content: '<task-notification>' },
+    });
+    expect(saysReplaced(`${tail}\n${woken}`, prompt(1), next(2, false))).toBe(false);
+    expect(saysReplaced(recorded('send-now-thinking'), prompt(1), next(7, false))).toBe(false);
+  });
+
+  test('not where the record does not reach back to it', () => {
+    expect(saysReplaced('', prompt(1), next(2, true))).toBe(false);
+    expect(saysReplaced(recorded('send-now-thinking'), prompt(7), next(8, true))).toBe(false);
+  });
+});
+
+describe('Codex’ rollout', () => {
+  const text = readFileSync(join(ROOT, 'test/wire/fixtures/codex/rollout-replaced.jsonl'), 'utf8');
+  const turn = (n: number) => ({ client_turn_id: `00000000-0000-7000-8000-00000000000${n}` });
+
+  test('says why a turn was aborted, for that turn alone', () => {
+    expect(rolloutSays(text, turn(2))).toBe('replaced');
+    expect(rolloutSays(text.replace('"reason":"replaced"', '"reason":"interrupted"'), turn(2))).toBe(
+      'interrupted',
+    );
+    expect(rolloutSays(text, turn(3))).toBeNull();
+  });
+
+  test('a reason of tomorrow is none that is known', () => {
+    expect(rolloutSays(text.replace('"reason":"replaced"', '"reason":"budget_limited"'), turn(2))).toBeNull();
   });
 });
 
@@ -82,7 +161,10 @@ describe('what only looks so', () => {
   test('no text whatever makes it throw', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (lines) => {
-        saysInterrupted([...lines, '{"a":"[Request interrupted by user"', 'null'].join('\n'), prompt(1));
+        const tail = [...lines, '{"a":"[Request interrupted by user"', 'null', '"turn_aborted"'].join('\n');
+        saysInterrupted(tail, prompt(1));
+        saysReplaced(`${tail}\n{"type":"user"`, prompt(1), next(2, true));
+        rolloutSays(tail, prompt(1));
       }),
     );
   });

@@ -62,6 +62,20 @@ describe('Codex', () => {
     expect(await endsOf(hive, session)).toEqual(['unknown', 'in_progress']);
   });
 
+  test('/review displaces the turn that runs: the rollout says so, no hook does', async () => {
+    const hive = await openTestHive();
+    const rollout = readFileSync(join(ROOT, 'test/wire/fixtures/codex/rollout-replaced.jsonl'), 'utf8');
+    const submit = (changes: Record<string, unknown>) =>
+      fire(
+        hive,
+        { ...recorded('UserPromptSubmit-prompt'), ...changes },
+        { client: 'codex', settings: { readTail: () => rollout } },
+      );
+    await submit({});
+    await submit({ turn_id: '00000000-0000-7000-8000-000000000003' });
+    expect(await endsOf(hive, session)).toEqual(['replaced', 'in_progress']);
+  });
+
   test.each(['UserPromptSubmit-steer', 'UserPromptSubmit-typed-while-running'])(
     '%s is steering: no transition',
     async (name) => {

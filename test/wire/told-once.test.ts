@@ -35,7 +35,15 @@ test.each([1, 2, 3, 4, 99])('whichever look at the store fails: number %i', asyn
   const desk = await hive.desks.open({ seat: 'ada@test', human: 'ada', client: 'emacs', pid: process.pid });
   onTestFinished(() => desk.close());
   const told: string[] = [];
-  const place = { seat: 'ada@test', human: 'ada', pid: process.pid, desk, opening: true, head_seq: 0 };
+  const place = {
+    seat: 'ada@test',
+    human: 'ada',
+    pid: process.pid,
+    desk,
+    opening: true,
+    head_seq: 0,
+    following: null,
+  };
   const stop = startEvents({ ...place, hive: failing(hive, number) }, async (method) => {
     told.push(method);
   });

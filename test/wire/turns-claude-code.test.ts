@@ -1,8 +1,8 @@
 /** The turns of Claude Code, as its recorded hooks and transcripts tell them. */
 import { describe, expect, test } from 'vitest';
-import { openTestHive } from '../support/hive.ts';
+import { ask, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
-import { endsOf, recordedTail, turnsOf } from '../support/turns.ts';
+import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
 
 const FIRST = '5e551000-0000-4000-8000-000000000001';
 const SECOND = '5e551000-0000-4000-8000-000000000002';
@@ -18,14 +18,14 @@ async function replay(sequence: string, transcript?: string, env: Record<string,
 }
 
 describe('Esc in the terminal', () => {
-  test('during a tool, during the answer and during a call of ours: interrupted at the terminal; before the first token: unknown', async () => {
+  test('during a tool, during the answer and during a call of ours: interrupted at the terminal; before the first token: replaced by the next', async () => {
     const { hive } = await replay('esc-tui', 'esc-tool-stream-early-mcp');
     expect(await endsOf(hive, FIRST)).toEqual([
       'interrupted by terminal',
       'completed',
       'interrupted by terminal',
       'completed',
-      'unknown',
+      'replaced',
       'completed',
       'interrupted by terminal',
       'completed',
@@ -68,6 +68,57 @@ describe('Esc in the terminal', () => {
   test('a wake-up after it begins a turn of its own', async () => {
     const { hive } = await replay('rewake-after-esc');
     expect(await endsOf(hive, FIRST)).toEqual(['unknown', 'completed']);
+  });
+});
+
+describe('a prompt that displaces the turn that runs', () => {
+  const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
+
+  /** A turn whose client records what the named transcript has of it. */
+  async function running(transcript: string) {
+    const hive = await openTestHive();
+    const client = claude(hive, { settings: { readTail: recordedTail(transcript) } });
+    await client.prompt(id(1), 'first words');
+    return { hive, client };
+  }
+
+  test.each(['send-now-thinking', 'send-now-streaming'])(
+    'sent now in the terminal (%s): its words steer first, then a turn begins that no prompt told of',
+    async (transcript) => {
+      const { hive, client } = await running(transcript);
+      await client.prompt(id(1), 'second words');
+      await client.stop(id(2));
+      expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
+    },
+  );
+
+  test.each(['sdk-now-thinking', 'sdk-now-streaming'])(
+    'sent by a program with priority now (%s)',
+    async (transcript) => {
+      const { hive, client } = await running(transcript);
+      await client.prompt(id(2), 'second words');
+      await client.stop(id(2));
+      expect(await endsOf(hive)).toEqual(['replaced', 'completed']);
+    },
+  );
+
+  test('its questions stay unless they were bound to it, and those that fall say replaced', async () => {
+    const { hive, client } = await running('sdk-now-thinking');
+    const bound = await ask(hive, { bind: 'turn', question: 'Bound?' }, SESSION);
+    const kept = await ask(hive, { question: 'Kept?' }, SESSION);
+    await client.prompt(id(2), 'second words');
+    expect(await hive.prompts.get(bound.ask_id)).toMatchObject({
+      status: 'cancelled',
+      cancel_reason: 'replaced',
+      decision: null,
+    });
+    expect((await hive.prompts.get(kept.ask_id)).status).toBe('pending');
+  });
+
+  test('a wake-up displaces nothing: nothing says how that turn ended', async () => {
+    const { hive, client } = await running('sdk-now-thinking');
+    await client.prompt(id(3), '<task-notification>a background agent finished</task-notification>');
+    expect(await endsOf(hive)).toEqual(['unknown', 'in_progress']);
   });
 });
 

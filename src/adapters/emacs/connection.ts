@@ -76,9 +76,17 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
   const { seat: place, human, pid } = options;
-  const seat: Seat = { hive, seat: place, human, pid, desk: null, opening: false, head_seq: 0 };
+  const seat: Seat = {
+    hive,
+    seat: place,
+    human,
+    pid,
+    desk: null,
+    opening: false,
+    head_seq: 0,
+    following: null,
+  };
   const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
-  let stopEvents: (() => Promise<void>) | null = null;
   let stopPopups: (() => Promise<void>) | null = null;
   let told = false;
 
@@ -99,7 +107,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   connection.onRequest('initialize', (params: unknown) => answer(hive, () => initializeDesk(params, seat)));
   connection.onNotification('initialized', () => {
     if (seat.desk === null) return;
-    stopEvents ??= startEvents(seat, tell);
+    seat.following ??= startEvents(seat, tell);
     stopPopups ??= startDeskPopups(seat, tell);
     if (!told) options.opened?.();
     told = true;
@@ -128,7 +136,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   await ended;
   options.ending();
   connection.dispose();
-  const stops = [stopEvents, stopPopups] as ((() => Promise<void>) | null)[];
+  const stops = [seat.following, stopPopups] as ((() => Promise<void>) | null)[];
   // An Emacs that hangs takes no more bytes, and what waits for that would wait for ever.
   await within(PUT_AWAY_MS, Promise.all([...stops.map((putAway) => putAway?.()), seat.desk?.close()]));
 }

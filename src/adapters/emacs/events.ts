@@ -2,6 +2,8 @@
  * What the sidecar tells Emacs unasked: each thing that changed, as it now stands, once a batch of events.
  * Each capability tells its own; the order within a batch is prompts first, notices last.
  */
+
+import type { Following } from '../../application/feed.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { tellMentions } from './mentions.ts';
@@ -24,7 +26,7 @@ const TELLERS: readonly Teller[] = [
 ];
 
 /** Follows the feed from the handshake on, until the returned function is called. */
-export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {
+export function startEvents(seat: Seat, tell: Tell): Following {
   /** Up to here everything was told. */
   let told = seat.head_seq;
   /** What is still to be done about that. */

@@ -1,5 +1,6 @@
 /** What the methods and notifications of one desk share: where they work, and their shapes. */
 import type { OpenDesk } from '../../application/desks.ts';
+import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 
@@ -17,10 +18,23 @@ export interface Seat {
   opening: boolean;
   /** Where the feed begins: what was there before, Emacs takes as a snapshot. */
   head_seq: number;
+  /** What tells Emacs of events; null until `initialized`. */
+  following: Following | null;
 }
 
 export type Method = (params: unknown, seat: Seat) => Promise<object | null>;
 export type Methods = Readonly<Record<string, Method>>;
+
+/** The same method, whose reply comes after every notification that it rests on, a refusal as well. */
+export function afterNews(method: Method): Method {
+  return async (params, seat) => {
+    try {
+      return await method(params, seat);
+    } finally {
+      await seat.following?.caughtUp();
+    }
+  };
+}
 
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Tell = (method: string, params: object) => Promise<void>;

@@ -7,7 +7,7 @@ import type { InterruptOutcome } from '../../domain/interrupts.ts';
 import { outcomeSentence } from '../../domain/turn-sentences.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
-import { type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
+import { afterNews, type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 function human({ seat }: Seat, by: string | null | undefined): HumanActor {
   return { kind: 'human', by: by ?? userOfSeat(seat), via: 'emacs', confirmed: true };
@@ -24,18 +24,19 @@ function toldOne(one: OneOfAll): object {
   return { ...one, outcome: null, error: data.code, sentence: message };
 }
 
+/** Emacs hears that the turn ended before it hears that its request was answered: it is never wrong about the turn. */
 export const turnMethods = {
-  async 'turn/interrupt'(params, seat) {
+  'turn/interrupt': afterNews(async (params, seat) => {
     const { session_id, by, ...request } = interruptParams.parse(params);
     const actor = human(seat, by);
     return told(await seat.hive.interrupts.interrupt({ ...request, session: session_id, actor }));
-  },
+  }),
 
-  async 'turn/interrupt_all'(params, seat) {
+  'turn/interrupt_all': afterNews(async (params, seat) => {
     const { by, ...request } = interruptAllParams.parse(params);
     const outcomes = await seat.hive.interrupts.interruptAll({ ...request, actor: human(seat, by) });
     return { outcomes: outcomes.map(toldOne) };
-  },
+  }),
 
   async 'turn/cancel_interrupt'(params, seat) {
     const { session_id, by, ...which } = cancelInterruptParams.parse(params);

@@ -8,6 +8,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
@@ -25,7 +26,13 @@ const MOST_SUBSCRIBED = 1_000;
 /** Who reads, as far as the request tells. */
 export type ResolveReader = (meta: Record<string, unknown>) => Promise<Session>;
 
-export function offerResources(server: McpServer, hive: Hive, resolve: ResolveReader): void {
+/** What a client is told of the resources that it has subscribed to. */
+export interface Subscriptions {
+  /** Resolves when it has been told of everything that is stored now; at once where it has subscribed to nothing. */
+  caughtUp(): Promise<void>;
+}
+
+export function offerResources(server: McpServer, hive: Hive, resolve: ResolveReader): Subscriptions {
   server.server.registerCapabilities({ resources: { subscribe: true } });
   server.registerResource(
     'prompt',
@@ -64,7 +71,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
       });
     },
   );
-  offerSubscriptions(server, hive);
+  return offerSubscriptions(server, hive);
 }
 
 function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult {
@@ -79,9 +86,9 @@ function refuseOthers(session_id: string, reader: Session): void {
 }
 
 /** The feed is followed only while somebody has subscribed. */
-function offerSubscriptions(server: McpServer, hive: Hive): void {
+function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
   const subscribed = new Set<string>();
-  let stop: (() => Promise<void>) | null = null;
+  let stop: Following | null = null;
 
   async function end(): Promise<void> {
     const ending = stop;
@@ -121,6 +128,11 @@ function offerSubscriptions(server: McpServer, hive: Hive): void {
     if (subscribed.size === 0) await end();
     return {};
   });
+  return {
+    async caughtUp() {
+      await stop?.caughtUp();
+    },
+  };
 }
 
 /** The resources that an event changes. */

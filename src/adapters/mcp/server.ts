@@ -37,7 +37,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     const meta = connection.trusts_meta ? given : toldByHooks(given);
     return hive.sessions.resolveCaller({ ...connection, meta, client });
   }
-  offerResources(server, hive, async (meta) => (await resolve(meta)).session);
+  const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const courier = createCourier(hive.delivery, carrier);
   for (const tool of toolsFor(role)) {
@@ -54,7 +54,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         });
         const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
         const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-        const call = { hive, session, advice, carrier, hand, progress };
+        const call = { hive, session, advice, carrier, hand, progress, caughtUp };
         const ends = [extra.signal, connection.stopping];
         const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
           tool.handle(args as never, {

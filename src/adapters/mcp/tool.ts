@@ -20,6 +20,8 @@ export interface ToolCall {
   signal: AbortSignal;
   /** Tells a client that asked for it that the call is alive. */
   progress(message: string): Promise<void>;
+  /** Resolves when the client has been told of what it subscribed to, up to what is stored now. */
+  caughtUp(): Promise<void>;
 }
 
 export interface Tool {

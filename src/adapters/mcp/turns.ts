@@ -15,13 +15,16 @@ const interrupt = tool({
   async handle({ session, wait_ms = LONGEST_WAIT_MS, ...request }, call) {
     const { session_id, handle: by } = call.session;
     const ancestors = await call.hive.sessions.ancestors(session_id);
-    const outcome = await call.hive.interrupts.interrupt({
-      ...request,
-      session,
-      timeout_ms: wait_ms,
-      actor: { kind: 'agent', by, via: 'mcp', session_id, ancestors },
-      signal: call.signal,
-    });
+    const outcome = await call.hive.interrupts
+      .interrupt({
+        ...request,
+        session,
+        timeout_ms: wait_ms,
+        actor: { kind: 'agent', by, via: 'mcp', session_id, ancestors },
+        signal: call.signal,
+      })
+      // A coordinator that has subscribed to a question hears that it fell before it hears that its interrupt is over.
+      .finally(() => call.caughtUp());
     // An ask_id is a capability of its asker: how many fell is enough.
     return { ...outcome, cancelled_prompts: outcome.cancelled_prompts.length, next: nextStep(outcome) };
   },

@@ -26,7 +26,7 @@ export async function openCodex(run: CodexRun): Promise<ChatTerminal> {
 }
 
 /** As a person does with `hive init codex`: a daemon takes no flag that would spare it. */
-function trustHooks(run: CodexRun): void {
+export function trustHooks(run: CodexRun): void {
   const home = codexHome(run);
   const hooks = join(home, 'hooks.json');
   for (const { path, values } of trustOf(hooks, readFileSync(hooks, 'utf8'))) {
