@@ -28,10 +28,14 @@ export async function startAgent(
   { env = {}, args = [] }: { env?: Environment; args?: readonly string[] } = {},
 ): Promise<Agent> {
   const own = { CLAUDE_CODE_SESSION_ID: session_id, ...env };
-  const mcp = await connectMcp({ store, args, env: own, client: 'claude-code' });
+  const mcp = await connectMcp({ store, args, env: own, client: 'claude-code', wrap: asChild });
   const { you } = (await mcp.call('hivemind_has_unprocessed_mentions')) as { you: string };
   const hook: Agent['hook'] = (name, fields = {}, more = {}) =>
-    fireHook(store, { session_id, hook_event_name: name, ...fields }, { ...env, ...more });
+    fireHook(
+      store,
+      { session_id, hook_event_name: name, ...fields },
+      { CLAUDE_PID: String(mcp.pid), ...env, ...more },
+    );
   return {
     ...mcp,
     session_id,
@@ -46,6 +50,12 @@ export async function startAgent(
         : { verdict: 'pass', text: output?.additionalContext ?? '' };
     },
   };
+}
+
+/** Each session is a process of its own, as Claude Code is: `hive mcp` is its child, and its hooks tell its id. */
+function asChild(program: string, args: readonly string[]): { program: string; args: string[] } {
+  const mortal = ['setpriv', '--pdeathsig', 'KILL', program, ...args];
+  return { program: 'sh', args: ['-c', '"$@"; exit $?', 'claude', ...mortal] };
 }
 
 /** One hook event of Claude Code as a process of its own; what it printed. */
