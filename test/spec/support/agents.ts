@@ -12,6 +12,8 @@ export interface Agent extends McpCaller {
   use(name: string, args?: Record<string, unknown>): Promise<Loose>;
   /** One event into a real `hive hook`: what it printed as JSON, `{}` where it printed nothing. */
   hook(name: string, fields?: Record<string, unknown>, env?: Environment): Promise<Loose>;
+  /** What wakes it when it idles: a `hive hook --wake` beside it. Resolves to its exit code and what it said. */
+  waiter(): { ended: Promise<{ code: number | null; said: string }> };
   /** The PreToolUse event of a tool: `deny`, with the reason, or `pass`, with the context. */
   tries(tool?: string, input?: Record<string, unknown>, env?: Environment): Promise<Attempt>;
 }
@@ -42,6 +44,12 @@ export async function startAgent(
     handle: you,
     use: (name, args) => mcp.call(name, args),
     hook,
+    waiter() {
+      const env = childEnvironment(store, { CLAUDE_PID: String(mcp.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' });
+      const child = spawnHive(['hook', '--client', 'claude-code', '--wake'], env);
+      child.process.stdin.end(JSON.stringify({ session_id, cwd: '/', hook_event_name: 'Stop' }));
+      return { ended: child.exited.then(({ code }) => ({ code, said: child.stderr() })) };
+    },
     async tries(tool = 'Bash', input = { command: 'ls' }, more = {}) {
       const event = { tool_name: tool, tool_input: input, tool_use_id: `toolu_${tool}` };
       const { hookSpecificOutput: output } = await hook('PreToolUse', event, more);
@@ -50,6 +58,11 @@ export async function startAgent(
         : { verdict: 'pass', text: output?.additionalContext ?? '' };
     },
   };
+}
+
+/** An agent of any other client, known by the name that `HIVE_AGENT` gives it. */
+export function startNamed(store: string, name: string): Promise<McpCaller> {
+  return connectMcp({ store, env: { HIVE_AGENT: name }, wrap: asChild });
 }
 
 /** Each session is a process of its own, as Claude Code is: `hive mcp` is its child, and its hooks tell its id. */
