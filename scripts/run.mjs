@@ -32,7 +32,12 @@ const tasks = {
   'bench:full': [everything, quickBuild, `${bench} --full`],
   'ci:bench': [everything, quickBuild, `${bench} --smoke`],
   audit: [modulesOnly, 'scripts/audit.mjs'],
-  format: [modulesOnly, 'scripts/protocol.mjs', 'node_modules/@biomejs/biome/bin/biome check --write'],
+  format: [
+    modulesOnly,
+    'scripts/protocol.mjs',
+    'scripts/specification.mjs',
+    'node_modules/@biomejs/biome/bin/biome check --write',
+  ],
 };
 
 const [name, ...args] = process.argv.slice(2);

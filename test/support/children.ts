@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll } from 'vitest';
+import { whenFinished } from './lifetime.ts';
 import { eventually } from './wait.ts';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
@@ -69,7 +70,7 @@ export function spawnChild(program: string, args: readonly string[], env: Enviro
     child.kill(signal);
     return exited;
   };
-  onTestFinished(async () => {
+  whenFinished(async () => {
     child.stdout.destroy();
     await kill('SIGKILL');
   });

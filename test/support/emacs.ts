@@ -8,12 +8,11 @@ import { openTerminal, type Terminal } from './tmux.ts';
 import { eventually } from './wait.ts';
 
 /** A person's home with one store; several Emacsen may live in it, one after the other. */
-export interface Home {
+export interface EmptyHome {
   readonly folder: string;
   /** The file of the store. */
   readonly store: string;
   readonly outbox: string;
-  readonly agent: HiveLibrary;
   /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
   emacs(setup?: string): Promise<Terminal>;
   /** What an Emacs that somebody else starts is to be given, and the file that appears when it is connected. */
@@ -26,21 +25,34 @@ export interface Home {
   close(): Promise<void>;
 }
 
+/** The same with a program that asks. Its process, the test's, is an agent then: a shell under it is no person's. */
+export interface Home extends EmptyHome {
+  readonly agent: HiveLibrary;
+}
+
 export async function openHome(): Promise<Home> {
+  const home = await openEmptyHome();
+  const agent = await openHive({ agent: 'Deployer', store: home.store, env: {} });
+  const close = async (): Promise<void> => {
+    await agent.close();
+    await home.close();
+  };
+  return { ...home, agent, close };
+}
+
+export async function openEmptyHome(): Promise<EmptyHome> {
   const folder = mkdtempSync(join(tmpdir(), `hive-test-${process.pid}-emacs-`));
   const store = join(folder, 'store', 'hive.db');
   mkdirSync(dirname(store), { mode: 0o700 });
   const outbox = join(folder, 'outbox');
-  const agent = await openHive({ agent: 'Deployer', store, env: {} });
   const terminals: Terminal[] = [];
 
   const env = childEnvironment(store, { HOME: folder, TMPDIR: folder, TERM: 'xterm-256color' });
 
-  const home: Home = {
+  const home: EmptyHome = {
     folder,
     store,
     outbox,
-    agent,
     async emacs(setup) {
       const place = mkdtempSync(join(folder, 't'));
       const { args, connected } = home.arguments(setup);
@@ -76,7 +88,6 @@ export async function openHome(): Promise<Home> {
     sidecarPid: async () => sidecarOf(await terminals.at(-1)?.pid()),
     async close() {
       await Promise.all([...terminals].map((terminal) => terminal.close()));
-      await agent.close();
       await eventually(() => remainingProcesses().length === 0, 2_000).catch(() => {});
       // What a failed test has stopped would stay for ever.
       for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));

@@ -1,5 +1,5 @@
 /** An opened hive on a temporary store, and what tests ask of it again and again. */
-import { onTestFinished } from 'vitest';
+
 import type { Hive } from '../../src/application/hive.ts';
 import type { Logger } from '../../src/application/ports.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
@@ -8,6 +8,7 @@ import type { AskRequest } from '../../src/domain/prompt-asking.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import { openHive } from '../../src/open-hive.ts';
+import { whenFinished } from './lifetime.ts';
 import { tempStore } from './temp.ts';
 
 /** The human at a desk. */
@@ -28,7 +29,7 @@ export function recordingLog(): RecordedLog {
 /** Opens a hive, on a store of its own unless one is given; closed when the test has finished. */
 export async function openTestHive(store: string = tempStore(), log: Logger = recordingLog()): Promise<Hive> {
   const hive = await openHive({ store, env: {}, log });
-  onTestFinished(() => hive.close());
+  whenFinished(() => hive.close());
   return hive;
 }
 

@@ -2,8 +2,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CallToolResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
-import { onTestFinished } from 'vitest';
 import { childEnvironment, type Environment, HIVE } from './children.ts';
+import { whenFinished } from './lifetime.ts';
 
 export interface CallOptions {
   signal?: AbortSignal;
@@ -64,7 +64,7 @@ export async function connectMcp({
     process.kill(pid, 'SIGKILL');
     await closed;
   };
-  onTestFinished(async () => {
+  whenFinished(async () => {
     await crash();
     await client.close();
   });

@@ -1,9 +1,9 @@
 /** A raw JSON-RPC client for a sidecar: it sees every frame as it came, and can send broken ones. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
+import { whenFinished } from './lifetime.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
 export type Loose = any;
@@ -80,7 +80,7 @@ export async function serveInProcess(hive: Hive): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const options = { seat: 'ada@test', human: 'ada', pid: process.pid, input, output, stop: stop.signal };
   const served = serveEmacs(hive, { ...options, ending: () => undefined });
-  onTestFinished(async () => {
+  whenFinished(async () => {
     stop.abort();
     await served;
   });

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { whenFinished } from './lifetime.ts';
 
 /** The worker's number stands in the name, so that what one test file leaves behind is known to be its own. */
 const PREFIX = `hive-test-${process.pid}-`;
@@ -14,7 +14,7 @@ const given = new Set<string>();
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), PREFIX));
   given.add(folder);
-  onTestFinished(() => removeFolder(folder));
+  whenFinished(() => removeFolder(folder));
   return folder;
 }
 

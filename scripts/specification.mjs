@@ -1,0 +1,78 @@
+// docs/specification.md, written from the records of test/spec: what each source document requires, where Hive has
+// it, and the verdict that a test holds Hive to. The tests are collected and not run. `npm run format` writes the page
+// anew (--print only shows it); a test fails while it differs.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createVitest } from 'vitest/node';
+import { DOCUMENTS } from '../test/spec/support/documents.ts';
+
+const root = join(import.meta.dirname, '..');
+const target = join(root, 'docs/specification.md');
+
+/** The record of every requirement, sorted by its number. */
+async function collect() {
+  const options = { root, project: ['quick'], watch: false, reporters: [{}], retry: 0 };
+  const vitest = await createVitest('test', options);
+  try {
+    const { testModules, unhandledErrors } = await vitest.collect(['test/spec/'], { staticParse: false });
+    const errors = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
+    if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+    const tests = testModules.flatMap((module) => [...module.children.allTests()]);
+    const records = tests.flatMap((test) => test.meta().requirement ?? []);
+    return records.sort((a, b) => numberOf(a) - numberOf(b));
+  } finally {
+    await vitest.close();
+  }
+}
+
+const documentOf = ({ id }) => id.slice(0, id.lastIndexOf('-'));
+const numberOf = ({ id }) => Number(id.slice(id.lastIndexOf('-') + 1));
+
+/** A row of the totals: how many are required, and how many of them have each verdict. */
+function totals(name, records) {
+  const having = (verdict) => records.filter((record) => record.verdict === verdict).length;
+  return row(name, records.length, having('works'), having('better'), having('neutral'), 0, 0, 0);
+}
+
+const row = (...cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+
+const VERDICTS = { works: 'works', better: 'differs, better', neutral: 'differs' };
+
+function section({ id, title, about }, records) {
+  const rows = records.map(({ id: number, title: what, source, lives, verdict, because }) =>
+    row(number, what, source, lives.join(', '), VERDICTS[verdict], because ?? ''),
+  );
+  return [
+    `## ${id}: ${title}`,
+    about,
+    [
+      '| | requirement | in the source | here | verdict | why it differs |',
+      '|---|---|---|---|---|---|',
+      ...rows,
+    ].join('\n'),
+  ].join('\n\n');
+}
+
+function page(records) {
+  const documents = DOCUMENTS.map((document) => ({
+    document,
+    own: records.filter((record) => documentOf(record) === document.id),
+  }));
+  return `${[
+    '# Specification',
+    'Written by `npm run format` from the tests in `test/spec`. Do not edit it by hand.',
+    'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is one test, under the number given here, that drives the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](concepts.md).',
+    [
+      '| | requirements | work as written | differ, better | differ | fall short | missing | contradict |',
+      '|---|---|---|---|---|---|---|---|',
+      ...documents.map(({ document, own }) => totals(`${document.id}: ${document.title}`, own)),
+      totals('all', records),
+    ].join('\n'),
+    'Where Hive differs on purpose, the test asserts the difference, and the last column gives the reason. A requirement that Hive does not meet has no verdict here: its test fails.',
+    ...documents.map(({ document, own }) => section(document, own)),
+  ].join('\n\n')}\n`;
+}
+
+const text = page(await collect());
+if (process.argv.includes('--print')) process.stdout.write(text);
+else writeFileSync(target, text);

@@ -1,0 +1,971 @@
+/** Mention-Driven Task Interruption, requirement by requirement. */
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect } from 'vitest';
+import { hiveCanUseTool, hiveHooks, openAgentHive } from '../../src/adapters/agent-sdk/index.ts';
+import { countOf, grow } from '../support/ageing.ts';
+import { childEnvironment, spawnHive } from '../support/children.ts';
+import { type Shell, shell } from '../support/cli.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+import { type Agent, fireHook, type Loose, startAgent } from './support/agents.ts';
+import { type Editor, startEditor } from './support/editor.ts';
+import { requirement } from './support/requirement.ts';
+
+let store: string;
+let abc: Agent;
+let def: Agent;
+let xyz: Agent;
+let desk: Sidecar;
+let emacs: Editor;
+let human: Shell;
+
+beforeFile(async () => {
+  emacs = await startEditor();
+  store = emacs.store;
+  human = shell(store);
+  [abc, def, xyz, desk] = await Promise.all([
+    startAgent(store, 'abc12-session'),
+    startAgent(store, 'def34-session'),
+    startAgent(store, 'xyz56-session'),
+    startSidecar(store),
+  ]);
+});
+
+/** Nobody has anything to deal with, and a human word has ended every chain of replies. */
+beforeEach(async () => {
+  for (const { handle } of [abc, def, xyz])
+    await desk.request('mention/process', { session: handle, all: true, by: 'Ada' });
+  await desk.request('message/post', { body: 'Go on.', scope: 'all', by: 'Ada' });
+});
+
+const mention = (from: Agent, body: string, more: object = {}): Promise<Loose> =>
+  from.use('hivemind_post', { body, ...more });
+const waiting = async (agent: Agent): Promise<Loose[]> =>
+  (await agent.use('hivemind_get_unprocessed_mentions')).mentions;
+const BLOCK = { HIVE_GATE_PROMPT: 'block' };
+const types = (agent: Agent, prompt: string, env = {}): Promise<Loose> =>
+  agent.hook('UserPromptSubmit', { prompt, prompt_id: `prompt-${randomUUID()}` }, env);
+
+requirement(
+  {
+    id: '000-01',
+    title: 'An unprocessed mention holds every tool call of the mentioned agent.',
+    source: 'Blocks tool execution when there are unprocessed mentions',
+    lives: ['PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, 'Need help with authentication @Claude-abc12');
+    for (const tool of ['Bash', 'Read', 'Edit', 'AskUserQuestion', 'mcp__github__get'])
+      expect([tool, (await abc.tries(tool)).verdict]).toEqual([tool, 'deny']);
+    expect((await def.tries()).verdict).toBe('pass');
+  },
+);
+
+requirement(
+  {
+    id: '000-02',
+    title: 'The check before a tool runs is the primary mechanism.',
+    source: 'canToolUse callback (primary mechanism)',
+    lives: ['PreToolUse hook', '`hiveHooks` of hive-sidecar/agent-sdk'],
+    verdict: 'better',
+    because:
+      'The SDK skips canUseTool for tools that its rules allow and for tools that only read. Hooks see every call, so the hooks hold and `hiveCanUseTool` only asks for permissions.',
+  },
+  async () => {
+    const hive = await openAgentHive({ store, env: {} });
+    try {
+      const session_id = 'abc12-session';
+      await mention(def, 'Look at this @Claude-abc12');
+      const input = {
+        hook_event_name: 'PreToolUse',
+        session_id,
+        cwd: '/',
+        tool_name: 'Read',
+        tool_input: {},
+        tool_use_id: 'toolu_sdk',
+      };
+      const { signal } = new AbortController();
+      const [matcher] = hiveHooks(hive)['PreToolUse'] ?? [];
+      const said: Loose = await matcher?.hooks[0]?.(input, 'toolu_sdk', { signal });
+      expect(said.hookSpecificOutput).toMatchObject({
+        permissionDecision: 'deny',
+        permissionDecisionReason: expect.stringContaining('1 unprocessed mention'),
+      });
+      const off = hiveCanUseTool(hive, async () => ({ behavior: 'allow' }));
+      const asked = desk.seen(isTold('hivemind-ask', ({ kind }) => kind === 'permission'));
+      const permission = off('Bash', { command: 'ls' }, { signal, toolUseID: 'toolu_sdk' });
+      const { params } = await asked;
+      await desk.request('prompt/cancel', { ask_id: params.ask_id, by: 'Ada' });
+      const { behavior, message }: Loose = await permission;
+      expect(`${behavior} ${message}`).not.toContain('mention');
+    } finally {
+      await hive.close();
+    }
+  },
+);
+
+requirement(
+  {
+    id: '000-03',
+    title: 'The human is notified that an agent is held by a mention.',
+    source: 'Notifies the user about pending mentions',
+    lives: ['`hive-notify-held`', '`M-x hive-sessions`', '`hive sessions`', '`desk/notice`'],
+    verdict: 'works',
+  },
+  async () => {
+    await desk.request('desk/preferences', { notify_held: 'at_once' });
+    try {
+      await mention(def, 'Stop and look @Claude-abc12');
+      const told = desk.seen(isTold('desk/notice', ({ text }) => /Claude-abc12.*held/i.test(text)));
+      await abc.tries();
+      expect((await told).params.text).toContain('Claude-def34');
+      const { out } = await human.hive('sessions');
+      expect(out).toMatch(/Claude-abc12.*1 mention/);
+    } finally {
+      await desk.request('desk/preferences', { notify_held: null });
+    }
+  },
+);
+
+requirement(
+  {
+    id: '000-04',
+    title: 'A reply to the mention lets the agent go on.',
+    source: 'Resumes work after the user acknowledges/responds to mentions',
+    lives: ['`hivemind_post` (`reply_to`)', '`hivemind_process_mentions`', 'PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const { message_id } = await mention(def, 'A question @Claude-abc12');
+    expect((await abc.tries()).verdict).toBe('deny');
+    await mention(abc, 'An answer @Claude-def34', { reply_to: message_id });
+    const { verdict, text } = await abc.tries();
+    expect(verdict).toBe('pass');
+    expect(text).toContain('tool calls pass again');
+  },
+);
+
+requirement(
+  {
+    id: '000-05',
+    title: 'A tool tells the agent whether it has unprocessed mentions.',
+    source: 'nvim_has_unprocessed_mentions',
+    lives: ['`hivemind_has_unprocessed_mentions`'],
+    verdict: 'neutral',
+    because:
+      'All tools of Hive begin with `hivemind_`; there is no editor whose port would have to be named.',
+  },
+  async () => {
+    const { tools } = await abc.client.listTools();
+    const names = tools.map(({ name }) => name);
+    expect(names).toContain('hivemind_has_unprocessed_mentions');
+    expect(names.filter((name) => name.startsWith('nvim_'))).toEqual([]);
+    await mention(def, '@Claude-abc12 hello');
+    expect(await abc.use('hivemind_has_unprocessed_mentions')).toMatchObject({ has_mentions: true });
+    expect(await def.use('hivemind_has_unprocessed_mentions')).toMatchObject({ has_mentions: false });
+  },
+);
+
+requirement(
+  {
+    id: '000-06',
+    title: 'It says whether there are any, how many, and who is asking.',
+    source: 'has_mentions, count, claude_id',
+    lives: ['`hivemind_has_unprocessed_mentions`'],
+    verdict: 'neutral',
+    because: '`claude_id` is `you` and carries the whole handle, because not every agent is a Claude.',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 one');
+    await mention(def, '@Claude-abc12 two');
+    const found = await abc.use('hivemind_has_unprocessed_mentions');
+    expect(found).toMatchObject({ has_mentions: true, count: 2, you: 'Claude-abc12' });
+    expect(found).not.toHaveProperty('claude_id');
+  },
+);
+
+requirement(
+  {
+    id: '000-07',
+    title: 'Another tool returns the unprocessed mentions; reading them processes nothing.',
+    source: 'nvim_get_unprocessed_mentions',
+    lives: ['`hivemind_get_unprocessed_mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    const long = `@Claude-abc12 ${'read all of this '.repeat(200)}end`;
+    await mention(def, long);
+    await mention(xyz, '@Claude-abc12 now', { priority: 'urgent' });
+    expect((await waiting(abc)).map(({ body }) => body)).toEqual(['@Claude-abc12 now', long]);
+    expect((await abc.tries()).verdict).toBe('deny');
+  },
+);
+
+requirement(
+  {
+    id: '000-08',
+    title: 'Every mention has an id by which it can be processed.',
+    source: 'message_id: "timestamp-from_id"',
+    lives: ['`mention_id`, `message_id`'],
+    verdict: 'better',
+    because:
+      'A timestamp in seconds and an author give two messages of one second the same id; these ids are unique.',
+  },
+  async () => {
+    await Promise.all([mention(def, '@Claude-abc12 first'), mention(def, '@Claude-abc12 second')]);
+    const found = await waiting(abc);
+    expect(new Set(found.map(({ mention_id }) => mention_id)).size).toBe(2);
+    expect(new Set(found.map(({ message_id }) => message_id)).size).toBe(2);
+    expect(new Set(found.map(({ from }) => from))).toEqual(new Set(['Claude-def34']));
+  },
+);
+
+requirement(
+  {
+    id: '000-09',
+    title: 'A mention carries its time, author and text, and whether it is processed.',
+    source: 'timestamp, from_claude_id, content, processed: false',
+    lives: ['`hivemind_get_unprocessed_mentions`', '`hive mentions --json`', '`mention/list`'],
+    verdict: 'neutral',
+    because:
+      'The fields have the names that all of Hive uses: `at`, `from`, `body`, and a `status`, since a mention can also expire.',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 text');
+    const [own] = await waiting(abc);
+    expect(own).toMatchObject({ from: 'Claude-def34', body: '@Claude-abc12 text' });
+    expect(Math.abs(Date.now() - Date.parse(own.at))).toBeLessThan(60_000);
+    const { mentions } = (await human.hive('mentions', '--session', 'Claude-abc12', '--json')).json();
+    expect(mentions).toMatchObject([{ mention_id: own.mention_id, at: own.at, status: 'unprocessed' }]);
+  },
+);
+
+requirement(
+  {
+    id: '000-10',
+    title: 'The refusal of a tool call carries the details of the mention.',
+    source: 'Return deny with mention details',
+    lives: ['PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 the whole text of the first');
+    for (const n of [2, 3, 4, 5]) await mention(xyz, `@Claude-abc12 number ${n}`);
+    const [first] = await waiting(abc);
+    const { text } = await abc.tries();
+    expect(text).toContain('you have 5 unprocessed mentions');
+    expect(text).toContain(`Claude-def34 mentioned you at ${first.at} [${first.mention_id}]`);
+    expect(text).toContain('the whole text of the first');
+    expect(text).toContain('+1 more');
+    expect(text).toContain('hivemind_process_mentions');
+  },
+);
+
+requirement(
+  {
+    id: '000-11',
+    title: 'Without mentions the tool call is let through, without a word.',
+    source: 'NO → Allow tool execution',
+    lives: ['PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await abc.tries();
+    const event = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'toolu_1' };
+    expect(await abc.hook('PreToolUse', event)).toEqual({});
+  },
+);
+
+requirement(
+  {
+    id: '000-12',
+    title: 'Mentions are recorded by themselves with each message.',
+    source: 'record_mention (recorded automatically)',
+    lives: ['`hivemind_post`', '`hive post`', '`M-x hive-post`'],
+    verdict: 'works',
+  },
+  async () => {
+    const has = async (): Promise<boolean> =>
+      (await abc.use('hivemind_has_unprocessed_mentions')).has_mentions;
+    await mention(def, 'nobody is meant by this');
+    expect(await has()).toBe(false);
+    expect(await mention(def, 'you are: @Claude-abc12')).toMatchObject({ mentioned: ['Claude-abc12'] });
+    expect(await has()).toBe(true);
+  },
+);
+
+requirement(
+  {
+    id: '000-13',
+    title: 'One mention can be marked as processed.',
+    source: 'mark_processed(claude_id, message_id)',
+    lives: ['`hivemind_process_mentions`', '`hive mentions process ID`', '`mention/process`'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 one');
+    await mention(def, '@Claude-abc12 two');
+    const [one, two] = await waiting(abc);
+    const by_mention = await abc.use('hivemind_process_mentions', { mention_ids: [one.mention_id] });
+    expect(by_mention).toMatchObject({ processed: 1, remaining: 1 });
+    expect((await abc.tries()).verdict).toBe('deny');
+    const by_message = await abc.use('hivemind_process_mentions', { mention_ids: [two.message_id] });
+    expect(by_message).toMatchObject({ processed: 1, remaining: 0 });
+    expect((await abc.tries()).verdict).toBe('pass');
+  },
+);
+
+requirement(
+  {
+    id: '000-14',
+    title: 'All mentions can be marked as processed at once.',
+    source: 'mark_all_processed(claude_id)',
+    lives: [
+      '`hivemind_process_mentions` (`all`)',
+      '`hive mentions process --all`',
+      '`D` in `M-x hive-check-mentions`',
+    ],
+    verdict: 'works',
+  },
+  async () => {
+    const two = async (): Promise<void> => {
+      await mention(def, '@Claude-abc12 one');
+      await mention(def, '@Claude-abc12 two');
+    };
+    await two();
+    await waiting(abc);
+    expect(await abc.use('hivemind_process_mentions', { all: true })).toMatchObject({ processed: 2 });
+    await two();
+    await human.hive('mentions', 'process', '--all', '--session', 'Claude-abc12');
+    expect(await waiting(abc)).toEqual([]);
+    await two();
+    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
+    await emacs.until(/2 unprocessed/);
+    await emacs.keys('D');
+    await emacs.until(/note all 2 as dealt with/);
+    await emacs.keys('y');
+    await eventually(async () => (await waiting(abc)).length === 0);
+  },
+);
+
+requirement(
+  {
+    id: '000-15',
+    title: 'There is a summary of a session’s mentions: total, processed, unprocessed.',
+    source: 'get_summary → {total, processed, unprocessed}',
+    lives: ['`mention/list` (`summary`)', '`hive mentions --json`', 'header of `M-x hive-check-mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    const fresh = await startAgent(store, 'sum01-session');
+    for (const n of [1, 2, 3]) await mention(def, `@Claude-sum01 ${n}`);
+    const [first] = await waiting(fresh);
+    await fresh.use('hivemind_process_mentions', { mention_ids: [first.mention_id] });
+    const { summary } = await desk.request('mention/list', { session: 'Claude-sum01' });
+    expect(summary).toMatchObject({ total: 3, processed: 1, unprocessed: 2, gating: 2 });
+    const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
+    expect(told.summary).toEqual(summary);
+    await emacs.show('(hive-check-mentions-of "Claude-sum01")');
+    await emacs.until(/Mentions of Claude-sum01: 3 in all, 1 processed, 2 unprocessed/);
+  },
+);
+
+requirement(
+  {
+    id: '000-16',
+    title: 'The history of a session’s mentions can be looked at.',
+    source: "get_history('Claude-abc12')",
+    lives: ['`hive mentions --session HANDLE --status any`', '`h` in `M-x hive-check-mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 this is history');
+    await waiting(abc);
+    await abc.use('hivemind_process_mentions', { all: true, note: 'it was easy' });
+    const { out } = await human.hive(
+      'mentions',
+      '--session',
+      'Claude-abc12',
+      '--status',
+      'any',
+      '--limit',
+      '1',
+    );
+    expect(out).toContain('this is history');
+    expect(out).toContain('it was easy');
+    expect(out).toContain('Claude-def34');
+    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
+    await emacs.until(/Mentions of Claude-abc12: /);
+    await emacs.evaluate(
+      '(with-current-buffer "*hive-mentions: Claude-abc12*" (hive-check-mentions-toggle-history))',
+    );
+    await emacs.until(/this is history/);
+  },
+);
+
+requirement(
+  {
+    id: '000-17',
+    title: 'The history of a test store can be cleared.',
+    source: 'clear_history() (Testing)',
+    lives: ['`hive prune --days 0 --mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    const own = tempStore();
+    const [one, two] = await Promise.all([
+      startAgent(own, 'one11-session'),
+      startAgent(own, 'two22-session'),
+    ]);
+    await mention(one, '@Claude-two22 to be forgotten');
+    expect(countOf(own, 'mentions')).toBe(1);
+    const { code } = await shell(own).terminal(['prune', '--days', '0', '--mentions'], 'yes', 'yes');
+    expect(code).toBe(0);
+    expect(countOf(own, 'mentions')).toBe(0);
+    expect(await waiting(two)).toEqual([]);
+  },
+);
+
+requirement(
+  {
+    id: '000-18',
+    title: 'A message of the human to a mentioned agent is held.',
+    source: 'send_message() - Blocks if unprocessed mentions exist',
+    lives: ['UserPromptSubmit hook', '`HIVE_GATE_PROMPT=block`'],
+    verdict: 'better',
+    because:
+      'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `HIVE_GATE_PROMPT=block` holds the message as the document has it.',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 read me');
+    const reminded = await types(abc, 'Any message here');
+    expect(reminded).not.toHaveProperty('decision');
+    expect(reminded.hookSpecificOutput.additionalContext).toContain('@Claude-abc12 read me');
+    expect(await types(abc, 'Any message here', BLOCK)).toMatchObject({ decision: 'block' });
+  },
+);
+
+requirement(
+  {
+    id: '000-19',
+    title:
+      'The document’s quick test: the message is held with a warning, and passes once the mention is processed.',
+    source: 'Expected: Message is blocked with warning … Message sends successfully',
+    lives: ['UserPromptSubmit hook', '`HIVE_GATE_PROMPT=block`'],
+    verdict: 'better',
+    because: 'It passes with `HIVE_GATE_PROMPT=block`; the default only reminds, as above.',
+  },
+  async () => {
+    await mention(def, 'Test mention @Claude-abc12');
+    const held = await types(abc, 'Any message here', BLOCK);
+    expect(held).toMatchObject({
+      decision: 'block',
+      reason: expect.stringContaining('1 unprocessed mention'),
+    });
+    expect((await waiting(abc)).map(({ from }) => from)).toEqual(['Claude-def34']);
+    await abc.use('hivemind_process_mentions', { all: true });
+    expect(await types(abc, 'Any message here', BLOCK)).not.toHaveProperty('decision');
+  },
+);
+
+requirement(
+  {
+    id: '000-20',
+    title: 'The command that clears the mentions passes while messages are held.',
+    source: 'Use /check-mentions to review them before continuing',
+    lives: ['`/hive:check-mentions`', 'UserPromptSubmit hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 read me');
+    for (const command of ['/hive:check-mentions', '/check-mentions'])
+      expect(await types(abc, command, BLOCK)).not.toHaveProperty('decision');
+    expect(await types(abc, 'what is /check-mentions?', BLOCK)).toMatchObject({ decision: 'block' });
+  },
+);
+
+requirement(
+  {
+    id: '000-21',
+    title: 'So does the command that answers a mention.',
+    source: '/post I can help with that … [then] can continue with original work',
+    lives: ['`/hive:post`', 'UserPromptSubmit hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 help me');
+    for (const command of ['/hive:post', '/post'])
+      expect(
+        await types(abc, `${command} I can help with that. Let me review the code. @Claude-def34`, BLOCK),
+      ).not.toHaveProperty('decision');
+  },
+);
+
+requirement(
+  {
+    id: '000-22',
+    title: 'The warning counts the mentions, lists each with time and author, and names what shows them.',
+    source: '[WARN] You have 1 unprocessed mention(s). … - 2026-01-11 18:00:00 from Claude-def34',
+    lives: ['UserPromptSubmit hook', '`HIVE_GATE_PROMPT=block`'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 one');
+    await mention(xyz, '@Claude-abc12 two');
+    const { reason } = await types(abc, 'Go on', BLOCK);
+    expect(reason).toMatch(/^You have 2 unprocessed mention\(s\)\./);
+    expect(reason).toContain('check-mentions');
+    expect(reason).toMatch(/^ {2}- \d{4}-\d\d-\d\d\S* from Claude-def34$/m);
+    expect(reason).toMatch(/^ {2}- \d{4}-\d\d-\d\d\S* from Claude-xyz56$/m);
+  },
+);
+
+requirement(
+  {
+    id: '000-23',
+    title: 'A command shows all unprocessed mentions and marks them.',
+    source: '/check-mentions: displays all unprocessed mentions and marks them as processed',
+    lives: ['`/hive:check-mentions`', '`M-x hive-check-mentions`'],
+    verdict: 'better',
+    because: 'Looking marks nothing: each is marked when it was dealt with (`d`), or all at once (`D`).',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 the first of two');
+    await mention(xyz, '@Claude-abc12 the second of two');
+    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
+    await emacs.until(/the first of two/);
+    await emacs.until(/the second of two/);
+    expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(2);
+    await emacs.keys('M-<', 'd');
+    await emacs.until(/1 unprocessed/);
+    await emacs.keys('D');
+    await emacs.until(/note all 1 as dealt with/);
+    await emacs.keys('y');
+    await emacs.until(/0 unprocessed/);
+    expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);
+  },
+);
+
+requirement(
+  {
+    id: '000-24',
+    title: 'Each mention is shown with its author and its age.',
+    source: '[1] 2026-01-11 18:00:00 from Claude-def34: ## 2026-01-11 …',
+    lives: ['`hive mentions`', '`M-x hive-check-mentions`'],
+    verdict: 'better',
+    because: 'The document shows the heading of the message; here the whole text is shown.',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 a line\n\nand another');
+    const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
+    expect(out).toMatch(/Claude-def34/);
+    expect(out).toMatch(/\b(now|\d+ ?s)\b/);
+    expect(out).toContain('and another');
+  },
+);
+
+requirement(
+  {
+    id: '000-25',
+    title: 'Agent and human mention an agent in a message.',
+    source: '/post Need help with authentication @Claude-abc12',
+    lives: ['`hivemind_post`', '`/hive:post`', '`hive post`', '`M-x hive-post`'],
+    verdict: 'works',
+  },
+  async () => {
+    const body = 'Need help with authentication @Claude-abc12';
+    expect(await mention(def, body)).toMatchObject({ mentioned: ['Claude-abc12'] });
+    const { err } = await human.hive('post', body, '--scope', 'all');
+    expect(err).toContain('Claude-abc12');
+    await emacs.calm();
+    await emacs.command('hive-post');
+    await emacs.until(/Post|Say|Message/);
+    await emacs.type(body);
+    await emacs.keys('Enter');
+    await eventually(async () => (await waiting(abc)).length === 3);
+    expect((await waiting(abc)).map(({ from }) => from)).toEqual(['Claude-def34', 'Human', 'Human']);
+  },
+);
+
+requirement(
+  {
+    id: '000-26',
+    title:
+      'Example: two agents work together; one asks for a review, the other is held, answers and goes on.',
+    source: 'Example 1: Two Agents Collaborating',
+    lives: ['`hivemind_post`', '`hivemind_get_unprocessed_mentions`', 'PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, 'Review the security of my login function @Claude-abc12');
+    expect((await def.tries()).verdict).toBe('pass');
+    expect((await abc.tries()).verdict).toBe('deny');
+    const [asked] = await waiting(abc);
+    expect(asked.body).toBe('Review the security of my login function @Claude-abc12');
+    const body = "I'll review it right after finishing mine. @Claude-def34";
+    await mention(abc, body, { reply_to: asked.message_id });
+    expect((await abc.tries()).verdict).toBe('pass');
+    const { verdict, text } = await def.tries();
+    expect(verdict).toBe('deny');
+    expect(text).toContain(body);
+    await def.use('hivemind_process_mentions', { all: true });
+    expect((await def.tries()).verdict).toBe('pass');
+  },
+);
+
+requirement(
+  {
+    id: '000-27',
+    title: 'Example: a message to everyone holds every other agent, and not its author.',
+    source: 'Example 2: Emergency … @All … [Both receive mention]',
+    lives: ['`@All`', 'PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const { mentioned } = await mention(abc, 'Emergency: Found security vulnerability in auth module @All');
+    expect(mentioned).toEqual(expect.arrayContaining(['Claude-def34', 'Claude-xyz56']));
+    expect(mentioned).not.toContain('Claude-abc12');
+    expect((await def.tries()).verdict).toBe('deny');
+    expect((await xyz.tries()).verdict).toBe('deny');
+    expect((await abc.tries()).verdict).toBe('pass');
+  },
+);
+
+requirement(
+  {
+    id: '000-28',
+    title: 'Nothing has to be configured for an agent to be mentioned.',
+    source: 'No additional configuration needed',
+    lives: ['`hivemind_sessions`', '`hive init claude --hooks`'],
+    verdict: 'better',
+    because: 'Sharing is on from the start; the document still wants /enable-shared in each session.',
+  },
+  async () => {
+    await startAgent(store, 'new99-session');
+    const { sessions } = await def.use('hivemind_sessions');
+    expect(sessions.find((one: Loose) => one.handle === 'Claude-new99')).toMatchObject({
+      takes_mentions: true,
+    });
+    expect(await mention(def, '@Claude-new99 welcome')).toMatchObject({ mentioned: ['Claude-new99'] });
+  },
+);
+
+requirement(
+  {
+    id: '000-29',
+    title: 'Sharing is switched for each session.',
+    source: '/enable-shared (per session)',
+    lives: ['`hive sessions set`', '`/hive:session`', '`c` in `M-x hive-sessions`', '`session/configure`'],
+    verdict: 'works',
+  },
+  async () => {
+    await human.hive('sessions', 'set', 'Claude-xyz56', '--shared', 'off');
+    expect(await mention(def, '@Claude-xyz56 are you there?')).toMatchObject({
+      mentioned: [],
+      unresolved: [{ handle: 'Claude-xyz56', reason: 'not_shared' }],
+    });
+    await human.hive('sessions', 'set', 'Claude-xyz56', '--shared', 'on');
+    expect(await mention(def, '@Claude-xyz56 and now?')).toMatchObject({ mentioned: ['Claude-xyz56'] });
+  },
+);
+
+requirement(
+  {
+    id: '000-30',
+    title: 'An agent in the middle of a long task is interrupted at its next tool call.',
+    source: 'Immediate interruption during long-running tasks',
+    lives: ['PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await types(abc, 'A long task');
+    expect((await abc.tries('Read')).verdict).toBe('pass');
+    expect((await abc.tries('Edit')).verdict).toBe('pass');
+    await mention(def, '@Claude-abc12 wait');
+    expect((await abc.tries('Edit')).verdict).toBe('deny');
+  },
+);
+
+requirement(
+  {
+    id: '000-31',
+    title: 'A failure of the check itself does not stop the agent’s work.',
+    source: "Graceful error handling - failures don't block work",
+    lives: ['`hive hook`', '`HIVE_GATE_FAIL=closed`'],
+    verdict: 'works',
+  },
+  async () => {
+    const tried = async (env: Record<string, string>): Promise<number | null> => {
+      const child = spawnHive(['hook', '--client', 'claude-code'], childEnvironment(tempFolder(), env));
+      child.process.stdin.end(
+        JSON.stringify({ session_id: 's', cwd: '/', hook_event_name: 'PreToolUse', tool_name: 'Bash' }),
+      );
+      return (await child.exited).code;
+    };
+    expect(await tried({})).toBe(0);
+    expect(await tried({ HIVE_GATE_FAIL: 'closed' })).toBe(2);
+  },
+);
+
+requirement(
+  {
+    id: '000-32',
+    title: 'An agent that has no way to clear its mentions is not held.',
+    source: 'if (mcpEnabled)',
+    lives: ['PreToolUse hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const session_id = 'alone-session';
+    await fireHook(store, { session_id, hook_event_name: 'SessionStart', source: 'startup' });
+    await human.hive('post', 'hello @Claude-alone', '--scope', 'all');
+    const event = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: 'toolu_1' };
+    const said = await fireHook(store, { session_id, hook_event_name: 'PreToolUse', ...event });
+    expect(said.hookSpecificOutput.additionalContext).toContain('hello @Claude-alone');
+    expect(said.hookSpecificOutput).not.toHaveProperty('permissionDecision');
+  },
+);
+
+requirement(
+  {
+    id: '000-33',
+    title: 'The mentions are those of the session that asks.',
+    source: 'controller.get_active_chat_buffer()',
+    lives: ['`hivemind_get_unprocessed_mentions`'],
+    verdict: 'better',
+    because:
+      'The document takes the chat that has the focus, which may be another agent’s; here every call knows its session.',
+  },
+  async () => {
+    await mention(xyz, '@Claude-abc12 for a');
+    await mention(xyz, '@Claude-def34 for d');
+    const [a, d] = await Promise.all([waiting(abc), waiting(def)]);
+    expect(a.map(({ body }) => body)).toEqual(['@Claude-abc12 for a']);
+    expect(d.map(({ body }) => body)).toEqual(['@Claude-def34 for d']);
+    expect((await abc.tries()).text).toContain('for a');
+    expect((await def.tries()).text).toContain('for d');
+  },
+);
+
+requirement(
+  {
+    id: '000-34',
+    title: 'Tool calls are held until the mention is acknowledged.',
+    source: 'Deny until /check-mentions',
+    lives: ['PreToolUse hook', '`desk/notice`'],
+    verdict: 'better',
+    because:
+      'It ends: after five held steps the gate gives up and tells the human, so that no agent is stuck for ever.',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 never answered');
+    const noticed = desk.seen(isTold('desk/notice', ({ text }) => /Claude-abc12 went on/.test(text)));
+    for (let step = 1; step <= 5; step += 1) {
+      expect([step, (await abc.tries()).verdict]).toEqual([step, 'deny']);
+      await abc.hook('PostToolBatch', { tool_calls: [] });
+    }
+    expect((await abc.tries()).verdict).toBe('pass');
+    expect((await noticed).params.text).toContain('Claude-def34');
+  },
+);
+
+requirement(
+  {
+    id: '000-35',
+    title: 'What was held goes on after the mention was processed.',
+    source: 'Limitation: No Automatic Resume (Enhancement 3)',
+    lives: ['PreToolUse hook', 'UserPromptSubmit hook'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Claude-abc12 stop');
+    expect((await abc.tries()).text).toContain('nothing has to be repeated');
+    expect((await types(abc, 'Go on', BLOCK)).reason).toContain('send it again');
+    await waiting(abc);
+    await abc.use('hivemind_process_mentions', { all: true });
+    expect((await abc.tries()).text).toContain('Go on where you were held');
+  },
+);
+
+requirement(
+  {
+    id: '000-36',
+    title: 'Single mentions can be processed, not only all of them.',
+    source: 'Enhancement 1: Selective Processing',
+    lives: ['`hivemind_process_mentions` (`mention_ids`)', '`d` in `M-x hive-check-mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    for (const n of [1, 2, 3]) await mention(def, `@Claude-abc12 ${n}`);
+    const [, second] = await waiting(abc);
+    await abc.use('hivemind_process_mentions', { mention_ids: [second.mention_id] });
+    expect((await waiting(abc)).map(({ body }) => body)).toEqual(['@Claude-abc12 1', '@Claude-abc12 3']);
+  },
+);
+
+requirement(
+  {
+    id: '000-37',
+    title: 'Urgent mentions force attention.',
+    source: 'Enhancement 2: Priority Levels',
+    lives: ['`hivemind_post` (`priority`)', 'PreToolUse hook', 'Stop hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const remind = { HIVE_GATE: 'remind' };
+    await mention(def, '@Claude-abc12 when you have time');
+    expect((await abc.tries('Bash', {}, remind)).verdict).toBe('pass');
+    await mention(xyz, '@Claude-abc12 now', { priority: 'urgent' });
+    expect((await abc.tries('Bash', {}, remind)).verdict).toBe('deny');
+    expect((await waiting(abc)).map(({ priority }) => priority)).toEqual(['urgent', 'normal']);
+    await types(abc, 'A task');
+    const stop = await abc.hook('Stop', { stop_hook_active: false, background_tasks: [] });
+    expect(stop).toMatchObject({ decision: 'block', reason: expect.stringContaining('urgent') });
+  },
+);
+
+requirement(
+  {
+    id: '000-38',
+    title: 'A mention that nobody deals with ends at some time, or never.',
+    source: 'No Timeout: Mentions don’t expire (Enhancement 4: Mention Expiry)',
+    lives: ['`HIVE_MENTION_TTL`'],
+    verdict: 'neutral',
+    because:
+      'An agent’s mention expires after 24 hours, which is the document’s own enhancement; `HIVE_MENTION_TTL=never` is as it was.',
+  },
+  async () => {
+    const last = async (): Promise<Loose> => {
+      const words = ['mentions', '--session', 'Claude-abc12', '--status', 'any', '--limit', '1', '--json'];
+      return (await human.hive(...words)).json().mentions[0];
+    };
+    await mention(def, '@Claude-abc12 for a day');
+    const { at, expires_at } = await last();
+    expect(Date.parse(expires_at) - Date.parse(at)).toBe(24 * 3_600_000);
+    const forever = await startAgent(store, 'ever1-session', { env: { HIVE_MENTION_TTL: 'never' } });
+    await mention(forever, '@Claude-abc12 for ever');
+    expect(await last()).toMatchObject({ body: '@Claude-abc12 for ever', expires_at: null });
+  },
+);
+
+requirement(
+  {
+    id: '000-39',
+    title: 'The text of mentions is shown in a window of its own.',
+    source: 'Enhancement 5: Rich Display',
+    lives: ['`M-x hive-check-mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    await mention(def, '@Human which colour?\n\n- red\n- blue');
+    await emacs.calm();
+    await emacs.command('hive-check-mentions');
+    const screen = (await emacs.until(/which colour\?/)).join('\n');
+    expect(screen).toMatch(/Mentions of you: \d+ in all/);
+    expect(screen).toContain('- blue');
+    expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe('"*hive-mentions: Human*"');
+    await desk.request('mention/process', { all: true, by: 'Ada' });
+  },
+);
+
+requirement(
+  {
+    id: '000-40',
+    title: 'Quick responses for common scenarios are offered when a mention is answered.',
+    source: 'Enhancement 6: Response Templates',
+    lives: ['`hive-reply-templates`', '`r` in `M-x hive-check-mentions`'],
+    verdict: 'works',
+  },
+  async () => {
+    await emacs.evaluate('(setq hive-reply-templates \'(("mention" nil "I will look into it today.")))');
+    await mention(def, '@Human could you look?');
+    await emacs.calm();
+    await emacs.command('hive-check-mentions');
+    await emacs.until(/could you look\?/);
+    await emacs.keys('M-<', 't');
+    await emacs.until(/I will look into it today/);
+    await emacs.keys('Tab', 'Enter');
+    await eventually(async () => (await waiting(def)).length === 1);
+    const [reply] = await waiting(def);
+    expect(reply.body).toContain('I will look into it today.');
+  },
+);
+
+requirement(
+  {
+    id: '000-41',
+    title: 'Mentions survive the processes that recorded them.',
+    source: 'Known issue: No State Persistence',
+    lives: ['the store'],
+    verdict: 'works',
+  },
+  async () => {
+    const own = tempStore();
+    const first = await startAgent(own, 'one11-session');
+    const second = await startAgent(own, 'two22-session');
+    await mention(first, '@Claude-two22 remember this');
+    await Promise.all([first.crash(), second.crash()]);
+    const later = await startAgent(own, 'two22-session');
+    expect((await waiting(later)).map(({ body }) => body)).toEqual(['@Claude-two22 remember this']);
+    expect((await later.tries()).verdict).toBe('deny');
+  },
+);
+
+requirement(
+  {
+    id: '000-42',
+    title: 'The history of mentions does not grow without bounds.',
+    source: 'Known issue: Memory Growth',
+    lives: ['`hive prune`', '`HIVE_RETENTION_DAYS`'],
+    verdict: 'works',
+  },
+  async () => {
+    const own = tempStore();
+    const [one, two] = await Promise.all([
+      startAgent(own, 'one11-session'),
+      startAgent(own, 'two22-session'),
+    ]);
+    await mention(one, '@Claude-two22 long ago');
+    await waiting(two);
+    await two.use('hivemind_process_mentions', { all: true });
+    await Promise.all([one.crash(), two.crash()]);
+    expect(countOf(own, 'mentions')).toBe(1);
+    await shell(own).hive('prune');
+    expect(countOf(own, 'mentions')).toBe(1);
+    grow(own, 100);
+    expect((await shell(own).hive('prune')).code).toBe(0);
+    expect([countOf(own, 'mentions'), countOf(own, 'messages')]).toEqual([0, 0]);
+  },
+);
+
+requirement(
+  {
+    id: '000-43',
+    title: 'Every editor, shell and agent sees the same mentions.',
+    source: 'Known issue: No Cross-Session Sync',
+    lives: [
+      'the store',
+      '`hivemind_get_unprocessed_mentions`',
+      '`hive mentions`',
+      '`M-x hive-check-mentions`',
+      '`mention/changed`',
+    ],
+    verdict: 'works',
+  },
+  async () => {
+    const told = desk.seen(isTold('mention/changed', ({ body }) => body === '@Claude-abc12 seen by all'));
+    await mention(def, '@Claude-abc12 seen by all');
+    const { mention_id } = (await told).params;
+    expect((await waiting(abc)).map((one) => one.mention_id)).toEqual([mention_id]);
+    const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
+    expect(out).toContain(mention_id);
+    await emacs.show('(hive-check-mentions-of "Claude-abc12")');
+    await emacs.until(/seen by all/);
+    await human.hive('mentions', 'process', mention_id, '--session', 'Claude-abc12');
+    await emacs.until(/0 unprocessed/);
+    expect(await waiting(abc)).toEqual([]);
+  },
+);

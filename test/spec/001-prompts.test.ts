@@ -1,0 +1,1126 @@
+/** ADR-003, non-blocking prompt forwarding, requirement by requirement. */
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { beforeEach, expect } from 'vitest';
+import { isExpired, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
+import { openHive } from '../../src/index.ts';
+import { countOf, grow } from '../support/ageing.ts';
+import { type Environment, ROOT } from '../support/children.ts';
+import { type Shell, shell } from '../support/cli.ts';
+import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import type { McpCaller } from '../support/mcp-client.ts';
+import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually, timed } from '../support/wait.ts';
+import { type Agent, fireHook, type Loose, startAgent, startNamed } from './support/agents.ts';
+import { type Editor, startEditor } from './support/editor.ts';
+import { requirement } from './support/requirement.ts';
+
+let store: string;
+let emacs: Editor;
+let abc: Agent;
+let coordinator: Agent;
+let desk: Sidecar;
+let human: Shell;
+let desktop: Desktop;
+
+beforeFile(async () => {
+  emacs = await startEditor();
+  store = emacs.store;
+  human = shell(store);
+  desktop = await startDesktop();
+  whenFinished(() => desktop.close());
+  [abc, coordinator, desk] = await Promise.all([
+    startAgent(store, 'abc12-session'),
+    startAgent(store, 'coord-session', { args: ['--role', 'coordinator'] }),
+    startSidecar(store),
+  ]);
+});
+
+/** Nothing waits. */
+beforeEach(async () => {
+  const { prompts } = await desk.request('prompt/list', { status: 'pending' });
+  for (const { ask_id } of prompts) await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
+});
+
+/** An agent whose questions pop up, on a store of its own: several popups in a row would become one. */
+async function startShown(env: Environment = desktop.env): Promise<Agent> {
+  await desktop.forget();
+  const own = tempStore();
+  await startSidecar(own, { env });
+  return startAgent(own, 'asker-session');
+}
+
+const ask = async (question: string, more: object = {}, agent: McpCaller = abc): Promise<Loose> =>
+  agent.call('hivemind_ask_async', { question, urgency: 'low', ...more });
+const poll = async (ask_id: string, wait_ms = 0): Promise<Loose> =>
+  abc.use('hivemind_poll', { ask_id, wait_ms });
+let answers = 0;
+const answer = (ask_id: string, decision: string): Promise<Loose> => {
+  answers += 1;
+  return desk.request('hivemind-response', {
+    ask_id,
+    decision,
+    by: 'Ada',
+    response_id: `response-${answers}`,
+  });
+};
+/** An agent that is known by a name, as `HIVE_AGENT` gives it. */
+const named = (name: string): Promise<McpCaller> => startNamed(store, name);
+
+requirement(
+  {
+    id: '001-01',
+    title: 'An agent asks, gets the id of its question at once and goes on with its work.',
+    source: 'hivemind_ask_async: Non-blocking prompt. Returns ask-id immediately',
+    lives: ['`hivemind_ask_async`', '`hive ask`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { result, ms } = await timed(() => ask('Which port?'));
+    expect(result).toMatchObject({ ask_id: expect.stringMatching(/^ask-/), status: 'pending' });
+    expect(ms).toBeLessThan(2_000);
+    expect((await poll(result.ask_id)).status).toBe('pending');
+  },
+);
+
+requirement(
+  {
+    id: '001-02',
+    title: 'What comes back is the id and that the question is pending.',
+    source: '{:ask-id "abc" :pending}',
+    lives: ['`hivemind_ask_async`'],
+    verdict: 'works',
+  },
+  async () => {
+    const [one, other] = [await ask('One?'), await ask('Another?')];
+    expect([one.status, other.status]).toEqual(['pending', 'pending']);
+    expect(one.ask_id).not.toBe(other.ask_id);
+  },
+);
+
+requirement(
+  {
+    id: '001-03',
+    title: 'A question has a text and options to choose from.',
+    source: 'hivemind_ask_async (question, options)',
+    lives: ['`hivemind_ask_async`', '`hivemind-ask`'],
+    verdict: 'works',
+  },
+  async () => {
+    const options = ['yes', { label: 'no', description: 'keeps the files' }];
+    const { ask_id } = await ask('Delete files?', { options });
+    const { params } = await desk.seen(isTold('hivemind-ask', (prompt) => prompt.ask_id === ask_id));
+    expect(params).toMatchObject({
+      question: 'Delete files?',
+      options: [
+        { label: 'yes', description: null },
+        { label: 'no', description: 'keeps the files' },
+      ],
+    });
+  },
+);
+
+requirement(
+  {
+    id: '001-04',
+    title: 'Options and a time limit may be nil.',
+    source: '(emit-prompt! "agent-1" "Question?" nil)',
+    lives: ['`hivemind_ask_async`', '`ask` of the library'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Question?', { options: null, timeout_ms: null, context: null });
+    const { prompt } = await desk.request('prompt/get', { ask_id });
+    expect(prompt).toMatchObject({ options: [], expires_at: null, context: null });
+    const library = await openHive({ agent: 'nil-asker', store: tempStore(), env: {} });
+    whenFinished(() => library.close());
+    const request: Loose = { question: 'Question?', options: null, timeout_ms: null };
+    expect((await library.prompts.ask(request)).prompt.status).toBe('pending');
+  },
+);
+
+requirement(
+  {
+    id: '001-05',
+    title: 'A question carries the agent that asked it.',
+    source: 'agent-id … "agent-1"',
+    lives: ['`HIVE_AGENT`', '`hivemind_ask_async`'],
+    verdict: 'better',
+    because:
+      'An agent says who it is by its connection, never by an argument, so that none can ask as another. An `agent_id` that is given is named in `ignored_arguments`.',
+  },
+  async () => {
+    const asked = await ask('Who am I?', { agent_id: 'agent-1' });
+    expect(asked).toMatchObject({ agent: 'Claude-abc12', ignored_arguments: ['agent_id'] });
+    expect((await ask('And I?', {}, await named('agent-1'))).agent).toBe('agent-1');
+  },
+);
+
+requirement(
+  {
+    id: '001-06',
+    title: 'The name of the agent is shown with its question, as it was given.',
+    source: 'Prompt [id agent-id question …]; Emacs shows the agent-id',
+    lives: ['`HIVE_AGENT`', '`hive list --agent`', '`hivemind-ask`', '`@NAME`'],
+    verdict: 'works',
+  },
+  async () => {
+    const [tests, worker] = [await named('frontend-tests'), await named('frontend-worker')];
+    const { ask_id } = await ask('Which browser?', {}, tests);
+    await ask('Which framework?', {}, worker);
+    const { params } = await desk.seen(isTold('hivemind-ask', (prompt) => prompt.ask_id === ask_id));
+    expect(params.agent).toBe('frontend-tests');
+    const { out } = await human.hive('list');
+    expect(out).toContain('frontend-tests');
+    const { prompts } = (await human.hive('list', '--agent', 'frontend-tests', '--json')).json();
+    expect(prompts.map((prompt: Loose) => prompt.question)).toEqual(['Which browser?']);
+    expect((await abc.use('hivemind_post', { body: '@frontend-tests hello' })).mentioned).toEqual([
+      'frontend-tests',
+    ]);
+  },
+);
+
+requirement(
+  {
+    id: '001-07',
+    title:
+      'A question that is not answered in time expires, by default after five minutes for the blocking ask.',
+    source: 'timeout expires (default 5 minutes)',
+    lives: ['`timeout_ms` of `hivemind_ask_async` and `hivemind_ask`'],
+    verdict: 'better',
+    because:
+      'Silence decides nothing: a question waits until it is answered unless its asker gives it a time. The five minutes of `hivemind_ask` end the waiting of the call, not the question.',
+  },
+  async () => {
+    expect(await ask('For ever?')).toMatchObject({ expires_at: null });
+    const { tools } = await abc.client.listTools();
+    const blocking: Loose = tools.find(({ name }) => name === 'hivemind_ask')?.inputSchema;
+    expect(blocking.properties.timeout_ms.description).toContain('Default 300000');
+    const { ask_id } = await abc.use('hivemind_ask', {
+      question: 'And this?',
+      timeout_ms: 1_000,
+      urgency: 'low',
+    });
+    expect(await poll(ask_id)).toMatchObject({ status: 'pending', expires_at: null });
+  },
+);
+
+requirement(
+  {
+    id: '001-08',
+    title: 'The time limit is given in milliseconds.',
+    source: '(create-prompt "agent-1" "Delete files?" ["yes" "no"] 5000 nil)',
+    lives: ['`timeout_ms`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { created_at, expires_at } = await ask('Delete files?', {
+      options: ['yes', 'no'],
+      timeout_ms: 5_000,
+    });
+    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(5_000);
+    await expect(ask('Too short?', { timeout_ms: 500 })).rejects.toThrow(/timeout_ms/);
+  },
+);
+
+requirement(
+  {
+    id: '001-09',
+    title: 'The agent looks for the answer by the id.',
+    source: 'hivemind_poll {"ask_id" {:type "string"}}',
+    lives: ['`hivemind_poll`', '`hive poll`'],
+    verdict: 'works',
+  },
+  async () => {
+    const [one, other] = [await ask('One?'), await ask('Other?')];
+    expect(await poll(one.ask_id)).toMatchObject({ ask_id: one.ask_id, question: 'One?' });
+    const several = await abc.use('hivemind_poll', { ask_ids: [one.ask_id, other.ask_id] });
+    expect(several.prompts.map((prompt: Loose) => prompt.question)).toEqual(['One?', 'Other?']);
+  },
+);
+
+requirement(
+  {
+    id: '001-10',
+    title: 'A poll returns the status, the decision and who decided.',
+    source: '{:status :responded :decision "yes" :by "human"}',
+    lives: ['`hivemind_poll`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Go on?', { options: ['yes', 'no'] });
+    await answer(ask_id, 'yes');
+    expect(await poll(ask_id)).toMatchObject({ status: 'responded', decision: 'yes', by: 'Ada' });
+  },
+);
+
+requirement(
+  {
+    id: '001-11',
+    title: 'The answer says that a human gave it.',
+    source: ':by "human"',
+    lives: ['`by` and `via` of `hivemind_poll`'],
+    verdict: 'better',
+    because: '`by` is the person’s name, because several may answer; `via` says through what.',
+  },
+  async () => {
+    const [at_desk, in_shell] = [await ask('Desk?'), await ask('Shell?')];
+    await answer(at_desk.ask_id, 'yes');
+    await human.hive('respond', in_shell.ask_id, 'no', '--by', 'Grace');
+    expect(await poll(at_desk.ask_id)).toMatchObject({ by: 'Ada', via: 'emacs' });
+    expect(await poll(in_shell.ask_id)).toMatchObject({ by: 'Grace', via: 'cli' });
+  },
+);
+
+requirement(
+  {
+    id: '001-12',
+    title: 'A question is pending, responded, expired or cancelled.',
+    source: '#{:pending :responded :expired :cancelled}',
+    lives: ['`status`'],
+    verdict: 'works',
+  },
+  async () => {
+    const [pending, responded, expired, cancelled] = [
+      await ask('1?'),
+      await ask('2?'),
+      await ask('3?', { timeout_ms: 1_000 }),
+      await ask('4?'),
+    ];
+    await answer(responded.ask_id, 'yes');
+    await abc.use('hivemind_cancel', { ask_id: cancelled.ask_id });
+    await poll(expired.ask_id, 5_000);
+    const ids = [pending, responded, expired, cancelled].map(({ ask_id }) => ask_id);
+    const { prompts } = await abc.use('hivemind_poll', { ask_ids: ids });
+    expect(prompts.map(({ status }: Loose) => status)).toEqual([
+      'pending',
+      'responded',
+      'expired',
+      'cancelled',
+    ]);
+  },
+);
+
+requirement(
+  {
+    id: '001-13',
+    title: 'A question is answered once.',
+    source: '(respond-prompt prompt decision by)',
+    lives: ['`hivemind-response`', '`hivemind_poll` (`late_response`)'],
+    verdict: 'better',
+    because:
+      'The document does not say what a second answer does. Here the first one stands, the second is told who was first, and one that comes after the time is kept as late.',
+  },
+  async () => {
+    const { ask_id } = await ask('First?');
+    expect(await answer(ask_id, 'yes')).toMatchObject({ accepted: true });
+    expect(await answer(ask_id, 'no')).toMatchObject({ accepted: false, decision: 'yes', by: 'Ada' });
+    const late = await ask('In time?', { timeout_ms: 1_000 });
+    await poll(late.ask_id, 5_000);
+    expect(await answer(late.ask_id, 'sorry')).toMatchObject({ late: true });
+    expect(await poll(late.ask_id)).toMatchObject({
+      status: 'expired',
+      late_response: { decision: 'sorry', by: 'Ada' },
+    });
+  },
+);
+
+requirement(
+  {
+    id: '001-14',
+    title: 'A question whose time is up expires.',
+    source: 'expire-prompt, prompt-expired?',
+    lives: ['`prompt/changed`', '`hivemind_poll`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Quick?', { timeout_ms: 1_000 });
+    const { params } = await desk.seen(
+      isTold('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired'),
+    );
+    expect(params).toMatchObject({ decision: null });
+    expect(await poll(ask_id)).toMatchObject({ status: 'expired' });
+    expect(await poll(ask_id)).not.toHaveProperty('decision');
+  },
+);
+
+requirement(
+  {
+    id: '001-15',
+    title: 'Expired questions are cleaned up by themselves.',
+    source: 'Periodic cleanup of expired prompts: every minute',
+    lives: ['any process of Hive that runs'],
+    verdict: 'better',
+    because: 'They expire at their moment, up to a minute earlier than with a round of cleaning.',
+  },
+  async () => {
+    const { ask_id, expires_at } = await ask('Now?', { timeout_ms: 1_000 });
+    const told = desk.seen(
+      isTold('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired'),
+    );
+    await told;
+    expect(Date.now() - Date.parse(expires_at)).toBeLessThan(3_000);
+  },
+);
+
+requirement(
+  {
+    id: '001-16',
+    title: 'Emacs answers with an id, a decision and a name, and nothing else.',
+    source: 'hivemind-response {ask-id, decision, by}',
+    lives: ['`hivemind-response`, as a request and as a notification'],
+    verdict: 'works',
+  },
+  async () => {
+    const [asked, told, camel] = [await ask('Request?'), await ask('Notification?'), await ask('Camel?')];
+    const reply = await desk.request('hivemind-response', {
+      'ask-id': asked.ask_id,
+      decision: 'yes',
+      by: 'human',
+    });
+    expect(reply).toMatchObject({ accepted: true, status: 'responded' });
+    desk.notify('hivemind-response', { 'ask-id': told.ask_id, decision: 'no', by: 'human' });
+    expect(await poll(told.ask_id, 5_000)).toMatchObject({
+      status: 'responded',
+      decision: 'no',
+      by: 'human',
+    });
+    await desk.request('hivemind-response', { askId: camel.ask_id, decision: 'maybe', by: 'human' });
+    expect(await poll(camel.ask_id)).toMatchObject({ decision: 'maybe' });
+    const lost = desk.seen(isTold('desk/notice', ({ text }) => /ask-nobody|answer/i.test(text)));
+    desk.notify('hivemind-response', { 'ask-id': 'ask-nobody', decision: 'kept all the same', by: 'human' });
+    expect((await lost).params.text).toContain('kept all the same');
+  },
+);
+
+requirement(
+  {
+    id: '001-17',
+    title: 'The answer is routed to its question and not lost.',
+    source: 'subscribe-responses! routes to respond-prompt! (BUG: No handler routes this)',
+    lives: ['`hivemind-response`', 'the store'],
+    verdict: 'works',
+  },
+  async () => {
+    const other = await startSidecar(store);
+    const { ask_id } = await ask('Safe?');
+    await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'killed-1' });
+    await other.child.kill('SIGKILL');
+    expect(await poll(ask_id)).toMatchObject({ status: 'responded', decision: 'yes' });
+  },
+);
+
+requirement(
+  {
+    id: '001-18',
+    title: 'Emacs receives an event with each new question.',
+    source: ':hivemind-ask event received',
+    lives: ['`hivemind-ask`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('What now?', { options: ['a', 'b'], context: 'It **burns**.' });
+    const { params } = await desk.seen(isTold('hivemind-ask', (prompt) => prompt.ask_id === ask_id));
+    expect(params).toMatchObject({
+      agent: 'Claude-abc12',
+      question: 'What now?',
+      context: 'It **burns**.',
+      status: 'pending',
+    });
+  },
+);
+
+requirement(
+  {
+    id: '001-19',
+    title: 'Keys are written with dashes.',
+    source: 'ask-id, agent-id',
+    lives: ['arguments of every tool and method'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Dashes?');
+    await ask('Another one that waits?');
+    for (const key of ['ask-id', 'askId', 'ask_id'])
+      expect(await abc.use('hivemind_poll', { [key]: ask_id })).toMatchObject({
+        ask_id,
+        question: 'Dashes?',
+      });
+    await expect(abc.use('hivemind_poll', { 'ask-it': ask_id })).rejects.toThrow(/ask_id/);
+  },
+);
+
+requirement(
+  {
+    id: '001-20',
+    title: 'The human sees the question and answers with a command of Emacs.',
+    source: 'User sees prompt, responds via hive-mcp-hivemind-respond',
+    lives: ['`M-x hive-respond`', '`M-x hive-next`', '`M-x hive-list`'],
+    verdict: 'works',
+  },
+  async () => {
+    await emacs.calm();
+    const { ask_id } = await ask('Shall I go on?', { options: ['yes', 'no'] });
+    await emacs.until(/hive 1!/);
+    await emacs.command('hive-next');
+    await emacs.until(/Shall I go on\?/);
+    await eventually(async () => {
+      await emacs.keys('1');
+      return (await poll(ask_id, 300)).status === 'responded';
+    });
+    expect(await poll(ask_id)).toMatchObject({ decision: 'yes', by: 'Ada', via: 'emacs' });
+  },
+);
+
+requirement(
+  {
+    id: '001-21',
+    title: 'The human answers in the minibuffer.',
+    source: 'Human responds; shows in minibuffer',
+    lives: ['`M-x hive-respond`'],
+    verdict: 'works',
+  },
+  async () => {
+    await emacs.calm();
+    const { ask_id } = await ask('How shall I name it?');
+    await emacs.until(/hive 1!/);
+    await emacs.command('hive-respond');
+    await emacs.until(/asks: How shall I name it\?/);
+    await emacs.type('the bee');
+    await emacs.keys('Enter');
+    expect(await poll(ask_id, 10_000)).toMatchObject({ decision: 'the bee', by: 'Ada', via: 'emacs' });
+  },
+);
+
+requirement(
+  {
+    id: '001-22',
+    title: 'Emacs goes on while an agent waits for an answer.',
+    source: 'Emacs no longer freezes during prompt wait',
+    lives: ['`hivemind_ask`', 'Emacs'],
+    verdict: 'works',
+  },
+  async () => {
+    await emacs.calm();
+    await emacs.keys('M-x', 'find-f');
+    await emacs.until(/M-x find-f/);
+    const blocked = abc.use('hivemind_ask', { question: 'Blocked?', timeout_ms: 60_000 });
+    const { params } = await desk.seen(isTold('hivemind-ask', ({ question }) => question === 'Blocked?'));
+    await emacs.until(/hive 1!/);
+    await emacs.keys('ile');
+    await emacs.until(/M-x find-file/);
+    await emacs.keys('C-g');
+    await answer(params.ask_id, 'no longer');
+    expect(await blocked).toMatchObject({ decision: 'no longer' });
+  },
+);
+
+requirement(
+  {
+    id: '001-23',
+    title: 'An unknown id is refused in words.',
+    source: 'poll-prompt / respond-prompt! of an ask-id',
+    lives: ['`hivemind_poll`', '`hivemind-response`'],
+    verdict: 'works',
+  },
+  async () => {
+    await expect(poll('ask-none')).rejects.toThrow(/prompt_not_found: .*ask-none/);
+    await expect(answer('ask-none', 'yes')).rejects.toThrow(/prompt_not_found/);
+  },
+);
+
+requirement(
+  {
+    id: '001-24',
+    title: 'Response path 1: the agent polls.',
+    source: 'Poll for the response',
+    lives: ['`hivemind_poll`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Now?');
+    const waiting = poll(ask_id, 20_000);
+    await answer(ask_id, 'now');
+    expect(await waiting).toMatchObject({ status: 'responded', decision: 'now' });
+    expect(await poll(ask_id)).toMatchObject({ status: 'responded', decision: 'now' });
+  },
+);
+
+requirement(
+  {
+    id: '001-25',
+    title: 'Response path 2: a callback is called with the answer.',
+    source: 'callback-fn invoked with {:decision …}',
+    lives: ['`onResponse` of the library'],
+    verdict: 'works',
+  },
+  async () => {
+    const own = tempStore();
+    const other = await startSidecar(own);
+    const library = await openHive({ agent: 'callback-asker', store: own, env: {} });
+    whenFinished(() => library.close());
+    const { promise, resolve } = Promise.withResolvers<Prompt>();
+    const { prompt } = await library.prompts.ask({ question: 'Called back?' }, { onResponse: resolve });
+    const { ask_id } = prompt;
+    await other.request('hivemind-response', { ask_id, decision: 'yes', by: 'Ada', response_id: 'back-1' });
+    expect(await promise).toMatchObject({
+      status: 'responded',
+      decision: 'yes',
+      by: 'Ada',
+      responded_at: expect.any(String),
+    });
+  },
+);
+
+requirement(
+  {
+    id: '001-26',
+    title: 'An agent that called a tool is called back as well.',
+    source: 'emit-prompt! :callback-fn my-handler',
+    lives: ['PostToolUse hook', 'UserPromptSubmit hook', '`hive hook --wake`'],
+    verdict: 'neutral',
+    because:
+      'No function can be handed over MCP. The answer is carried in with the agent’s next hook event instead.',
+  },
+  async () => {
+    const { ask_id } = await ask('Pushed?');
+    await answer(ask_id, 'yes, pushed');
+    const event = { tool_name: 'Bash', tool_input: {}, tool_response: {}, tool_use_id: 'toolu_1' };
+    const { hookSpecificOutput } = await abc.hook('PostToolUse', event);
+    expect(hookSpecificOutput.additionalContext).toContain('yes, pushed');
+    expect(hookSpecificOutput.additionalContext).toContain(ask_id);
+  },
+);
+
+requirement(
+  {
+    id: '001-27',
+    title: 'Response path 3: Emacs learns of the answer over its channel.',
+    source: 'Emacs channel',
+    lives: ['`prompt/changed`', '`M-x hive-list`'],
+    verdict: 'works',
+  },
+  async () => {
+    await emacs.calm();
+    const { ask_id } = await ask('Everywhere?');
+    await emacs.until(/hive 1!/);
+    await human.hive('respond', ask_id, 'yes');
+    await desk.seen(
+      isTold('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.decision === 'yes'),
+    );
+    await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  },
+);
+
+requirement(
+  {
+    id: '001-28',
+    title: 'Urgent questions pop up on the desktop.',
+    source: 'Desktop notifications: urgent prompts trigger notify-send',
+    lives: ['popups', '`urgency`'],
+    verdict: 'neutral',
+    because: 'Questions of normal urgency pop up too; an agent marks as `low` what need not.',
+  },
+  async () => {
+    const asker = await startShown();
+    for (const urgency of ['low', 'normal', 'critical']) await ask(`Is it ${urgency}?`, { urgency }, asker);
+    await eventually(() => desktop.sent.length === 2, 8_000, 'two popups');
+    // Two popups may overtake each other.
+    expect(desktop.sent.map(({ body, urgency }) => `${urgency} ${body}`).sort()).toEqual([
+      '1 Is it normal?',
+      '2 Is it critical?',
+    ]);
+  },
+);
+
+requirement(
+  {
+    id: '001-29',
+    title: 'Notifications go through the desktop’s D-Bus.',
+    source: 'notify! (D-Bus)',
+    lives: ['popups', '`HIVE_NOTIFY_COMMAND`'],
+    verdict: 'works',
+  },
+  async () => {
+    const asker = await startShown();
+    await ask('Which colour?', { urgency: 'normal', options: ['red', 'blue'] }, asker);
+    await eventually(() => desktop.sent.length === 1, 8_000, 'a popup');
+    expect(desktop.sent[0]).toMatchObject({
+      title: expect.stringContaining('Claude-asker'),
+      body: 'Which colour?',
+    });
+    expect(desktop.sent[0]?.actions).toEqual(expect.arrayContaining(['red', 'blue']));
+    const file = join(tempFolder(), 'notified');
+    const command = `cat > '${file}.part' && mv '${file}.part' '${file}'`;
+    const other = await startShown({ HIVE_NOTIFY_COMMAND: command });
+    await ask('By a command?', { urgency: 'normal' }, other);
+    await eventually(() => existsSync(file), 10_000, 'the command');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ body: 'By a command?' });
+  },
+);
+
+requirement(
+  {
+    id: '001-30',
+    title: 'A popup works whether or not somebody waits for the answer.',
+    source: 'Desktop notifications work independently of blocking',
+    lives: ['popups'],
+    verdict: 'works',
+  },
+  async () => {
+    const asker = await startShown();
+    const { ask_id } = await ask('Which one?', { urgency: 'normal', options: ['first', 'second'] }, asker);
+    await eventually(async () => (await desktop.displayed()) >= 1, 8_000, 'a popup');
+    await desktop.press('second');
+    const polled = await asker.use('hivemind_poll', { ask_id, wait_ms: 10_000 });
+    expect(polled).toMatchObject({ decision: 'second', via: 'notification' });
+  },
+);
+
+requirement(
+  {
+    id: '001-31',
+    title: 'A coordinator sees every question that waits.',
+    source: 'Coordinator can see all pending prompts',
+    lives: ['`hivemind_status`', '`hivemind_await_ask`', '`hive list`', '`M-x hive-list`'],
+    verdict: 'works',
+  },
+  async () => {
+    await ask('One of all?');
+    await ask('Another of all?', {}, await named('somebody'));
+    const seen = ({ pending }: Loose): string[] => pending.map(({ question }: Loose) => question).sort();
+    expect(seen(await coordinator.use('hivemind_status'))).toEqual(['Another of all?', 'One of all?']);
+    const { prompts } = await coordinator.use('hivemind_await_ask', {});
+    expect(prompts.map(({ question }: Loose) => question).sort()).toEqual(['Another of all?', 'One of all?']);
+    const { out } = await human.hive('list');
+    expect(out).toContain('One of all?');
+    expect(out).toContain('Another of all?');
+  },
+);
+
+requirement(
+  {
+    id: '001-32',
+    title: 'There is a list of the questions that wait.',
+    source: 'list-pending',
+    lives: ['`prompt/list`', '`hive list`'],
+    verdict: 'works',
+  },
+  async () => {
+    const [waits, answered] = [await ask('Waits?'), await ask('Answered?')];
+    await answer(answered.ask_id, 'yes');
+    const { prompts } = await desk.request('prompt/list', { status: 'pending' });
+    expect(prompts.map(({ ask_id }: Loose) => ask_id)).toEqual([waits.ask_id]);
+  },
+);
+
+requirement(
+  {
+    id: '001-33',
+    title: 'The blocking ask is deprecated and kept.',
+    source: 'hivemind_ask: DEPRECATED … (but keep for compatibility)',
+    lives: ['`hivemind_ask`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { tools } = await abc.client.listTools();
+    const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
+    expect(description).toMatch(/^DEPRECATED: .*hivemind_ask_async and hivemind_poll/);
+    const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
+    const { params } = await desk.seen(isTold('hivemind-ask', ({ question }) => question === 'Still there?'));
+    await answer(params.ask_id, 'yes');
+    expect(await asked).toMatchObject({ status: 'responded', decision: 'yes', by: 'Ada' });
+  },
+);
+
+requirement(
+  {
+    id: '001-34',
+    title: 'The blocking ask returns after its time, with the id.',
+    source: '{:timeout true :ask-id ask-id}',
+    lives: ['`hivemind_ask`'],
+    verdict: 'better',
+    because: 'The question stays open, so that an answer that comes later is not lost.',
+  },
+  async () => {
+    const { result, ms } = await timed(() =>
+      abc.use('hivemind_ask', { question: 'Anybody?', timeout_ms: 1_000, urgency: 'low' }),
+    );
+    expect(result).toMatchObject({ timed_out: true, ask_id: expect.any(String), status: 'pending' });
+    expect(ms).toBeGreaterThan(900);
+    await answer(result.ask_id, 'here I am');
+    expect(await poll(result.ask_id)).toMatchObject({ decision: 'here I am' });
+  },
+);
+
+requirement(
+  {
+    id: '001-35',
+    title: 'Whoever uses the blocking ask is warned.',
+    source: '(log/warn "hivemind_ask is blocking! Consider hivemind_ask_async")',
+    lives: ['`deprecated` in the result of `hivemind_ask`'],
+    verdict: 'neutral',
+    because:
+      'The warning is in the result, where the model that should stop using it reads it; nobody reads the log of an MCP server.',
+  },
+  async () => {
+    const { next } = await abc.use('hivemind_ask', {
+      question: 'Warned?',
+      timeout_ms: 1_000,
+      urgency: 'low',
+    });
+    expect(next).toMatch(/deprecated.*hivemind_ask_async/);
+  },
+);
+
+requirement(
+  {
+    id: '001-36',
+    title: 'A tool waits for somebody to ask, a minute unless told otherwise.',
+    source: 'hivemind_await_ask {"timeout_ms" {:default 60000}}',
+    lives: ['`hivemind_await_ask` (`hive mcp --role coordinator`)'],
+    verdict: 'works',
+  },
+  async () => {
+    const { tools } = await coordinator.client.listTools();
+    const { description } = tools.find(({ name }) => name === 'hivemind_await_ask') ?? {};
+    expect(description).toContain('60000');
+    const waiting = timed(() => coordinator.use('hivemind_await_ask', {}));
+    await ask('Is anybody waiting?');
+    const { result, ms } = await waiting;
+    expect(result.prompts).toMatchObject([{ question: 'Is anybody waiting?' }]);
+    expect(ms).toBeLessThan(10_000);
+  },
+);
+
+requirement(
+  {
+    id: '001-37',
+    title: 'It waits as long as it was asked to, and says when nobody asked.',
+    source: 'Block until a pending ask exists (or timeout)',
+    lives: ['`hivemind_await_ask`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { result, ms } = await timed(() => coordinator.use('hivemind_await_ask', { timeout_ms: 1_200 }));
+    expect(result).toMatchObject({ prompts: [], timed_out: true });
+    expect(ms).toBeGreaterThan(1_100);
+  },
+);
+
+requirement(
+  {
+    id: '001-38',
+    title: 'It returns the question and its options.',
+    source: 'Returns the question + options',
+    lives: ['`hivemind_await_ask`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Which?', { options: ['a', 'b'], context: 'Because of c.' });
+    const { prompts } = await coordinator.use('hivemind_await_ask', {});
+    expect(prompts).toMatchObject([
+      { ask_id, question: 'Which?', context: 'Because of c.', options: [{ label: 'a' }, { label: 'b' }] },
+    ]);
+  },
+);
+
+requirement(
+  {
+    id: '001-39',
+    title: 'The coordinator answers with a tool.',
+    source: 'Coordinator responds via hivemind_respond',
+    lives: ['`hivemind_respond`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Which?', { options: ['a', 'b'] });
+    expect(await coordinator.use('hivemind_respond', { ask_id, decision: 'b' })).toMatchObject({
+      accepted: true,
+    });
+    expect(await poll(ask_id)).toMatchObject({ decision: 'b', by: 'Claude-coord', via: 'mcp' });
+  },
+);
+
+requirement(
+  {
+    id: '001-40',
+    title: 'The agent in the human’s terminal can be the coordinator.',
+    source: 'Terminal Forwarding to Claude Code',
+    lives: ['`hive init claude --role coordinator`', '`hive init codex --role coordinator`'],
+    verdict: 'works',
+  },
+  async () => {
+    for (const client of ['claude', 'codex']) {
+      const { code, out } = await human.hive('init', client, '--role', 'coordinator', '--print');
+      expect([client, code]).toEqual([client, 0]);
+      expect(out).toMatch(/--role\W+coordinator/);
+    }
+    const called = await abc.client.callTool({ name: 'hivemind_await_ask', arguments: {} }).catch(String);
+    expect(JSON.stringify(called)).toMatch(/--role coordinator/);
+  },
+);
+
+requirement(
+  {
+    id: '001-41',
+    title: 'What happens can be followed as a log.',
+    source: 'Approach B: Watch *Hivemind Log* buffer',
+    lives: ['`hive log --follow`'],
+    verdict: 'neutral',
+    because:
+      'The document rejects a log as a way to forward questions. It is a command of the shell, for people.',
+  },
+  async () => {
+    const log = human.start('log', '--after', '0', '--follow');
+    const { ask_id } = await ask('Logged?');
+    await eventually(() => log.out().includes(ask_id), 5_000, 'the event');
+    expect(log.out()).toMatch(new RegExp(`prompt/\\w+ .*${ask_id}`));
+    await log.child.kill('SIGTERM');
+  },
+);
+
+requirement(
+  {
+    id: '001-42',
+    title: 'An answer reaches Claude Code by its own means.',
+    source: 'Approach D: MCP tool notification hook (native Claude flow)',
+    lives: ['PostToolUse hook', 'Stop hook', '`hive hook --wake`'],
+    verdict: 'better',
+    because:
+      'The document put it off for want of a protocol. Hooks do it: they carry answers in and wake a session that idles.',
+  },
+  async () => {
+    const idle = await startAgent(store, 'idle1-session');
+    await idle.hook('SessionStart', { source: 'startup' }, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
+    await idle.hook('UserPromptSubmit', { prompt: 'go' }, { CLAUDE_CODE_SESSION_ATTENDED: '1' });
+    const { ask_id } = await ask('Wake me?', {}, idle);
+    await idle.hook('Stop', { stop_hook_active: false, background_tasks: [] });
+    const waiter = idle.waiter();
+    await answer(ask_id, 'good morning');
+    const { code, said } = await waiter.ended;
+    expect(code).toBe(2);
+    expect(said).toContain(`hivemind_poll {"ask_id": "${ask_id}"}`);
+  },
+);
+
+requirement(
+  {
+    id: '001-43',
+    title: 'The code has layers: domain, application, infrastructure.',
+    source: 'Implement three-layer DDD architecture',
+    lives: ['docs/architecture.md', '`npm run check`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, 'scripts/check-imports.mjs')]);
+    expect(stdout).toBe('');
+    for (const layer of ['domain', 'application', 'infrastructure'])
+      expect(existsSync(join(ROOT, 'src', layer))).toBe(true);
+  },
+);
+
+requirement(
+  {
+    id: '001-44',
+    title: 'The life of a question is decided by pure functions.',
+    source: 'Pure functions defining prompt lifecycle. No side effects, no I/O.',
+    lives: ['the domain layer'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('Pure?', { timeout_ms: 5_000 });
+    const prompt: Prompt = Object.freeze((await desk.request('prompt/get', { ask_id })).prompt);
+    const given = Object.freeze({
+      decision: 'yes',
+      selected: [],
+      comment: null,
+      by: 'Ada',
+      via: 'emacs' as const,
+      response_id: 'pure-1',
+      responded_at: prompt.created_at,
+    });
+    const once = respondPrompt(prompt, given);
+    expect(once).toMatchObject({ outcome: 'accepted', prompt: { status: 'responded', decision: 'yes' } });
+    expect(respondPrompt(prompt, given)).toEqual(once);
+    expect(respondPrompt(once.prompt, { ...given, response_id: 'pure-2' }).outcome).toBe('lost');
+    expect(isExpired(prompt, prompt.created_at)).toBe(false);
+    expect(isExpired(prompt, prompt.expires_at ?? '')).toBe(true);
+    expect(await poll(ask_id)).toMatchObject({ status: 'pending' });
+  },
+);
+
+requirement(
+  {
+    id: '001-45',
+    title: 'Questions are stored.',
+    source: 'prompt-store (atom-based for now, could be Chroma later)',
+    lives: ['the store: SQLite or PostgreSQL'],
+    verdict: 'better',
+    because:
+      'What lies in memory is gone with its process; here every question and answer is on disk before it is acknowledged.',
+  },
+  async () => {
+    const own = tempStore();
+    const asker = await startAgent(own, 'asker-session');
+    const { ask_id } = await ask('Do you remember?', {}, asker);
+    await asker.crash();
+    await shell(own).hive('respond', ask_id, 'yes', '--by', 'Ada');
+    const again = await startAgent(own, 'asker-session');
+    expect(await again.use('hivemind_poll', { ask_id })).toMatchObject({
+      status: 'responded',
+      decision: 'yes',
+    });
+  },
+);
+
+requirement(
+  {
+    id: '001-46',
+    title: 'Answers are listened for from the start.',
+    source: 'start-response-listener! on startup',
+    lives: ['`hive sidecar`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('At once?');
+    const early = await startSidecar(store, { handshake: false });
+    const reply = await early.request('hivemind-response', {
+      ask_id,
+      decision: 'yes',
+      by: 'Ada',
+      response_id: 'early-1',
+    });
+    expect(reply).toMatchObject({ accepted: true });
+    expect(await poll(ask_id)).toMatchObject({ decision: 'yes' });
+  },
+);
+
+requirement(
+  {
+    id: '001-47',
+    title: 'Agents are told to ask without blocking.',
+    source: 'Phase 4: Update agent presets to use async pattern',
+    lives: ['instructions of the MCP server', 'docs/agents.md'],
+    verdict: 'works',
+  },
+  () => {
+    const instructions = abc.client.getInstructions() ?? '';
+    expect(instructions).toMatch(/To ask: hivemind_ask_async\. It returns an ask_id at once/);
+    expect(instructions).toContain('hivemind_poll');
+    expect(instructions).not.toMatch(/hivemind_ask\b(?!_)/);
+  },
+);
+
+requirement(
+  {
+    id: '001-48',
+    title: 'An answer has a decision, an author and a time.',
+    source: 'PromptResponse [decision by responded-at]',
+    lives: ['`hivemind_poll`', '`prompt/get`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { ask_id } = await ask('When?');
+    const before = Date.now();
+    await answer(ask_id, 'now');
+    const { decision, by, responded_at } = await poll(ask_id);
+    expect([decision, by]).toEqual(['now', 'Ada']);
+    expect(Math.abs(Date.parse(responded_at) - before)).toBeLessThan(10_000);
+  },
+);
+
+requirement(
+  {
+    id: '001-49',
+    title: 'The human may answer in their own words where there are options.',
+    source: '{ask-id, decision, by}: any decision',
+    lives: ['`allow_free_text`', '`hivemind-response`'],
+    verdict: 'works',
+  },
+  async () => {
+    const free = await ask('Yes or no?', { options: ['yes', 'no'] });
+    expect(await answer(free.ask_id, 'maybe')).toMatchObject({ accepted: true });
+    expect(await poll(free.ask_id)).toMatchObject({ decision: 'maybe', selected: [] });
+    const strict = await ask('Yes or no!', { options: ['yes', 'no'], allow_free_text: false });
+    await expect(answer(strict.ask_id, 'maybe')).rejects.toThrow(/invalid_answer: .*yes.*no/);
+  },
+);
+
+requirement(
+  {
+    id: '001-50',
+    title: 'Stored questions do not pile up.',
+    source: 'Memory usage slightly increased (stored prompts)',
+    lives: ['`hive prune`', '`HIVE_RETENTION_DAYS`'],
+    verdict: 'works',
+  },
+  async () => {
+    const own = tempStore();
+    const asker = await startAgent(own, 'asker-session');
+    const { ask_id } = await ask('Old?', {}, asker);
+    await ask('Old and still open?', {}, asker);
+    await shell(own).hive('respond', ask_id, 'yes', '--by', 'Ada');
+    await asker.use('hivemind_poll', { ask_id });
+    await asker.crash();
+    grow(own, 100);
+    await shell(own).hive('prune');
+    expect(countOf(own, 'prompts')).toBe(1);
+  },
+);
+
+requirement(
+  {
+    id: '001-51',
+    title: 'Claude may run inside Emacs, where its questions appear.',
+    source: 'Alternative: Claude Inside Emacs',
+    lives: ['`j` in `M-x hive-list`'],
+    verdict: 'works',
+  },
+  async () => {
+    const process_id = await emacs.evaluate(
+      `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '("sleep" "60")))`,
+    );
+    await fireHook(
+      store,
+      { session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' },
+      { CLAUDE_PID: process_id },
+    );
+    await shell(store, { CLAUDE_CODE_SESSION_ID: 'inner-session' }).hive('ask', 'From inside?');
+    await emacs.calm();
+    await emacs.command('hive-list');
+    await emacs.until(/From inside\?/);
+    await emacs.keys('j');
+    await eventually(async () => (await emacs.evaluate('(buffer-name (window-buffer))')) === '"*agent*"');
+    await emacs.evaluate('(kill-process "agent")');
+  },
+);
+
+requirement(
+  {
+    id: '001-52',
+    title: 'An answer reaches an agent that waits for it without delay.',
+    source: 'Response latency unchanged (human is the bottleneck)',
+    lives: ['`hivemind_poll` (`wait_ms`)', 'docs/performance.md'],
+    verdict: 'works',
+  },
+  async () => {
+    const delays: number[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      const { ask_id } = await ask(`Quick ${n}?`);
+      const waiting = poll(ask_id, 20_000);
+      // Answered in order: the poll waits by now.
+      await abc.client.ping();
+      const started = performance.now();
+      await answer(ask_id, 'now');
+      await waiting;
+      delays.push(performance.now() - started);
+    }
+    // The best of five: other work of the machine is not what is measured.
+    expect(Math.min(...delays)).toBeLessThan(500);
+  },
+);

@@ -1,0 +1,72 @@
+/** One Emacs for a whole file, in the same project as its agents: typed at with real keys, asked as emacsclient asks. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { childEnvironment } from '../../support/children.ts';
+import { lisp, openEmptyHome } from '../../support/emacs.ts';
+import { whenFinished } from '../../support/lifetime.ts';
+import type { Terminal } from '../../support/tmux.ts';
+
+export interface Editor extends Terminal {
+  /** The store that it looks at; agents are to be started on the same. */
+  readonly store: string;
+  /** M-x NAME RET. */
+  command(name: string): Promise<void>;
+  /** A Lisp form evaluated as another program does, while Emacs waits for keys; its value as it is printed. */
+  evaluate(form: string): Promise<string>;
+  /** The text of a buffer. */
+  text(buffer: string): Promise<string>;
+  /** Evaluates a form that shows a buffer, in a window of its own; keys then go there. */
+  show(form: string): Promise<void>;
+  /** Everything to its beginning: one window, nothing half-typed, no buffer that shows what is in the store. */
+  calm(): Promise<void>;
+}
+
+/** Starts it and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
+export async function startEditor(setup = 'nil'): Promise<Editor> {
+  const home = await openEmptyHome();
+  whenFinished(() => home.close());
+  const env = childEnvironment(home.store);
+  const notes = join(env['HOME'] ?? '', 'notes.txt');
+  writeFileSync(notes, 'notes\n');
+  const server = `(require 'server) (setq server-socket-dir ${lisp(home.folder)} server-name "spec") (server-start)`;
+  const terminal = await home.emacs(`(progn ${server} (find-file ${lisp(notes)}) ${setup})`);
+  const client = ['-s', join(home.folder, 'spec'), '--eval'];
+  const editor: Editor = {
+    ...terminal,
+    store: home.store,
+    async command(name) {
+      await terminal.keys('M-x');
+      await terminal.type(name);
+      await terminal.keys('Enter');
+    },
+    evaluate: async (form) =>
+      (await promisify(execFile)('emacsclient', [...client, form], { env })).stdout.trim(),
+    text: async (buffer) =>
+      JSON.parse(
+        await editor
+          .evaluate(
+            `(with-current-buffer ${lisp(buffer)} (json-encode-string (buffer-substring-no-properties (point-min) (point-max))))`,
+          )
+          .then(unquoted),
+      ),
+    async show(form) {
+      await editor.calm();
+      await editor.evaluate(`(progn ${form} (select-window (get-buffer-window (current-buffer) t)) nil)`);
+    },
+    async calm() {
+      await terminal.keys('C-g');
+      await editor.evaluate(
+        `(let ((kill-buffer-query-functions nil))
+           (dolist (buffer (buffer-list))
+             (when (string-prefix-p "*hive-" (buffer-name buffer)) (kill-buffer buffer)))
+           (delete-other-windows) (switch-to-buffer "notes.txt") nil)`,
+      );
+    },
+  };
+  return editor;
+}
+
+/** A string as Lisp prints it, read. */
+const unquoted = (printed: string): string => printed.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
