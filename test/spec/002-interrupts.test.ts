@@ -1,0 +1,707 @@
+/** Interrupts, TurnAborted and its reason, requirement by requirement. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import { ROOT } from '../support/children.ts';
+import { type Shell, shell } from '../support/cli.ts';
+import { ask, introduce, openTestHive } from '../support/hive.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { type Frame, isTold, RpcError, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { tempFolder } from '../support/temp.ts';
+import { eventually, timed } from '../support/wait.ts';
+import { type Agent, fireHook, type Loose, startAgent } from './support/agents.ts';
+import { type Editor, startEditor } from './support/editor.ts';
+import { requirement } from './support/requirement.ts';
+
+let store: string;
+let emacs: Editor;
+let abc: Agent;
+let coordinator: Agent;
+let desk: Sidecar;
+let human: Shell;
+/** A program that tells its turns itself. */
+let program: Hive;
+
+beforeFile(async () => {
+  emacs = await startEditor();
+  store = emacs.store;
+  human = shell(store);
+  program = await openTestHive(store);
+  [abc, coordinator, desk] = await Promise.all([
+    startAgent(store, 'abc12-session'),
+    startAgent(store, 'coord-session', { args: ['--role', 'coordinator'] }),
+    startSidecar(store),
+  ]);
+});
+
+const SESSION = 'abc12-session';
+let turns = 0;
+
+/** A turn of the agent, as its hooks tell it. */
+interface Work {
+  /** A tool is about to run: where a turn that is to stop ends. */
+  tool(): Promise<Loose>;
+  /** It ends by itself. */
+  stop(): Promise<Loose>;
+  say(name: string, fields?: object): Promise<Loose>;
+}
+
+async function begin(more: object = {}): Promise<Work> {
+  turns += 1;
+  const prompt_id = `prompt-${turns}`;
+  const say = (name: string, fields: object = {}): Promise<Loose> =>
+    abc.hook(name, { prompt_id, ...more, ...fields });
+  await say('UserPromptSubmit', { prompt: 'go' });
+  const tool = { tool_name: 'Bash', tool_input: { command: 'ls' } };
+  return {
+    say,
+    tool: () => say('PreToolUse', { ...tool, tool_use_id: `toolu_${turns}` }),
+    stop: () => say('Stop', { stop_hook_active: false, background_tasks: [] }),
+  };
+}
+
+/** The newest turn of the agent, as the list of sessions shows it. */
+async function turn(session_id = SESSION): Promise<Loose> {
+  const { sessions } = await desk.request('session/list', { state: 'all' });
+  return sessions.find((one: Loose) => one.session_id === session_id)?.turn;
+}
+
+/** So many requests for its end are on disk. */
+async function requested(count = 1, session_id = SESSION): Promise<void> {
+  const pending = async (): Promise<number> =>
+    (await turn(session_id)).interrupts.filter(({ state }: Loose) => state === 'pending').length;
+  await eventually(async () => (await pending()) === count, 10_000, 'the requests');
+}
+
+const interrupt = (more: object = {}): Promise<Loose> =>
+  desk.request('turn/interrupt', { session_id: SESSION, by: 'Ada', ...more });
+const aborted = (frame: Frame): boolean => isTold('turn/changed', ({ state }) => state === 'aborted')(frame);
+/** Frames that come from here on. */
+const since = (): (() => readonly Frame[]) => {
+  const from = desk.frames.length;
+  return () => desk.frames.slice(from);
+};
+
+/** An interrupt that is answered: the turn has ended at its next tool. */
+async function interrupted(work: Work, more: object = {}): Promise<{ reply: Loose; printed: Loose }> {
+  const reply = interrupt(more);
+  await requested();
+  const printed = await work.tool();
+  return { reply: await reply, printed };
+}
+
+/** What is told of the turn of a program that begins another. */
+async function displaced(session_id: string): Promise<Loose> {
+  await introduce(program, session_id);
+  const first = await program.turns.start({ session_id });
+  const second = await program.turns.start({ session_id });
+  expect(await turn(session_id)).toMatchObject({ turn_id: second.turn_id, state: 'in_progress' });
+  const { params } = await desk.seen(
+    isTold('turn/changed', ({ turn_id, state }) => turn_id === first.turn_id && state === 'aborted'),
+  );
+  return params;
+}
+
+/** A permission that waits at the desk, and what the hook prints once it is over. */
+async function permission(
+  work: Work,
+  tool_name: string,
+  tool_input: object,
+): Promise<{ prompt: Loose; printed: Promise<Loose> }> {
+  const asked = desk.seen(
+    isTold(
+      'hivemind-ask',
+      ({ kind, header, status }) =>
+        kind === 'permission' && header !== null && status === 'pending' && !known.has(header),
+    ),
+  );
+  const printed = work.say('PermissionRequest', { tool_name, tool_input });
+  const { params } = await asked;
+  known.add(params.header);
+  return { prompt: params, printed };
+}
+/** Each permission of this file has another tool, by which its prompt is found. */
+const known = new Set<string>();
+let answers = 0;
+const answer = (ask_id: string, decision: string): Promise<Loose> => {
+  answers += 1;
+  return desk.request('hivemind-response', {
+    ask_id,
+    decision,
+    by: 'Ada',
+    response_id: `response-${answers}`,
+  });
+};
+
+requirement(
+  {
+    id: '002-01',
+    title: 'An interrupt ends the turn with an event that carries the reason.',
+    source: 'Emit TurnAborted on interrupt, carrying a reason',
+    lives: ['`turn/changed`', '`hive log`'],
+    verdict: 'neutral',
+    because:
+      'The event is `turn/changed` with `state: "aborted"` and `abort_reason`, because one event tells every change of a turn.',
+  },
+  async () => {
+    const frames = since();
+    const { reply } = await interrupted(await begin());
+    const told = frames()
+      .filter(aborted)
+      .map(({ params }) => params);
+    expect(told.find(({ turn_id }) => turn_id === reply.turn_id)).toMatchObject({
+      abort_reason: 'interrupted',
+    });
+    const { out } = await human.hive('log');
+    expect(out).toMatch(new RegExp(`turn/changed[^\\n]*${reply.turn_id}`));
+  },
+);
+
+requirement(
+  {
+    id: '002-02',
+    title: 'The reason is a word of a fixed list.',
+    source: 'TurnAbortReason { Interrupted, Replaced }, snake_case',
+    lives: ['`abort_reason` of a turn', 'docs/turns.md'],
+    verdict: 'better',
+    because:
+      'There are two more: `ended`, when the session went away, and `unknown`, when nothing proves how a turn ended. Neither is claimed to be an interrupt.',
+  },
+  async () => {
+    const reasons: string[] = [(await interrupted(await begin())).reply.abort_reason];
+    await introduce(program, 'reasons');
+    for (const aborted of ['replaced', 'ended', 'unknown'] as const) {
+      const { turn_id } = await program.turns.start({ session_id: 'reasons' });
+      reasons.push((await program.turns.end(turn_id, { aborted })).abort_reason ?? '');
+    }
+    expect(reasons).toEqual(['interrupted', 'replaced', 'ended', 'unknown']);
+  },
+);
+
+requirement(
+  {
+    id: '002-03',
+    title: 'A turn that a new prompt displaces is aborted as replaced.',
+    source: 'Replacing a running task: current.abort(TurnAbortReason::Replaced)',
+    lives: ['Claude Code hooks', 'Codex hooks', '`turns.start` of hive-sidecar', 'docs/turns.md'],
+    verdict: 'works',
+  },
+  async () => {
+    const record = (client: string, name: string): string =>
+      readFileSync(join(ROOT, 'test/wire/fixtures', client, `${name}.jsonl`), 'utf8');
+    const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
+    const transcript_path = join(tempFolder(), 'transcript.jsonl');
+    // A prompt that is sent now, while the model thinks.
+    writeFileSync(transcript_path, record('claude-code', 'transcripts/send-now-thinking'));
+    for (const event of [
+      { hook_event_name: 'UserPromptSubmit', prompt: 'first words', prompt_id: id(1) },
+      { hook_event_name: 'UserPromptSubmit', prompt: 'second words', prompt_id: id(1) },
+      {
+        hook_event_name: 'PreToolUse',
+        prompt_id: id(2),
+        tool_name: 'Bash',
+        tool_input: {},
+        tool_use_id: 't',
+      },
+    ])
+      await fireHook(store, { session_id: 'sends-now', transcript_path, ...event });
+    const told = desk.frames.filter(aborted).map(({ params }) => params);
+    expect(told.find(({ session_id }) => session_id === 'sends-now')).toMatchObject({
+      client_turn_id: id(1),
+      abort_reason: 'replaced',
+    });
+    expect(await turn('sends-now')).toMatchObject({ client_turn_id: id(2), state: 'in_progress' });
+
+    expect((await displaced('replacer')).abort_reason).toBe('replaced');
+  },
+);
+
+requirement(
+  {
+    id: '002-04',
+    title: 'An interrupt clears the permission that waits.',
+    source: 'interrupt_task: state.pending_approvals.clear()',
+    lives: ['PermissionRequest hook', '`turn/interrupt`'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const { prompt, printed } = await permission(work, 'WebFetch', { url: 'https://example.org' });
+    const { outcome, cancelled_prompts } = await interrupt();
+    expect(outcome).toBe('aborted');
+    expect(cancelled_prompts).toEqual([prompt.ask_id]);
+    expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
+    const after = await desk.request('prompt/get', { ask_id: prompt.ask_id });
+    expect(after.prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
+  },
+);
+
+requirement(
+  {
+    id: '002-05',
+    title: 'An interrupt clears the questions that wait.',
+    source: 'interrupt_task: state.pending_input.clear(), also when a task is replaced',
+    lives: ['`hivemind_ask_async` (`bind`, `survives_turn`)', '`hivemind_poll`'],
+    verdict: 'better',
+    because:
+      'A new prompt does not make a question pointless: only those that were bound to the turn fall with a turn that is replaced.',
+  },
+  async () => {
+    const work = await begin();
+    const asked = await abc.use('hivemind_ask_async', { question: 'Red?', urgency: 'low' });
+    const { reply } = await interrupted(work);
+    expect(reply.cancelled_prompts).toEqual([asked.ask_id]);
+    const { prompt } = await desk.request('prompt/get', { ask_id: asked.ask_id });
+    expect(prompt).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
+
+    const session_id = 'asker';
+    await introduce(program, session_id);
+    await program.turns.start({ session_id });
+    const bound = await ask(program, { question: 'Bound?', bind: 'turn', urgency: 'low' }, session_id);
+    const kept = await ask(program, { question: 'Kept?', urgency: 'low' }, session_id);
+    await program.turns.start({ session_id });
+    const status = async (ask_id: string): Promise<string> =>
+      (await desk.request('prompt/get', { ask_id })).prompt.status;
+    expect([await status(bound.ask_id), await status(kept.ask_id)]).toEqual(['cancelled', 'pending']);
+  },
+);
+
+requirement(
+  {
+    id: '002-06',
+    title: 'Aborting a permission to run a command interrupts the turn.',
+    source: 'ExecApproval { decision: Abort } => interrupt_task()',
+    lives: ['`Abort` of a permission', 'PermissionRequest hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const { prompt, printed } = await permission(work, 'Bash', { command: 'npm test' });
+    await answer(prompt.ask_id, 'Abort');
+    expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
+    expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'Ada' });
+  },
+);
+
+requirement(
+  {
+    id: '002-07',
+    title: 'So does aborting a permission to edit a file.',
+    source: 'PatchApproval { decision: Abort } => interrupt_task()',
+    lives: ['`Abort` of a permission', 'PermissionRequest hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const edit = { file_path: '/demo/a.ts', old_string: 'a', new_string: 'b' };
+    const { prompt, printed } = await permission(work, 'Edit', edit);
+    await answer(prompt.ask_id, 'Abort');
+    expect((await printed).hookSpecificOutput.decision).toMatchObject({ behavior: 'deny', interrupt: true });
+    expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', by: 'Ada' });
+  },
+);
+
+requirement(
+  {
+    id: '002-08',
+    title: 'Every way to interrupt an agent leads to the same interrupt.',
+    source: 'Op::Interrupt => sess.interrupt_task()',
+    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`', '`M-x hive-interrupt`'],
+    verdict: 'works',
+  },
+  async () => {
+    const ways: [string, () => Promise<unknown>][] = [
+      ['emacs', () => interrupt()],
+      ['mcp', () => coordinator.use('hivemind_interrupt', { session: abc.handle })],
+      ['cli', () => human.hive('interrupt', abc.handle)],
+      ['emacs', () => typed()],
+    ];
+    for (const [via, way] of ways) {
+      const work = await begin();
+      const done = way();
+      await requested();
+      expect((await work.tool()).continue).toBe(false);
+      await done;
+      expect(await turn()).toMatchObject({ state: 'aborted', abort_reason: 'interrupted', via });
+    }
+  },
+  40_000,
+);
+
+/** As a person does in Emacs. */
+async function typed(): Promise<void> {
+  await emacs.calm();
+  await emacs.command('hive-interrupt');
+  await emacs.until(/Interrupt \(default [^)]*\):/);
+  await emacs.type(abc.handle);
+  await emacs.keys('Enter');
+  await emacs.until(/why \(RET for nothing\)/);
+  await emacs.keys('Enter');
+  await emacs.until(/Claude-abc12: task interrupted by/);
+}
+
+requirement(
+  {
+    id: '002-09',
+    title: 'The reply to an interrupt waits until the turn has ended.',
+    source: 'Defer MCP interrupt responses until TurnAborted',
+    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    let replies = 0;
+    const waiting = [interrupt(), coordinator.use('hivemind_interrupt', { session: abc.handle })].map(
+      async (reply) => {
+        const { outcome } = await reply;
+        replies += 1;
+        return outcome;
+      },
+    );
+    await requested(2);
+    // Whatever else is asked meanwhile is answered.
+    await desk.request('prompt/list', {});
+    await coordinator.use('hivemind_status');
+    expect(replies).toBe(0);
+    await work.tool();
+    expect(await Promise.all(waiting)).toEqual(['aborted', 'aborted']);
+  },
+);
+
+requirement(
+  {
+    id: '002-10',
+    title: 'The reply comes after the event that the turn has ended.',
+    source: 'On TurnAborted, respond to all pending requests',
+    lives: ['`turn/interrupt`', '`turn/interrupt_all`', '`turn/changed`'],
+    verdict: 'works',
+  },
+  async () => {
+    for (let trial = 0; trial < 6; trial += 1) {
+      const frames = since();
+      const { reply } = await interrupted(await begin());
+      const came = frames();
+      const replied = came.findIndex(({ result }) => result?.interrupt_id === reply.interrupt_id);
+      const told = came.slice(0, replied).filter(aborted);
+      expect(told.map(({ params }) => params.turn_id)).toContain(reply.turn_id);
+    }
+  },
+);
+
+requirement(
+  {
+    id: '002-11',
+    title: 'An interrupt over MCP is not answered at once.',
+    source: 'Don’t reply immediately to MCP interrupt requests',
+    lives: ['`hivemind_interrupt` (`wait_ms`, `interrupt_id`)'],
+    verdict: 'neutral',
+    because:
+      'Clients end a tool call after a minute, so one call waits at most 25 seconds and then says `unconfirmed`; the interrupt stays in force, and the same `interrupt_id` waits on.',
+  },
+  async () => {
+    const work = await begin();
+    const first = await timed(() =>
+      coordinator.use('hivemind_interrupt', { session: abc.handle, wait_ms: 300 }),
+    );
+    expect(first.ms).toBeGreaterThanOrEqual(300);
+    const { outcome, interrupt_id } = first.result as Loose;
+    expect(outcome).toBe('unconfirmed');
+    const again = coordinator.use('hivemind_interrupt', { session: abc.handle, interrupt_id });
+    await requested();
+    await work.tool();
+    expect(await again).toMatchObject({ interrupt_id, outcome: 'aborted', abort_reason: 'interrupted' });
+  },
+);
+
+requirement(
+  {
+    id: '002-12',
+    title: 'The reply names the reason.',
+    source: 'InterruptConversationResponse { abortReason }',
+    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt --json`'],
+    verdict: 'neutral',
+    because: 'It is `abort_reason`: every field of Hive is written in snake_case, on every wire.',
+  },
+  async () => {
+    const { reply } = await interrupted(await begin());
+    expect(reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+    expect(reply).not.toHaveProperty('abortReason');
+    const work = await begin();
+    const { done } = human.start('interrupt', abc.handle, '--json');
+    await requested();
+    await work.tool();
+    expect((await done).json()).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+  },
+);
+
+requirement(
+  {
+    id: '002-13',
+    title: 'Any number of requests can wait for one turn, and all are answered.',
+    source: 'Don’t assume a single pending interrupt: a Vec of request ids',
+    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const replies = [interrupt(), interrupt(), interrupt({ by: 'Grace' })];
+    const agents = coordinator.use('hivemind_interrupt', { session: abc.handle });
+    await requested(4);
+    await work.tool();
+    const all: Loose[] = await Promise.all([...replies, agents]);
+    expect(new Set(all.map(({ interrupt_id }) => interrupt_id)).size).toBe(4);
+    for (const reply of all) expect(reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted' });
+    expect((await turn()).interrupts.map(({ state }: Loose) => state)).toEqual(Array(4).fill('answered'));
+  },
+);
+
+requirement(
+  {
+    id: '002-14',
+    title: 'People read that the task was interrupted.',
+    source: '"task interrupted"',
+    lives: ['`turn/interrupt` (`sentence`)', '`hive interrupt`', 'Emacs’ echo area'],
+    verdict: 'better',
+    because: 'The sentence says by whom: several people and agents can interrupt, also at the terminal.',
+  },
+  async () => {
+    const { reply } = await interrupted(await begin());
+    expect(reply.sentence).toBe('task interrupted by Ada');
+    const work = await begin();
+    const { done } = human.start('interrupt', abc.handle, '--by', 'Grace');
+    await requested();
+    await work.tool();
+    expect((await done).out).toBe('Claude-abc12: task interrupted by Grace\n');
+  },
+);
+
+requirement(
+  {
+    id: '002-15',
+    title: 'People read that the task was replaced by a new one.',
+    source: '"task aborted: replaced by a new task"',
+    lives: ['`sentence` of a turn', '`M-x hive-sessions`'],
+    verdict: 'works',
+  },
+  async () => {
+    expect((await displaced('displaced')).sentence).toBe('task aborted: replaced by a new task');
+  },
+);
+
+requirement(
+  {
+    id: '002-16',
+    title: 'The agent’s own terminal shows that the turn was interrupted.',
+    source: 'TUI: on_error("Turn interrupted")',
+    lives: ['PreToolUse hook (`stopReason`)'],
+    verdict: 'neutral',
+    because:
+      'The words are the client’s to show: Claude Code shows the `stopReason`, which says who and why.',
+  },
+  async () => {
+    const { printed } = await interrupted(await begin(), { note: 'wrong branch' });
+    expect(printed).toMatchObject({
+      continue: false,
+      stopReason: 'Interrupted by Ada. Note: wrong branch',
+      hookSpecificOutput: { permissionDecision: 'deny' },
+    });
+  },
+);
+
+requirement(
+  {
+    id: '002-17',
+    title: 'Everyone who watches the turn is told in words that it was aborted.',
+    source: 'Handle TurnAborted in all consumers',
+    lives: ['`M-x hive-sessions`', '`hive interrupt`', '`hivemind_interrupt`', 'UserPromptSubmit hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const asked = coordinator.use('hivemind_interrupt', { session: abc.handle, note: 'wrong branch' });
+    await requested();
+    await work.tool();
+    expect((await asked).next).toBe(`task interrupted by ${coordinator.handle}.`);
+    await emacs.calm();
+    await emacs.command('hive-sessions');
+    const line = new RegExp(`Claude-abc12[^\\n]*task interrupted by ${coordinator.handle}`);
+    await eventually(
+      async () => line.test(await emacs.text('*hive-sessions*')),
+      10_000,
+      'the line of the agent',
+    );
+    const { say, stop } = await nextTold();
+    expect(say).toContain(`Your last turn was interrupted by ${coordinator.handle}`);
+    expect(say).toContain('wrong branch');
+    await stop();
+  },
+);
+
+/** What the agent reads with its next prompt. */
+async function nextTold(): Promise<{ say: string; stop(): Promise<Loose> }> {
+  turns += 1;
+  const prompt_id = `prompt-${turns}`;
+  const { hookSpecificOutput } = await abc.hook('UserPromptSubmit', { prompt: 'go on', prompt_id });
+  return { say: hookSpecificOutput?.additionalContext ?? '', stop: () => abc.hook('Stop', { prompt_id }) };
+}
+
+requirement(
+  {
+    id: '002-18',
+    title: 'An interrupt is an outcome and no error.',
+    source: 'Don’t emit EventMsg::Error for interrupts',
+    lives: ['`turn/interrupt`', '`hivemind_interrupt`', '`hive interrupt`'],
+    verdict: 'works',
+  },
+  async () => {
+    const frames = since();
+    const work = await begin();
+    const asked = [interrupt(), coordinator.use('hivemind_interrupt', { session: abc.handle })];
+    const { done } = human.start('interrupt', abc.handle);
+    await requested(3);
+    await work.tool();
+    for (const one of await Promise.all(asked)) expect(one).toMatchObject({ outcome: 'aborted' });
+    expect(await done).toMatchObject({ code: 0 });
+    expect(frames().filter(({ error }) => error !== undefined)).toEqual([]);
+  },
+);
+
+requirement(
+  {
+    id: '002-19',
+    title: 'A session that goes away aborts its turn.',
+    source: 'Drop for Session triggers interrupt_task()',
+    lives: ['SessionEnd hook', '`hive list`'],
+    verdict: 'better',
+    because:
+      'The turn is `ended`, nobody interrupted it; and its questions stay as orphans that can still be answered and that the session takes over when it is resumed.',
+  },
+  async () => {
+    const say = (hook_event_name: string, fields: object = {}): Promise<Loose> =>
+      fireHook(store, { session_id: 'leaves', hook_event_name, ...fields });
+    await say('SessionStart', { source: 'startup' });
+    const other = await startAgent(store, 'leaves');
+    await say('UserPromptSubmit', { prompt: 'go' });
+    const { ask_id } = await other.use('hivemind_ask_async', { question: 'Still there?', urgency: 'low' });
+    await say('SessionEnd', { reason: 'other' });
+    expect(await turn('leaves')).toMatchObject({ state: 'aborted', abort_reason: 'ended' });
+    const { prompt } = await desk.request('prompt/get', { ask_id });
+    expect(prompt).toMatchObject({ status: 'pending', orphaned: true });
+    expect((await answer(ask_id, 'yes')).accepted).toBe(true);
+  },
+);
+
+requirement(
+  {
+    id: '002-20',
+    title: 'One event does not keep others from being told.',
+    source: 'Don’t short-circuit event flow: no early continue',
+    lives: ['`turn/changed`', '`prompt/changed`', '`message/posted`', '`session/changed`'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const { ask_id } = await abc.use('hivemind_ask_async', { question: 'Blue?', urgency: 'low' });
+    const frames = since();
+    const posted = abc.use('hivemind_post', { body: 'Nothing special.' });
+    const { reply } = await interrupted(work);
+    await posted;
+    const told = (method: string, test: (params: Loose) => boolean): Promise<Frame> =>
+      desk.seen((frame) => frames().includes(frame) && isTold(method, test)(frame));
+    await told('turn/changed', ({ turn_id, state }) => turn_id === reply.turn_id && state === 'aborted');
+    await told('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'cancelled');
+    await told('message/posted', ({ body }) => body === 'Nothing special.');
+  },
+);
+
+requirement(
+  {
+    id: '002-21',
+    title: 'The protocol’s description says that an interrupt ends in the event.',
+    source: 'Update protocol docs/comments: Op::Interrupt yields TurnAborted',
+    lives: ['docs/turns.md', 'docs/protocol.md'],
+    verdict: 'works',
+  },
+  () => {
+    const page = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
+    const wire = page('protocol.md');
+    for (const name of ['turn/interrupt', 'turn/interrupt_all', 'turn/cancel_interrupt', 'turn/changed'])
+      expect(wire).toMatch(new RegExp(`^### ${name}$`, 'm'));
+    for (const reason of ['interrupted', 'replaced', 'ended', 'unknown'])
+      expect(page('turns.md')).toMatch(new RegExp(`^\\| \`${reason}\` \\|`, 'm'));
+    expect(page('turns.md')).toContain('the reply comes last');
+  },
+);
+
+requirement(
+  {
+    id: '002-22',
+    title: 'A client can wait for the event instead of the reply.',
+    source: 'Tests: wait for a turn_aborted notification',
+    lives: ['`turn/changed` (`interrupts`)'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const { turn_id } = await turn();
+    const interrupt_id = 'interrupt-of-a-client';
+    const reply = interrupt({ interrupt_id });
+    await requested();
+    const told = desk.seen(
+      isTold('turn/changed', (params) => params.turn_id === turn_id && params.state === 'aborted'),
+    );
+    await work.tool();
+    const { interrupts } = (await told).params;
+    expect(interrupts).toMatchObject([
+      { interrupt_id, state: 'answered', outcome: 'aborted', sentence: 'task interrupted by Ada' },
+    ]);
+    await reply;
+  },
+);
+
+requirement(
+  {
+    id: '002-23',
+    title: 'An interrupt of an agent that runs nothing is answered at once.',
+    source: 'interrupt_task with no current task',
+    lives: ['`turn/interrupt`', '`hive interrupt`', '`hivemind_interrupt`'],
+    verdict: 'works',
+  },
+  async () => {
+    const { reply } = await interrupted(await begin());
+    const refused = await interrupt().catch((error: unknown) => error as RpcError);
+    expect(refused).toBeInstanceOf(RpcError);
+    expect(refused.data).toMatchObject({ code: 'no_turn' });
+    expect((await human.hive('interrupt', abc.handle)).code).toBe(1);
+    await expect(coordinator.use('hivemind_interrupt', { session: abc.handle })).rejects.toThrow(/no_turn/);
+    // A turn that was interrupted before: its outcome is kept.
+    expect(await interrupt({ turn_id: reply.turn_id })).toMatchObject({
+      turn_id: reply.turn_id,
+      outcome: 'aborted',
+      abort_reason: 'interrupted',
+    });
+  },
+);
+
+requirement(
+  {
+    id: '002-24',
+    title: 'A turn that ends by itself first is completed, and the interrupt says so.',
+    source: 'interrupt and completion race',
+    lives: ['`turn/interrupt`', 'Stop hook'],
+    verdict: 'works',
+  },
+  async () => {
+    const work = await begin();
+    const reply = interrupt();
+    await requested();
+    await work.stop();
+    expect(await reply).toMatchObject({
+      outcome: 'completed',
+      abort_reason: null,
+      sentence: 'task completed before the interrupt reached it',
+    });
+    expect(await turn()).toMatchObject({ state: 'completed' });
+  },
+);
