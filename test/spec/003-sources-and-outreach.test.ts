@@ -75,9 +75,9 @@ const stop = (agent: Agent): Promise<Loose> =>
 async function cardsInEmacs(title: string): Promise<string> {
   await emacs.calm();
   await emacs.command('hive-outreach');
-  const shows = `(and (get-buffer "*hive-outreach*") (with-current-buffer "*hive-outreach*" (save-excursion (goto-char (point-min)) (and (search-forward "${title}" nil t) t))))`;
+  const shows = `(and (get-buffer "*hive outreach*") (with-current-buffer "*hive outreach*" (save-excursion (goto-char (point-min)) (and (search-forward "${title}" nil t) t))))`;
   await eventually(async () => (await emacs.evaluate(shows)) === 't', 10_000, title);
-  return emacs.text('*hive-outreach*');
+  return emacs.text('*hive outreach*');
 }
 
 requirement(

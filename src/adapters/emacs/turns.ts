@@ -24,19 +24,18 @@ function toldOne(one: OneOfAll): object {
   return { ...one, outcome: null, error: data.code, sentence: message };
 }
 
-/** Emacs hears that the turn ended before it hears that its request was answered: it is never wrong about the turn. */
-export const turnMethods = {
-  'turn/interrupt': afterNews(async (params, seat) => {
+const methods = {
+  async 'turn/interrupt'(params, seat) {
     const { session_id, by, ...request } = interruptParams.parse(params);
     const actor = human(seat, by);
     return told(await seat.hive.interrupts.interrupt({ ...request, session: session_id, actor }));
-  }),
+  },
 
-  'turn/interrupt_all': afterNews(async (params, seat) => {
+  async 'turn/interrupt_all'(params, seat) {
     const { by, ...request } = interruptAllParams.parse(params);
     const outcomes = await seat.hive.interrupts.interruptAll({ ...request, actor: human(seat, by) });
     return { outcomes: outcomes.map(toldOne) };
-  }),
+  },
 
   async 'turn/cancel_interrupt'(params, seat) {
     const { session_id, by, ...which } = cancelInterruptParams.parse(params);
@@ -47,6 +46,13 @@ export const turnMethods = {
     });
     return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
   },
+} satisfies Methods;
+
+/** Emacs is told that the turn has ended before its request is answered: it is never wrong about the turn. */
+export const turnMethods = {
+  ...methods,
+  'turn/interrupt': afterNews(methods['turn/interrupt']),
+  'turn/interrupt_all': afterNews(methods['turn/interrupt_all']),
 } satisfies Methods;
 
 /** Each turn that something happened to, as it now stands, with the handle by which people know its session. */
