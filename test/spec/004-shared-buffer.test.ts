@@ -8,11 +8,12 @@ import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { lisp } from '../support/emacs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
+import { connectMcp } from '../support/mcp-client.ts';
 import { join as introduceAs } from '../support/messages.ts';
-import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
-import { type Agent, fireHook, type Loose, startAgent } from './support/agents.ts';
+import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -719,18 +720,17 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const alarm = desk.seen(
-      isTold(
-        'desk/notice',
-        ({ notice, text }) => notice === 'loop_tripped' && /mentions of each other/.test(text),
-      ),
-    );
     for (let n = 1; n <= 6; n += 1)
       expect(await post(abc, `@Claude-def34 number ${n}`)).not.toHaveProperty('not_held');
     await waiting(def);
     await def.use('hivemind_process_mentions', { all: true });
     expect(await post(abc, '@Claude-def34 number 7')).toMatchObject({ not_held: ['Claude-def34'] });
-    expect((await alarm).params.text).toMatch(/Claude-abc12.*Claude-def34|Claude-def34.*Claude-abc12/);
+    const { text } = await told(
+      desk,
+      'desk/notice',
+      (notice) => notice.notice === 'loop_tripped' && /mentions of each other/.test(notice.text),
+    );
+    expect(text).toMatch(/Claude-abc12.*Claude-def34|Claude-def34.*Claude-abc12/);
     expect((await def.tries()).verdict).toBe('pass');
   },
 );
@@ -1071,11 +1071,10 @@ requirement(
     const bare = { PATH: join(process.execPath, '..') };
     const [sidecar, agent] = await Promise.all([
       startSidecar(own, { env: bare }),
-      startAgent(own, 'bare1-session', { env: { PATH: `${bare.PATH}:/usr/bin:/bin` } }),
+      connectMcp({ store: own, env: { ...bare, HIVE_AGENT: 'bare' } }),
     ]);
-    const told = sidecar.seen(isTold('message/posted', ({ body }) => body === 'over the store alone'));
-    await post(agent, 'over the store alone');
-    await told;
+    await agent.call('hivemind_post', { body: 'over the store alone' });
+    await told(sidecar, 'message/posted', ({ body }) => body === 'over the store alone');
     expect(internetSockets(sidecar.child.pid)).toEqual([]);
     expect(internetSockets(agent.pid)).toEqual([]);
   },

@@ -6,10 +6,10 @@ import { ROOT } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
-import { INITIALIZE, isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { INITIALIZE, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { type Agent, type Loose, startAgent } from './support/agents.ts';
+import { type Agent, type Loose, startAgent, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -105,11 +105,8 @@ requirement(
     desk.notify('hivemind-response', { ask_id: notification.ask_id, ...bare });
     for (const { ask_id } of [request, notification])
       expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 5_000 })).toMatchObject({ decision: 'yes' });
-    const noticed = desk.seen(
-      isTold('desk/notice', ({ text }) => text.includes('not understood by anybody')),
-    );
     desk.notify('hivemind-response', { something: 'else', decision: 'not understood by anybody' });
-    await noticed;
+    await told(desk, 'desk/notice', ({ text }) => text.includes('not understood by anybody'));
     const { out } = await shell(emacs.store).hive('doctor');
     expect(out).toContain('not understood by anybody');
   },
