@@ -28,15 +28,24 @@ async function collect() {
 const documentOf = ({ id }) => id.slice(0, id.lastIndexOf('-'));
 const numberOf = ({ id }) => Number(id.slice(id.lastIndexOf('-') + 1));
 
-/** A row of the totals: how many are required, and how many of them have each verdict. */
+const VERDICTS = {
+  works: 'works',
+  better: 'differs, better',
+  neutral: 'differs',
+  worse: 'falls short',
+  missing: 'missing',
+  contradicts: 'contradicts',
+};
+
+/** A row of the totals: how many requirements there are, and how many of them have each verdict. */
 function totals(name, records) {
-  const having = (verdict) => records.filter((record) => record.verdict === verdict).length;
-  return row(name, records.length, having('works'), having('better'), having('neutral'), 0, 0, 0);
+  const counts = Object.keys(VERDICTS).map(
+    (verdict) => records.filter((record) => record.verdict === verdict).length,
+  );
+  return row(name, records.length, ...counts);
 }
 
 const row = (...cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
-
-const VERDICTS = { works: 'works', better: 'differs, better', neutral: 'differs' };
 
 function section({ id, title, about }, records) {
   const rows = records.map(({ id: number, title: what, source, lives, verdict, because }) =>
@@ -63,12 +72,12 @@ function page(records) {
     'Written by `npm run format` from the tests in `test/spec`. Do not edit it by hand.',
     'Hive was specified by five documents and a design card. Each was written for another program: an editor, a bot, a terminal client. Each requirement in them is one test, under the number given here, that drives the real program: an MCP client, a JSON-RPC client, hook events, the command line, the library, an Emacs in a terminal, popups on a desktop. Renamed tools and fields are listed in [concepts.md](concepts.md).',
     [
-      '| | requirements | work as written | differ, better | differ | fall short | missing | contradict |',
-      '|---|---|---|---|---|---|---|---|',
+      row('', 'requirements', ...Object.values(VERDICTS)),
+      row(...Array(2 + Object.keys(VERDICTS).length).fill('---')),
       ...documents.map(({ document, own }) => totals(`${document.id}: ${document.title}`, own)),
       totals('all', records),
     ].join('\n'),
-    'Where Hive differs on purpose, the test asserts the difference, and the last column gives the reason. A requirement that Hive does not meet has no verdict here: its test fails.',
+    'Where Hive differs on purpose, the test asserts the difference, and the last column gives the reason.',
     ...documents.map(({ document, own }) => section(document, own)),
   ].join('\n\n')}\n`;
 }

@@ -6,10 +6,10 @@ import { countOf, grow } from '../support/ageing.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { beforeFile } from '../support/lifetime.ts';
-import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
-import { type Agent, fireHook, type Loose, startAgent } from './support/agents.ts';
+import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -95,10 +95,9 @@ requirement(
         permissionDecisionReason: expect.stringContaining('1 unprocessed mention'),
       });
       const off = hiveCanUseTool(hive, async () => ({ behavior: 'allow' }));
-      const asked = desk.seen(isTold('hivemind-ask', ({ kind }) => kind === 'permission'));
       const permission = off('Bash', { command: 'ls' }, { signal, toolUseID: 'toolu_sdk' });
-      const { params } = await asked;
-      await desk.request('prompt/cancel', { ask_id: params.ask_id, by: 'Ada' });
+      const { ask_id } = await told(desk, 'hivemind-ask', ({ kind }) => kind === 'permission');
+      await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
       const { behavior, message }: Loose = await permission;
       expect(`${behavior} ${message}`).not.toContain('mention');
     } finally {
@@ -119,9 +118,9 @@ requirement(
     await desk.request('desk/preferences', { notify_held: 'at_once' });
     try {
       await mention(def, 'Stop and look @Claude-abc12');
-      const told = desk.seen(isTold('desk/notice', ({ text }) => /Claude-abc12.*held/i.test(text)));
       await abc.tries();
-      expect((await told).params.text).toContain('Claude-def34');
+      const { text } = await told(desk, 'desk/notice', (notice) => /Claude-abc12.*held/i.test(notice.text));
+      expect(text).toContain('Claude-def34');
       const { out } = await human.hive('sessions');
       expect(out).toMatch(/Claude-abc12.*1 mention/);
     } finally {
@@ -762,13 +761,13 @@ requirement(
   },
   async () => {
     await mention(def, '@Claude-abc12 never answered');
-    const noticed = desk.seen(isTold('desk/notice', ({ text }) => /Claude-abc12 went on/.test(text)));
     for (let step = 1; step <= 5; step += 1) {
       expect([step, (await abc.tries()).verdict]).toEqual([step, 'deny']);
       await abc.hook('PostToolBatch', { tool_calls: [] });
     }
     expect((await abc.tries()).verdict).toBe('pass');
-    expect((await noticed).params.text).toContain('Claude-def34');
+    const { text } = await told(desk, 'desk/notice', (notice) => /Claude-abc12 went on/.test(notice.text));
+    expect(text).toContain('Claude-def34');
   },
 );
 
@@ -956,9 +955,9 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const told = desk.seen(isTold('mention/changed', ({ body }) => body === '@Claude-abc12 seen by all'));
-    await mention(def, '@Claude-abc12 seen by all');
-    const { mention_id } = (await told).params;
+    const body = '@Claude-abc12 seen by all';
+    await mention(def, body);
+    const { mention_id } = await told(desk, 'mention/changed', (changed) => changed.body === body);
     expect((await waiting(abc)).map((one) => one.mention_id)).toEqual([mention_id]);
     const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
     expect(out).toContain(mention_id);

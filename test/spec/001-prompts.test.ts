@@ -12,10 +12,10 @@ import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
-import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
-import { type Agent, fireHook, type Loose, startAgent, startNamed } from './support/agents.ts';
+import { type Agent, fireHook, type Loose, startAgent, startNamed, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -113,7 +113,7 @@ requirement(
   async () => {
     const options = ['yes', { label: 'no', description: 'keeps the files' }];
     const { ask_id } = await ask('Delete files?', { options });
-    const { params } = await desk.seen(isTold('hivemind-ask', (prompt) => prompt.ask_id === ask_id));
+    const params = await told(desk, 'hivemind-ask', (prompt) => prompt.ask_id === ask_id);
     expect(params).toMatchObject({
       question: 'Delete files?',
       options: [
@@ -172,7 +172,7 @@ requirement(
     const [tests, worker] = [await named('frontend-tests'), await named('frontend-worker')];
     const { ask_id } = await ask('Which browser?', {}, tests);
     await ask('Which framework?', {}, worker);
-    const { params } = await desk.seen(isTold('hivemind-ask', (prompt) => prompt.ask_id === ask_id));
+    const params = await told(desk, 'hivemind-ask', (prompt) => prompt.ask_id === ask_id);
     expect(params.agent).toBe('frontend-tests');
     const { out } = await human.hive('list');
     expect(out).toContain('frontend-tests');
@@ -339,8 +339,10 @@ requirement(
   },
   async () => {
     const { ask_id } = await ask('Quick?', { timeout_ms: 1_000 });
-    const { params } = await desk.seen(
-      isTold('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired'),
+    const params = await told(
+      desk,
+      'prompt/changed',
+      (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired',
     );
     expect(params).toMatchObject({ decision: null });
     expect(await poll(ask_id)).toMatchObject({ status: 'expired' });
@@ -359,10 +361,7 @@ requirement(
   },
   async () => {
     const { ask_id, expires_at } = await ask('Now?', { timeout_ms: 1_000 });
-    const told = desk.seen(
-      isTold('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired'),
-    );
-    await told;
+    await told(desk, 'prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.status === 'expired');
     expect(Date.now() - Date.parse(expires_at)).toBeLessThan(3_000);
   },
 );
@@ -376,24 +375,23 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const [asked, told, camel] = [await ask('Request?'), await ask('Notification?'), await ask('Camel?')];
+    const [asked, noted, camel] = [await ask('Request?'), await ask('Notification?'), await ask('Camel?')];
     const reply = await desk.request('hivemind-response', {
       'ask-id': asked.ask_id,
       decision: 'yes',
       by: 'human',
     });
     expect(reply).toMatchObject({ accepted: true, status: 'responded' });
-    desk.notify('hivemind-response', { 'ask-id': told.ask_id, decision: 'no', by: 'human' });
-    expect(await poll(told.ask_id, 5_000)).toMatchObject({
+    desk.notify('hivemind-response', { 'ask-id': noted.ask_id, decision: 'no', by: 'human' });
+    expect(await poll(noted.ask_id, 5_000)).toMatchObject({
       status: 'responded',
       decision: 'no',
       by: 'human',
     });
     await desk.request('hivemind-response', { askId: camel.ask_id, decision: 'maybe', by: 'human' });
     expect(await poll(camel.ask_id)).toMatchObject({ decision: 'maybe' });
-    const lost = desk.seen(isTold('desk/notice', ({ text }) => /ask-nobody|answer/i.test(text)));
     desk.notify('hivemind-response', { 'ask-id': 'ask-nobody', decision: 'kept all the same', by: 'human' });
-    expect((await lost).params.text).toContain('kept all the same');
+    await told(desk, 'desk/notice', ({ text }) => text.includes('kept all the same'));
   },
 );
 
@@ -424,7 +422,7 @@ requirement(
   },
   async () => {
     const { ask_id } = await ask('What now?', { options: ['a', 'b'], context: 'It **burns**.' });
-    const { params } = await desk.seen(isTold('hivemind-ask', (prompt) => prompt.ask_id === ask_id));
+    const params = await told(desk, 'hivemind-ask', (prompt) => prompt.ask_id === ask_id);
     expect(params).toMatchObject({
       agent: 'Claude-abc12',
       question: 'What now?',
@@ -509,7 +507,7 @@ requirement(
     await emacs.keys('M-x', 'find-f');
     await emacs.until(/M-x find-f/);
     const blocked = abc.use('hivemind_ask', { question: 'Blocked?', timeout_ms: 60_000 });
-    const { params } = await desk.seen(isTold('hivemind-ask', ({ question }) => question === 'Blocked?'));
+    const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Blocked?');
     await emacs.until(/hive 1!/);
     await emacs.keys('ile');
     await emacs.until(/M-x find-file/);
@@ -609,9 +607,7 @@ requirement(
     const { ask_id } = await ask('Everywhere?');
     await emacs.until(/hive 1!/);
     await human.hive('respond', ask_id, 'yes');
-    await desk.seen(
-      isTold('prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.decision === 'yes'),
-    );
+    await told(desk, 'prompt/changed', (prompt) => prompt.ask_id === ask_id && prompt.decision === 'yes');
     await emacs.until(/^(?![\s\S]*hive \d+!)/);
   },
 );
@@ -731,7 +727,7 @@ requirement(
     const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
     expect(description).toMatch(/^DEPRECATED: .*hivemind_ask_async and hivemind_poll/);
     const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
-    const { params } = await desk.seen(isTold('hivemind-ask', ({ question }) => question === 'Still there?'));
+    const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Still there?');
     await answer(params.ask_id, 'yes');
     expect(await asked).toMatchObject({ status: 'responded', decision: 'yes', by: 'Ada' });
   },

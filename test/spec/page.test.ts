@@ -19,3 +19,10 @@ test.each(DOCUMENTS)('$id has every requirement once, in order', ({ id, requirem
   const numbers = Array.from({ length: requirements }, (_, index) => index + 1);
   expect(rows.map(([, , number]) => Number(number))).toEqual(numbers);
 });
+
+test('no requirement falls short, is missing or is contradicted', () => {
+  const open = page()
+    .split('\n')
+    .filter((line) => /^\| \w+-\d+ \|.* \| (?:falls short|missing|contradicts) \|/.test(line));
+  expect(open).toEqual([]);
+});

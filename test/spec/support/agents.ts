@@ -1,6 +1,7 @@
 /** Agents as a source document sees them: a session of Claude Code with its MCP connection and its hooks. */
 import { childEnvironment, type Environment, outputOf, spawnHive } from '../../support/children.ts';
 import { connectMcp, type McpCaller } from '../../support/mcp-client.ts';
+import { isTold, type RpcClient } from '../../support/sidecar.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: results are of many shapes, and the assertions say which
 export type Loose = any;
@@ -82,4 +83,13 @@ export async function fireHook(
   child.process.stdin.end(JSON.stringify({ cwd: '/', prompt_id: 'prompt-1', ...event }));
   const text = await printed;
   return text === '' ? {} : JSON.parse(text);
+}
+
+/** What a desk is told, now or soon: the params of the first such notification. To be asked for after what causes it. */
+export async function told(
+  desk: RpcClient,
+  method: string,
+  test: (params: Loose) => boolean = () => true,
+): Promise<Loose> {
+  return (await desk.seen(isTold(method, test), 15_000)).params;
 }

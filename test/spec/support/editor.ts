@@ -1,7 +1,7 @@
 /** One Emacs for a whole file, in the same project as its agents: typed at with real keys, asked as emacsclient asks. */
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '../../support/children.ts';
 import { lisp, openEmptyHome } from '../../support/emacs.ts';
@@ -11,6 +11,8 @@ import type { Terminal } from '../../support/tmux.ts';
 export interface Editor extends Terminal {
   /** The store that it looks at; agents are to be started on the same. */
   readonly store: string;
+  /** The name of the project that it and its agents are in. */
+  readonly project: string;
   /** M-x NAME RET. */
   command(name: string): Promise<void>;
   /** A Lisp form evaluated as another program does, while Emacs waits for keys; its value as it is printed. */
@@ -36,6 +38,7 @@ export async function startEditor(setup = 'nil'): Promise<Editor> {
   const editor: Editor = {
     ...terminal,
     store: home.store,
+    project: basename(env['HOME'] ?? ''),
     async command(name) {
       await terminal.keys('M-x');
       await terminal.type(name);
