@@ -92,7 +92,7 @@ export const METHODS = {
   ],
   'turn/interrupt': [
     interruptParams,
-    `Stops a turn. The reply waits until it is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), and then says \`unconfirmed\`.`,
+    `Stops a turn. The reply waits until it is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), and then says \`unconfirmed\`. It comes after the \`turn/changed\` that tells of the end.`,
   ],
   'turn/interrupt_all': [interruptAllParams, 'The same for every turn that runs.'],
 };

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { ROOT } from '../support/children.ts';
+import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { beforeFile } from '../support/lifetime.ts';
@@ -103,26 +103,41 @@ async function displaced(session_id: string): Promise<Loose> {
   return params;
 }
 
+/** Fires these events beside the recorded file of the client that fired them: its first turn was replaced by its second. */
+async function replayed(
+  client: 'claude-code' | 'codex',
+  recorded: string,
+  id: (n: number) => string,
+  events: readonly object[],
+): Promise<void> {
+  const session_id = `${client}-${turns}`;
+  const transcript_path = join(tempFolder(), 'record.jsonl');
+  writeFileSync(transcript_path, readFileSync(join(ROOT, 'test/wire/fixtures', `${recorded}.jsonl`)));
+  for (const event of events) {
+    const child = spawnHive(['hook', '--client', client], childEnvironment(store));
+    const printed = outputOf(child);
+    child.process.stdin.end(JSON.stringify({ session_id, transcript_path, cwd: '/', ...event }));
+    await printed;
+  }
+  const { params } = await desk.seen(
+    isTold('turn/changed', (params) => params.session_id === session_id && params.state === 'aborted'),
+  );
+  expect(params).toMatchObject({ client_turn_id: id(1), abort_reason: 'replaced' });
+  expect(await turn(session_id)).toMatchObject({ client_turn_id: id(2), state: 'in_progress' });
+}
+
 /** A permission that waits at the desk, and what the hook prints once it is over. */
 async function permission(
   work: Work,
   tool_name: string,
   tool_input: object,
 ): Promise<{ prompt: Loose; printed: Promise<Loose> }> {
-  const asked = desk.seen(
-    isTold(
-      'hivemind-ask',
-      ({ kind, header, status }) =>
-        kind === 'permission' && header !== null && status === 'pending' && !known.has(header),
-    ),
-  );
+  const frames = since();
   const printed = work.say('PermissionRequest', { tool_name, tool_input });
-  const { params } = await asked;
-  known.add(params.header);
+  const asked = isTold('hivemind-ask', ({ kind }) => kind === 'permission');
+  const { params } = await desk.seen((frame) => asked(frame) && frames().includes(frame));
   return { prompt: params, printed };
 }
-/** Each permission of this file has another tool, by which its prompt is found. */
-const known = new Set<string>();
 let answers = 0;
 const answer = (ask_id: string, decision: string): Promise<Loose> => {
   answers += 1;
@@ -188,31 +203,21 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const record = (client: string, name: string): string =>
-      readFileSync(join(ROOT, 'test/wire/fixtures', client, `${name}.jsonl`), 'utf8');
-    const id = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
-    const transcript_path = join(tempFolder(), 'transcript.jsonl');
-    // A prompt that is sent now, while the model thinks.
-    writeFileSync(transcript_path, record('claude-code', 'transcripts/send-now-thinking'));
-    for (const event of [
-      { hook_event_name: 'UserPromptSubmit', prompt: 'first words', prompt_id: id(1) },
-      { hook_event_name: 'UserPromptSubmit', prompt: 'second words', prompt_id: id(1) },
-      {
-        hook_event_name: 'PreToolUse',
-        prompt_id: id(2),
-        tool_name: 'Bash',
-        tool_input: {},
-        tool_use_id: 't',
-      },
-    ])
-      await fireHook(store, { session_id: 'sends-now', transcript_path, ...event });
-    const told = desk.frames.filter(aborted).map(({ params }) => params);
-    expect(told.find(({ session_id }) => session_id === 'sends-now')).toMatchObject({
-      client_turn_id: id(1),
-      abort_reason: 'replaced',
-    });
-    expect(await turn('sends-now')).toMatchObject({ client_turn_id: id(2), state: 'in_progress' });
-
+    // A prompt that is sent now, while Claude Code's model thinks; a review that Codex is asked for while it works.
+    const claude = (n: number): string => `9a0e9700-0000-4000-8000-00000000000${n}`;
+    const codex = (n: number): string => `00000000-0000-7000-8000-00000000000${n}`;
+    const tool = { tool_name: 'Bash', tool_input: {}, tool_use_id: 't' };
+    const first = { hook_event_name: 'UserPromptSubmit', prompt: 'first words' };
+    turns += 1;
+    await replayed('claude-code', 'claude-code/transcripts/send-now-thinking', claude, [
+      { ...first, prompt_id: claude(1) },
+      { ...first, prompt: 'second words', prompt_id: claude(1) },
+      { ...tool, hook_event_name: 'PreToolUse', prompt_id: claude(2) },
+    ]);
+    await replayed('codex', 'codex/rollout-replaced', (n) => codex(n + 1), [
+      { ...first, turn_id: codex(2) },
+      { ...first, prompt: 'Review it.', turn_id: codex(3) },
+    ]);
     expect((await displaced('replacer')).abort_reason).toBe('replaced');
   },
 );
@@ -645,15 +650,14 @@ requirement(
   async () => {
     const work = await begin();
     const { turn_id } = await turn();
-    const interrupt_id = 'interrupt-of-a-client';
+    const interrupt_id = `interrupt-${turns}`;
     const reply = interrupt({ interrupt_id });
     await requested();
-    const told = desk.seen(
+    await work.tool();
+    const { params } = await desk.seen(
       isTold('turn/changed', (params) => params.turn_id === turn_id && params.state === 'aborted'),
     );
-    await work.tool();
-    const { interrupts } = (await told).params;
-    expect(interrupts).toMatchObject([
+    expect(params.interrupts).toMatchObject([
       { interrupt_id, state: 'answered', outcome: 'aborted', sentence: 'task interrupted by Ada' },
     ]);
     await reply;
