@@ -90,7 +90,7 @@
          (others (length (cdr fresh))))
     (when first
       (hive-notify-say "%s mentions you: %s%s%s"
-                       (hive-text-line (plist-get first :from_handle) 40)
+                       (hive-text-author first 40)
                        (hive-text-line (plist-get first :body)
                                        (max 20 (- (frame-width) 70)))
                        (if (> others 0) (format " (and %d more)" others) "")

@@ -50,9 +50,11 @@ A non-nil value means that the human has been told.")
   "Post BODY, a string, and return the id of the message.
 PLACE is a plist of `hive-place-of', or nil to speak to everyone.
 THREAD, REPLY-TO and PRIORITY are those of the message.  HEADING,
-a plist of :handle and :stamp, is that of a block which was found
-in a buffer: the name is kept, and an equal message not repeated.
-On return the message is on the disk."
+a plist of :handle and :stamp, is that of a block: the name is
+kept, and an equal message not repeated.  Its :origin says how the
+block came here: \"typed\" or nil when you post it with a key,
+\"inserted\" when a command of yours brought it, \"program\" when no
+command did.  On return the message is on the disk."
   (hive-post-check body)
   (let ((id (concat "msg-" (hive-rpc-new-id)))
         (store (plist-get hive-sidecar-info :store_id)))
@@ -69,7 +71,8 @@ On return the message is on the disk."
         ,@(when priority (list :priority priority))
         ,@(when heading
             (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
-                                 :stamp (plist-get heading :stamp))))
+                                 :stamp (plist-get heading :stamp)
+                                 :origin (or (plist-get heading :origin) "typed"))))
         ,@(when store (list :store_id store)))
      body)
     id))

@@ -163,7 +163,7 @@ With a prefix argument, ask for a NOTE about what you did."
            (list (when hive-shared-urgent (propertize "urgent" 'face 'warning))
                  (when hive-shared-reply-to
                    (concat "answers "
-                           (hive-text-line (plist-get hive-shared-reply-to :from_handle) 30)
+                           (hive-text-author hive-shared-reply-to 30)
                            ": "
                            (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
                  (when thread

@@ -69,7 +69,7 @@ of you is dealt with, \\[hive-shared-next-mention] goes to the next mention of y
 \\[hive-shared-page-back] shows older messages, \\[hive-shared-latest] the last ones.
 
 A message that another program inserts here, in the format of
-what is shown, is posted in your name; see `hive-detect'.
+what is shown, is posted, but its author is unverified.
 \\{hive-shared-mode-map}"
   :group 'hive-shared
   :interactive nil
