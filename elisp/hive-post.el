@@ -23,6 +23,7 @@
 (require 'hive-rpc)
 (require 'hive-shared-format)
 (require 'hive-sidecar)
+(require 'hive-template)
 (require 'hive-text)
 
 (defconst hive-post-most (* 32 1024) "A body has at most so many bytes.")
@@ -77,6 +78,13 @@ command did.  On return the message is on the disk."
      body)
     id))
 
+(defun hive-post-address (message)
+  "Return how an answer to MESSAGE, or to a mention, begins.
+It mentions the author when that is an agent."
+  (if (equal "agent" (plist-get message :author))
+      (concat "@" (hive-text-line (plist-get message :from_handle)) " ")
+    ""))
+
 ;;;; What became of it
 
 (defun hive-post--told (result)
@@ -121,12 +129,18 @@ command did.  On return the message is on the disk."
   "Keymap while a message is typed in the minibuffer.")
 
 (defun hive-post-read (prompt place)
-  "Read a message for PLACE under PROMPT; TAB completes handles."
-  (minibuffer-with-setup-hook
-      (lambda ()
-        (setq hive-handles-project-dir (plist-get place :project_dir))
-        (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
-    (read-from-minibuffer prompt nil hive-post-map nil 'hive-post-history)))
+  "Read a message for PLACE under PROMPT; TAB completes handles.
+\\<hive-post-map>\\[next-history-element] brings your `hive-reply-templates', one after the other."
+  (let ((templates (hive-template-messages (plist-get place :project))))
+    (minibuffer-with-setup-hook
+        (lambda ()
+          (setq hive-handles-project-dir (plist-get place :project_dir))
+          (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
+      (read-from-minibuffer (if templates
+                                (concat (string-remove-suffix ": " prompt)
+                                        " (M-n: templates): ")
+                              prompt)
+                            nil hive-post-map nil 'hive-post-history templates))))
 
 (defun hive-post--where (place)
   "Return the name of PLACE, as it is put to the human."

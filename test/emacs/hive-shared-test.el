@@ -247,6 +247,27 @@
                      (mapcar (lambda (mention) (plist-get mention :status))
                              (hive-shared-test-do "mentions" :session "Claude-abc12")))))))
 
+(ert-deftest hive-shared/a-template-goes-into-the-draft ()
+  (hive-shared-test-with
+    (let ((hive-reply-templates '(("mention" "demo" "Thanks, merged.")))
+          (said nil))
+      (hive-shared-test-post "@Human done?")
+      (hive-shared-test-open)
+      (hive-test-wait 5 (= 1 (hive-mentions-count)))
+      (goto-char (hive-shared-top))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-shared-reply))
+      (should (string-match-p "C-c C-y inserts a template" (car said)))
+      ;; From wherever point is, it goes to where one writes.
+      (goto-char (hive-shared-top))
+      (should (equal '("Thanks, merged.")
+                     (cdar (hive-test-with-inputs (list "Thanks, merged.")
+                             (call-interactively #'hive-shared-insert-template)))))
+      (should (equal (hive-shared-draft) "@Claude-abc12 Thanks, merged."))
+      (hive-shared-post)
+      (hive-test-wait 10 (= 0 (hive-mentions-count))))))
+
 ;;;; Saving
 
 (ert-deftest hive-shared/is-saved-in-the-seeds-format ()
