@@ -86,6 +86,13 @@
       (hive-shared-appear-test-mention)
       (should (hive-shared-appear-test-window)))))
 
+(ert-deftest hive-shared-appear/where-it-is-visible-already-it-stays ()
+  (hive-shared-appear-test
+    (let ((hive-shared-on-mention 'bottom) (other (split-window)))
+      (set-window-buffer other (hive-shared-buffer (hive-place-of)))
+      (hive-shared-appear-test-mention)
+      (should (equal (list other) (get-buffer-window-list "*hive-shared: demo*"))))))
+
 (ert-deftest hive-shared-appear/waits-while-the-human-is-busy ()
   (hive-shared-appear-test
     (let ((hive-shared-on-mention 'bottom) (busy t))
@@ -119,6 +126,25 @@
         (hive-test-wait 5 (hive-shared-appear-test-window))))))
 
 ;;;; Whose
+
+(ert-deftest hive-shared-appear/each-message-is-new-once ()
+  (let ((hive-shared-appear--seq nil))
+    (cl-flet ((new-p (seq &optional delivered status)
+                (and (hive-shared-appear--new-p (list :seq seq :delivered_at delivered
+                                                      :status (or status "unprocessed")))
+                     t)))
+      ;; At first, one that somebody has read is an old one.
+      (should-not (new-p 3 "2026-01-11T18:00:00.000Z"))
+      (should-not (new-p 2))
+      (should (new-p 4))
+      ;; Another mention in the same message, and what becomes of them.
+      (should-not (new-p 4))
+      (should-not (new-p 4 "2026-01-11T18:00:00.000Z"))
+      ;; One that its addressee was quick to read is new all the same.
+      (should (new-p 5 "2026-01-11T18:00:00.000Z"))
+      (should-not (new-p 6 nil "processed"))
+      (hive-shared-appear--connected)
+      (should (new-p 1)))))
 
 (ert-deftest hive-shared-appear/mentions-of-others-only-when-they-are-wanted ()
   (hive-shared-appear-test

@@ -94,16 +94,16 @@ test('a mention shows the buffer beside what the human types in, where every key
 });
 
 test('a half-typed M-x goes on, and the buffer comes when it has ended', async () => {
-  await emacs.keys('M-x', 'goto-li');
-  await emacs.until(/^M-x goto-li/m);
+  await emacs.keys('M-x', 'igno');
+  await emacs.until(/^M-x igno$/m);
   await mention('@Human during M-x');
   await counted(1);
   // The look at a busy human comes again and again; that of an idle one shows the buffer.
   await eventually(async () => (await evaluate('(and hive-shared-appear--timer t)')) === 't');
   expect(await evaluate(shownIn)).toBe('0');
-  expect((await emacs.screen()).join('\n')).toMatch(/^M-x goto-li$/m);
-  await emacs.keys('C-g');
-  await eventually(async () => (await evaluate(shownIn)) === '1', 10_000, 'the buffer');
+  expect((await emacs.screen()).join('\n')).toMatch(/^M-x igno$/m);
+  await emacs.keys('re', 'Enter');
+  await emacs.until(/\|@Human during M-x/);
 });
 
 test('no frame but the selected one is touched', async () => {
@@ -115,6 +115,15 @@ test('no frame but the selected one is touched', async () => {
   await emacs.until(/in which frame\?/);
   expect(await evaluate('(list (eq test-here (selected-frame)) (length (frame-list)))')).toBe('(t 2)');
   expect(await evaluate('(length (window-list test-other))')).toBe('1');
+  // Nor where there is no room in this one.
+  await evaluate(
+    `(progn (delete-window (get-buffer-window "*hive-shared: demo*"))
+       (setq hive-shared-on-mention 'display split-window-preferred-function #'ignore) nil)`,
+  );
+  await mention('@Human no room');
+  await counted(2);
+  await eventually(async () => (await evaluate('(null hive-shared-appear--timer)')) === 't');
+  expect(await evaluate(shownIn.replace('nil t', 'nil 0'))).toBe('0');
   await emacs.keys('C-x', '5', '0');
   await emacs.until(/-F1 /);
 });
