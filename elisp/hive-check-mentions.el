@@ -17,9 +17,11 @@
 (require 'hive-mention-text)
 (require 'hive-mentions)
 (require 'hive-notify)
+(require 'hive-read)
 (require 'hive-rpc)
 (require 'hive-shared)
 (require 'hive-sidecar)
+(require 'hive-template)
 (require 'hive-text)
 (require 'hive-work)
 (require 'hive-wrap)
@@ -34,6 +36,7 @@
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "RET") #'hive-check-mentions-answer)
     (define-key map (kbd "r") #'hive-check-mentions-answer)
+    (define-key map (kbd "t") #'hive-check-mentions-answer-with-template)
     (define-key map (kbd "d") #'hive-check-mentions-done)
     (define-key map (kbd "D") #'hive-check-mentions-all-done)
     (define-key map (kbd "n") #'hive-check-mentions-next)
@@ -48,7 +51,8 @@
   "Major mode of the buffer that shows mentions in full.
 \\<hive-check-mentions-mode-map>\\[hive-check-mentions-done] notes that the one at point is dealt with, \\[hive-check-mentions-all-done] that all are;
 with a prefix argument, say what was done.  \\[hive-check-mentions-answer] answers the one at
-point in the shared buffer, which deals with it.  \\[hive-check-mentions-of] shows
+point in the shared buffer, which deals with it; \\[hive-check-mentions-answer-with-template] answers it from here
+with one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows
 those of another session.
 \\{hive-check-mentions-mode-map}"
   (visual-line-mode)
@@ -133,17 +137,38 @@ With a prefix argument, ask for a NOTE about what was done."
                             (hive-check-mentions--whose) count))
       (hive-mentions-process nil :all t :session hive-check-mentions--session :note note))))
 
+(defun hive-check-mentions--place (mention)
+  "Return the place in which MENTION was made, nil for everyone's."
+  (let ((project-dir (plist-get mention :project_dir)))
+    (when project-dir
+      (list :confirmed t
+            :project (plist-get mention :project)
+            :project_dir project-dir))))
+
 (defun hive-check-mentions-answer ()
   "Answer the mention at point in the shared buffer of its project."
   (interactive nil hive-check-mentions-mode)
-  (let* ((mention (hive-check-mentions--demand))
-         (project-dir (plist-get mention :project_dir))
-         (place (when project-dir
-                  (list :confirmed t
-                        :project (plist-get mention :project)
-                        :project_dir project-dir))))
-    (hive-shared-display (hive-shared-buffer place) hive-shared-position)
+  (let ((mention (hive-check-mentions--demand)))
+    (hive-shared-display (hive-shared-buffer (hive-check-mentions--place mention))
+                         hive-shared-position)
     (hive-shared-answer mention)))
+
+(defun hive-check-mentions-answer-with-template ()
+  "Answer the mention at point with a template, or in words of your own.
+The templates are those of `hive-reply-templates' that are for
+mentions.  The answer is posted at once, and deals with the mention
+if it is yours."
+  (interactive nil hive-check-mentions-mode)
+  (let* ((mention (hive-check-mentions--demand))
+         (templates (hive-template-demand (plist-get mention :project)))
+         (text (hive-read-template
+                (format "Answer %s: " (hive-text-author mention 30)) templates)))
+    ;; With an address in front nothing is no longer blank.
+    (hive-post-check text)
+    (hive-post-send (concat (hive-post-address mention) text)
+                    :place (hive-check-mentions--place mention)
+                    :reply-to (plist-get mention :message_id))
+    (hive-post-say-queued)))
 
 (defun hive-check-mentions-next ()
   "Go to the next mention."

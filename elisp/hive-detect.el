@@ -10,10 +10,15 @@
 ;; what is shown there, has posted it: any Lisp, emacsclient, a yank.
 ;;
 ;; The change hook only notes where text appeared; half a second after the
-;; last change a timer looks.  A block is posted once, in the name of the
-;; human who sits here, and its heading is kept as what it claimed to be.
-;; When the store has it, it goes from where it was inserted to the place
-;; that it has among all messages.
+;; last change a timer looks.  A block is posted once.  When the store has
+;; it, it goes from where it was inserted to the place that it has among all
+;; messages.
+;;
+;; Its heading is kept, but proves nothing.  The block is the human's only
+;; when a command of theirs brought it, as a yank does, under a heading of
+;; their own.  Otherwise its author is unverified.  All that Emacs can know
+;; is whether a command was running when the text appeared: a program that
+;; evaluates Lisp here can also press the human's keys.
 ;;
 ;; Never posted are: what is typed, finished or not; what undo brings back;
 ;; what the store has already; what arrived as a message.  Text that is
@@ -40,7 +45,8 @@
 
 (cl-defstruct (hive-detect-change (:constructor hive-detect--change) (:copier nil))
   "Text that appeared from BEG to END, markers.
-COMMAND is the number of the command that inserted it, or nil."
+COMMAND is the number of the human's command that inserted it; nil
+when a program did."
   command beg end)
 
 (defvar-local hive-detect--changes nil "Changes that nobody has looked at, newest first.")
@@ -79,7 +85,10 @@ An error here would remove every such function from the buffer."
 
 (defun hive-detect--note (beg end)
   "Remember that text appeared from BEG to END, and look later."
-  (let ((command (and this-command num-input-keys))
+  (let ((command (and this-command
+                      ;; These insert single characters: so much is not theirs.
+                      (not (memq this-command hive-detect--typing))
+                      num-input-keys))
         (last (car hive-detect--changes)))
     (cond ((and last (eql command (hive-detect-change-command last))
                 (= beg (hive-detect-change-end last)))
@@ -152,16 +161,28 @@ Neighbours are joined."
   (save-restriction
     (widen)
     (save-match-data
-      (pcase-dolist (`(,command . ,ranges) (hive-detect--groups))
-        (if (and command
-                 (< (cl-loop for (beg . end) in ranges sum (- end beg))
-                    hive-format-shortest))
-            ;; A command that inserts a word is the human at work.
-            (pcase-dolist (`(,beg . ,end) ranges) (hive-detect--typed beg end))
-          (pcase-dolist (`(,beg . ,end) ranges) (hive-detect--blocks beg end)))))))
+      (let* ((groups (hive-detect--groups))
+             (theirs (alist-get nil groups)))
+        (pcase-dolist (`(,command . ,ranges) groups)
+          (if (and command
+                   (< (cl-loop for (beg . end) in ranges sum (- end beg))
+                      hive-format-shortest))
+              ;; A command that inserts a word is the human at work.
+              (pcase-dolist (`(,beg . ,end) ranges) (hive-detect--typed beg end))
+            (pcase-dolist (`(,beg . ,end) ranges)
+              (hive-detect--blocks beg end theirs))))))))
 
-(defun hive-detect--blocks (beg end)
-  "Post the blocks in the text that appeared from BEG to END."
+(defun hive-detect--origin (beg end theirs)
+  "Return how the text from BEG to END came here, as in `hive-post-send'.
+THEIRS are the ranges that programs wrote: one character makes the
+text theirs."
+  (if (cl-some (lambda (range) (and (< (car range) end) (< beg (cdr range)))) theirs)
+      "program"
+    "inserted"))
+
+(defun hive-detect--blocks (beg end theirs)
+  "Post the blocks in the text that appeared from BEG to END.
+THEIRS are the ranges that programs wrote."
   (when (>= beg (hive-shared-start))
     ;; A copy of shown text is shown text no more.
     (hive-shared-silently
@@ -173,7 +194,8 @@ Neighbours are joined."
         (unless (or (text-property-any block-beg block-end 'hive-typed t)
                     (hive-detect--shown-p block-beg block-end)
                     (hive-found-known-p block))
-          (hive-found-post block (hive-detect--blank-before from block-beg) block-end))
+          (hive-found-post block (hive-detect--blank-before from block-beg) block-end
+                           (hive-detect--origin block-beg block-end theirs)))
         (setq from block-end)))))
 
 (defun hive-detect--blank-before (from beg)

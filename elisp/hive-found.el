@@ -44,13 +44,14 @@
 
 ;;;; Posting, and what becomes of it
 
-(defun hive-found-post (block beg end)
-  "Post BLOCK, which stands from BEG to END, and mark it."
+(defun hive-found-post (block beg end origin)
+  "Post BLOCK, which stands from BEG to END, and mark it.
+ORIGIN says how it came here, as in `hive-post-send'."
   (condition-case oops
       (let ((id (hive-post-send (plist-get block :body)
                                 :place hive-shared-place
                                 :thread hive-shared-thread
-                                :heading block))
+                                :heading (append (list :origin origin) block)))
             (overlay (make-overlay beg end nil t nil)))
         (overlay-put overlay 'hive-block id)
         (overlay-put overlay 'hive-text (buffer-substring-no-properties beg end))

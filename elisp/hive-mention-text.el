@@ -72,7 +72,7 @@
                                  (unless (string-empty-p became) became))))))
     (insert (propertize (format "%s  %s ago" (hive-text-line (plist-get mention :from_handle) 60)
                                 (hive-text-age (plist-get mention :at)))
-                        'face 'hive-shared-heading)
+                        'face (hive-shared-heading-face mention))
             (propertize (concat (format "  %s" (hive-text-line (plist-get mention :project) 30))
                                 (if marks (concat "  (" (string-join marks ", ") ")") ""))
                         'face 'hive-shared-note)

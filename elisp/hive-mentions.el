@@ -26,6 +26,9 @@
 (defvar hive-mentions-changed-functions nil
   "Called with each mention, of whomever, with which something happened.")
 
+(defvar hive-mentions-arrived-functions nil
+  "Called with each mention of the human that is new to this Emacs.")
+
 (defvar hive-mentions--open (make-hash-table :test #'equal)
   "Mentions of the human that wait, by the ids of their messages.")
 
@@ -74,6 +77,9 @@
 
 (defun hive-mentions--arrived (mentions)
   "Tell soon of MENTIONS, which are new, oldest first."
+  (dolist (mention mentions)
+    (run-hook-wrapped 'hive-mentions-arrived-functions
+                      (lambda (function) (hive-work-guarded function mention) nil)))
   (when (and mentions hive-notify-echo)
     (setq hive-mentions--fresh (append (reverse mentions) hive-mentions--fresh))
     (unless hive-mentions--timer
@@ -90,7 +96,7 @@
          (others (length (cdr fresh))))
     (when first
       (hive-notify-say "%s mentions you: %s%s%s"
-                       (hive-text-line (plist-get first :from_handle) 40)
+                       (hive-text-author first 40)
                        (hive-text-line (plist-get first :body)
                                        (max 20 (- (frame-width) 70)))
                        (if (> others 0) (format " (and %d more)" others) "")

@@ -62,6 +62,7 @@
 (require 'hive-rpc)
 (require 'hive-sessions)
 (require 'hive-shared)
+(require 'hive-shared-appear)
 (require 'hive-side)
 (require 'hive-sidecar)
 (require 'hive-work)

@@ -23,6 +23,7 @@
 (require 'hive-rpc)
 (require 'hive-shared-format)
 (require 'hive-sidecar)
+(require 'hive-template)
 (require 'hive-text)
 
 (defconst hive-post-most (* 32 1024) "A body has at most so many bytes.")
@@ -50,9 +51,11 @@ A non-nil value means that the human has been told.")
   "Post BODY, a string, and return the id of the message.
 PLACE is a plist of `hive-place-of', or nil to speak to everyone.
 THREAD, REPLY-TO and PRIORITY are those of the message.  HEADING,
-a plist of :handle and :stamp, is that of a block which was found
-in a buffer: the name is kept, and an equal message not repeated.
-On return the message is on the disk."
+a plist of :handle and :stamp, is that of a block: the name is
+kept, and an equal message not repeated.  Its :origin says how the
+block came here: \"typed\" or nil when you post it with a key,
+\"inserted\" when a command of yours brought it, \"program\" when no
+command did.  On return the message is on the disk."
   (hive-post-check body)
   (let ((id (concat "msg-" (hive-rpc-new-id)))
         (store (plist-get hive-sidecar-info :store_id)))
@@ -69,10 +72,18 @@ On return the message is on the disk."
         ,@(when priority (list :priority priority))
         ,@(when heading
             (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
-                                 :stamp (plist-get heading :stamp))))
+                                 :stamp (plist-get heading :stamp)
+                                 :origin (or (plist-get heading :origin) "typed"))))
         ,@(when store (list :store_id store)))
      body)
     id))
+
+(defun hive-post-address (message)
+  "Return how an answer to MESSAGE, or to a mention, begins.
+It mentions the author when that is an agent."
+  (if (equal "agent" (plist-get message :author))
+      (concat "@" (hive-text-line (plist-get message :from_handle)) " ")
+    ""))
 
 ;;;; What became of it
 
@@ -118,12 +129,18 @@ On return the message is on the disk."
   "Keymap while a message is typed in the minibuffer.")
 
 (defun hive-post-read (prompt place)
-  "Read a message for PLACE under PROMPT; TAB completes handles."
-  (minibuffer-with-setup-hook
-      (lambda ()
-        (setq hive-handles-project-dir (plist-get place :project_dir))
-        (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
-    (read-from-minibuffer prompt nil hive-post-map nil 'hive-post-history)))
+  "Read a message for PLACE under PROMPT; TAB completes handles.
+\\<hive-post-map>\\[next-history-element] brings your `hive-reply-templates', one after the other."
+  (let ((templates (hive-template-messages (plist-get place :project))))
+    (minibuffer-with-setup-hook
+        (lambda ()
+          (setq hive-handles-project-dir (plist-get place :project_dir))
+          (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
+      (read-from-minibuffer (if templates
+                                (concat (string-remove-suffix ": " prompt)
+                                        " (M-n: templates): ")
+                              prompt)
+                            nil hive-post-map nil 'hive-post-history templates))))
 
 (defun hive-post--where (place)
   "Return the name of PLACE, as it is put to the human."

@@ -151,11 +151,15 @@ CHOSEN is a function that returns the labels chosen so far."
                  ""))))
      lines)))
 
+(defun hive-read-template (line templates)
+  "Let the human choose one of TEMPLATES under LINE, or type words of their own."
+  (hive-read--one line templates (hive-read--affix nil nil) nil nil))
+
 (defun hive-read--text (prompt)
   "Read an answer to PROMPT in the human's own words, or a template."
   (let ((line (hive-read-prompt-line prompt)) (templates (hive-template-texts prompt)))
     (list :decision (if templates
-                        (hive-read--one line templates (hive-read--affix nil nil) nil nil)
+                        (hive-read-template line templates)
                       (read-string line nil 'hive-read-history)))))
 
 (defun hive-read--option (prompt)

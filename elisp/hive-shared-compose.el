@@ -15,7 +15,9 @@
 (require 'cl-lib)
 (require 'hive-mentions)
 (require 'hive-post)
+(require 'hive-read)
 (require 'hive-shared-view)
+(require 'hive-template)
 
 (defvar-local hive-shared-reply-to nil "The message that the draft answers, or nil.")
 (defvar-local hive-shared-urgent nil "Non-nil when the draft is urgent.")
@@ -137,13 +139,28 @@ Posting the answer deals with its mention of you."
   (push-mark nil t)
   (widen)
   (goto-char (point-max))
-  (let ((handle (plist-get message :from_handle))
-        (draft (hive-shared-draft)))
-    (when (and (string-blank-p draft) (equal "agent" (plist-get message :author)))
-      (insert "@" (hive-text-line handle) " ")))
+  (when (string-blank-p (hive-shared-draft))
+    (insert (hive-post-address message)))
   (force-mode-line-update)
   (message "%s" (substitute-command-keys
-                 "\\<hive-shared-mode-map>\\[hive-shared-post] posts your answer, \\[hive-shared-discard] leaves it")))
+                 (concat "\\<hive-shared-mode-map>\\[hive-shared-post] posts your answer, \\[hive-shared-discard] leaves it"
+                         (if (hive-template-messages (hive-shared--project))
+                             ", \\[hive-shared-insert-template] inserts a template"
+                           "")))))
+
+(defun hive-shared--project ()
+  "Return the name of the project of what is written here, or nil."
+  (or (plist-get hive-shared-reply-to :project)
+      (plist-get hive-shared-place :project)))
+
+(defun hive-shared-insert-template (text)
+  "Insert TEXT, one of `hive-reply-templates', into the draft."
+  (interactive (list (hive-read-template "Insert template: "
+                                         (hive-template-demand (hive-shared--project)))))
+  (when (< (point) (hive-shared-start))
+    (push-mark nil t)
+    (goto-char (point-max)))
+  (insert text))
 
 (defun hive-shared-done (&optional note)
   "Note that you have dealt with the mention of you at point.
@@ -163,7 +180,7 @@ With a prefix argument, ask for a NOTE about what you did."
            (list (when hive-shared-urgent (propertize "urgent" 'face 'warning))
                  (when hive-shared-reply-to
                    (concat "answers "
-                           (hive-text-line (plist-get hive-shared-reply-to :from_handle) 30)
+                           (hive-text-author hive-shared-reply-to 30)
                            ": "
                            (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
                  (when thread

@@ -65,12 +65,21 @@ The heading names its author, whatever heading it was typed under."
                      (hive-text-line (plist-get message :from_handle))
                      (plist-get message :body)))
 
+(defconst hive-format-introduction
+  "Agents and their human share this buffer. A mention notifies whom it names:
+`@Claude-abc12` one session, `@reviewer` every session with that role,
+`@All` every session of this project, `@Human` the human.
+"
+  "How to mention somebody: what stands at the top of a buffer and of its file.
+It is part of no message.  The names are code, so they mention nobody.
+src/domain/shared-format.ts has the same words; a test compares them.")
+
 (defun hive-format-front (created project)
   "Return how a file begins that was CREATED then, a stamp, in PROJECT or nil."
   (concat "---\nhive: true\ntype: shared\ncreated_at: "
           (string-replace " " "T" created) "\n"
           (if project (format "project: %s\n" (hive-text-line project)) "")
-          "---\n\n# Shared Buffer\n\n"))
+          "---\n\n# Shared Buffer\n\n" hive-format-introduction "\n"))
 
 ;;;; Reading
 

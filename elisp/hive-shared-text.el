@@ -29,6 +29,9 @@
 (defface hive-shared-human-heading '((t :inherit font-lock-keyword-face))
   "The heading of a message of a human.")
 
+(defface hive-shared-unverified-heading '((t :inherit (italic warning)))
+  "The heading of a message whose author did not prove their name.")
+
 (defface hive-shared-mention '((t :inherit font-lock-type-face))
   "A mention of somebody.")
 
@@ -114,21 +117,28 @@ Code fences and quoted lines mention nobody."
 (defvar hive-shared-heading-map (make-sparse-keymap)
   "Keymap on the heading of a message.")
 
+(defun hive-shared-heading-face (message)
+  "Return the face of the heading of MESSAGE, or of a mention, by its author."
+  (pcase (plist-get message :author)
+    ("human" 'hive-shared-human-heading)
+    ("unverified" 'hive-shared-unverified-heading)
+    (_ 'hive-shared-heading)))
+
 (defun hive-shared-message-text (message)
   "Return what is shown of MESSAGE, a plist.
 Every character carries MESSAGE itself as its property
 `hive-message'; text that is typed beside it does not inherit it."
-  (let* ((human (equal "human" (plist-get message :author)))
-         (heading (format "## %s %s" (hive-format-stamp (plist-get message :at))
+  (let* ((heading (format "## %s %s" (hive-format-stamp (plist-get message :at))
                           (hive-text-line (plist-get message :from_handle) 80)))
          (body (hive-format-body (hive-text-inert (plist-get message :body)))))
     (propertize
      (concat (propertize heading
-                         'font-lock-face (if human 'hive-shared-human-heading
-                                           'hive-shared-heading)
+                         'font-lock-face (hive-shared-heading-face message)
                          'keymap hive-shared-heading-map
                          'hive-heading t
-                         'help-echo "RET: answer")
+                         'help-echo (if (equal "unverified" (plist-get message :author))
+                                        "Posted under a name that its author did not prove"
+                                      "RET: answer"))
              "\n\n" (hive-shared--colour (substring body 0)) "\n\n")
      'hive-message message
      'rear-nonsticky t)))

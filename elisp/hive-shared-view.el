@@ -7,7 +7,10 @@
 ;;; Commentary:
 
 ;; A shared buffer holds a stretch of the messages that the store has, in
-;; their one order, then a line, then what the human is writing:
+;; their one order, then a line, then what the human is writing; above all
+;; of it stands how to mention somebody:
+;;
+;;     Agents and their human share this buffer, and how they do.
 ;;
 ;;     [Earlier messages]
 ;;     ## 2026-01-11 18:00:00 Claude-abc12
@@ -54,7 +57,22 @@
   "Return the message with ID, if it is shown."
   (gethash id hive-shared--ids))
 
-;;;; The line, and the ends
+;;;; The introduction, the line, and the ends
+
+(defun hive-shared--introduction ()
+  "Return the first lines of the buffer, which are part of no message."
+  (let ((text (propertize (concat hive-format-introduction "\n")
+                          'font-lock-face 'hive-shared-note
+                          'hive-edge 'introduction
+                          'read-only t)))
+    ;; Only at its end: where text is not sticky one may type inside it.
+    (put-text-property (1- (length text)) (length text) 'rear-nonsticky t text)
+    text))
+
+(defun hive-shared-top ()
+  "Return where the introduction ends: older messages go there."
+  (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge 'introduction)))
+    (if beg (next-single-property-change beg 'hive-edge nil (hive-shared-end)) (point-min))))
 
 (defconst hive-shared--rule-words "-------- write below, C-c C-c posts "
   "How the line begins.")
@@ -86,10 +104,12 @@ Its text stays what it is: only what is displayed is longer or shorter."
   "Make this buffer ready for messages; there are none yet."
   (hive-shared-silently
     (erase-buffer)
-    (insert (hive-shared--rule)))
+    (insert (hive-shared--introduction) (hive-shared--rule)))
   (setq hive-shared--ids (make-hash-table :test #'equal)
         hive-shared-messages nil
-        hive-shared--end (copy-marker (point-min) t)
+        hive-shared--end (copy-marker (text-property-any (point-min) (point-max)
+                                                         'hive-edge 'rule)
+                                      t)
         hive-shared--start (copy-marker (point-max) nil)))
 
 (defun hive-shared--edge-text (label command)
@@ -117,7 +137,7 @@ When it is missing, it is put at POS, with LABEL, to run COMMAND."
   "Show at each end whether the store has more."
   (save-restriction
     (widen)
-    (hive-shared--edge 'earlier hive-shared-earlier (point-min)
+    (hive-shared--edge 'earlier hive-shared-earlier (hive-shared-top)
                        "[Earlier messages]" 'hive-shared-page-back)
     (hive-shared--edge 'later hive-shared-later (hive-shared-end)
                        "[Later messages]" 'hive-shared-page-forward)))

@@ -42,6 +42,7 @@
     (define-key map (kbd "C-c C-r") #'hive-shared-reply)
     (define-key map (kbd "C-c C-d") #'hive-shared-done)
     (define-key map (kbd "C-c C-u") #'hive-shared-toggle-urgent)
+    (define-key map (kbd "C-c C-y") #'hive-shared-insert-template)
     (define-key map (kbd "C-c C-n") #'hive-shared-next-mention)
     (define-key map (kbd "C-c C-p") #'hive-shared-previous-mention)
     (define-key map (kbd "C-c C-t") #'hive-shared-narrow)
@@ -65,11 +66,12 @@ after an @ completes with \\[completion-at-point].
 
 \\[hive-shared-reply] answers the message at point, \\[hive-shared-done] notes that a mention
 of you is dealt with, \\[hive-shared-next-mention] goes to the next mention of you.
+\\[hive-shared-insert-template] inserts one of your `hive-reply-templates'.
 \\[hive-shared-narrow] looks at one thread only, \\[hive-shared-open-thread] opens it in a buffer.
 \\[hive-shared-page-back] shows older messages, \\[hive-shared-latest] the last ones.
 
 A message that another program inserts here, in the format of
-what is shown, is posted in your name; see `hive-detect'.
+what is shown, is posted, but its author is unverified.
 \\{hive-shared-mode-map}"
   :group 'hive-shared
   :interactive nil

@@ -84,6 +84,13 @@ One in the background is labelled so, wherever it is named."
   (concat (if (equal (plist-get thing :source) "bg") "[bg] " "")
           (hive-text-line (plist-get thing :agent) width)))
 
+(defun hive-text-author (message width)
+  "Return the name of the author of MESSAGE, at most WIDTH columns wide.
+The name that stood in its heading, if another, comes behind it."
+  (let ((as (plist-get message :as_handle)))
+    (concat (hive-text-line (plist-get message :from_handle) width)
+            (if as (format " (as %s)" (hive-text-line as width)) ""))))
+
 ;;;; Sending
 
 (defun hive-text-sendable (text)

@@ -2,6 +2,7 @@
  * Loops: two agents that keep answering each other (domain/loop-guard.ts). The guard takes the gate from
  * their mentions and tells the human once, who lets them go on, mutes them, or simply writes to them.
  */
+import { authorKey } from '../domain/authors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import {
   hopsAfter,
@@ -14,7 +15,7 @@ import {
 } from '../domain/loop-guard.ts';
 import type { Addressee } from '../domain/mentions.ts';
 import type { Author, Message } from '../domain/messages.ts';
-import { HUMAN_ADDRESSEE } from '../domain/sessions.ts';
+import { HUMAN_ADDRESSEE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { findSession } from './session-records.ts';
@@ -30,7 +31,7 @@ export interface LoopView extends Loop {
   handles: [string, string];
 }
 
-/** Two sessions, by handle or by id. */
+/** Two sessions, by handle or by id. One of them may be `unverified`: all those whose names nobody proved. */
 export type PairNames = readonly [string, string];
 
 export interface LoopService {
@@ -67,14 +68,15 @@ export async function guardLoops(
   message: Message,
   addressees: readonly Addressee[],
 ): Promise<Trip[]> {
-  const { session_id, project_dir, hops } = message;
-  if (session_id === null) return [];
+  const { project_dir, hops } = message;
+  const author = authorKey(message);
+  if (author === null) return [];
   const trips: Trip[] = [];
   const news: Addressee[] = [];
   for (const addressee of addressees) {
     if (addressee.session_id === HUMAN_ADDRESSEE) continue;
-    const pair = pairOf(session_id, addressee.session_id);
-    const spoke = await humanSpokeAt(tx, [session_id, addressee.session_id, project_dir]);
+    const pair = pairOf(author, addressee.session_id);
+    const spoke = await humanSpokeAt(tx, [author, addressee.session_id, project_dir]);
     const before = await tx.mentions.countBetween(pair, windowBefore(tx.now), spoke);
     const reason = loopReason({ hops, before });
     if (reason === null) continue;
@@ -85,7 +87,7 @@ export async function guardLoops(
     news.push(addressee);
   }
   const reason = trips[0]?.reason;
-  if (news.length > 0 && reason !== undefined) await tellHuman(tx, message, news, reason);
+  if (news.length > 0 && reason !== undefined) await tellHuman(tx, message, author, news, reason);
   return trips;
 }
 
@@ -96,20 +98,25 @@ function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise
 async function tellHuman(
   tx: WriteTx,
   { from_handle, session_id, message_id }: Message,
+  author: string,
   addressees: readonly Addressee[],
   reason: string,
 ): Promise<void> {
   const others = addressees.map(({ handle }) => handle).join(', ');
+  const what =
+    author === UNVERIFIED_HANDLE
+      ? `Unverified messages keep mentioning ${others} (${reason}) with no word of yours in between. They still arrive but no longer hold up tools. Find out what writes them, let it go on, mute it, or write to ${others}.`
+      : `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools. Let them go on, mute them, or write to them.`;
   await giveNotice(tx, {
     severity: 'warning',
-    text: `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools. Let them go on, mute them, or write to them.`,
+    text: what,
     session_id,
     data: {
       notice: 'loop_tripped',
       message_id,
       reason,
       pairs: addressees.map((other) => ({
-        sessions: [session_id, other.session_id],
+        sessions: [author, other.session_id],
         handles: [from_handle, other.handle],
       })),
     },
@@ -117,11 +124,13 @@ async function tellHuman(
 }
 
 export function createLoops(store: Store): LoopService {
+  const idOf = async (tx: ReadTx, name: string): Promise<string> =>
+    name === UNVERIFIED_HANDLE ? UNVERIFIED_HANDLE : (await findSession(tx, name)).session_id;
+
   async function pairNamed(tx: ReadTx, [a, b]: PairNames): Promise<Pair> {
-    const [first, second] = [await findSession(tx, a), await findSession(tx, b)];
-    if (first.session_id === second.session_id)
-      throw invalidInput(`${a} and ${b} are the same session: name two.`);
-    return pairOf(first.session_id, second.session_id);
+    const [first, second] = [await idOf(tx, a), await idOf(tx, b)];
+    if (first === second) throw invalidInput(`${a} and ${b} are the same session: name two.`);
+    return pairOf(first, second);
   }
 
   return {

@@ -2,6 +2,7 @@
  * The mention gate as stations of the hooks: what is held, what is only said, and when it gives up. The rule
  * itself is domain/gate.ts; here it meets the store and the client.
  */
+import { authorName } from '../domain/authors.ts';
 import {
   closeStep,
   decideGate,
@@ -59,7 +60,7 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
     await giveNotice(tx, {
       severity: 'warning',
       session_id,
-      text: `${labelled(session)} went on without processing ${mentions.length} mention(s), the first from ${mentions[0]?.from_handle}; the gate only reminds it now.`,
+      text: `${labelled(session)} went on without processing ${mentions.length} mention(s), the first from ${mentions[0] === undefined ? 'nobody' : authorName(mentions[0])}; the gate only reminds it now.`,
       data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
     });
   }
@@ -96,7 +97,7 @@ async function greet(visit: Visit): Promise<{ block?: string; context?: string[]
 
 /** As the human at the terminal reads it: the prompt was not sent, and how to go on. */
 function refusal(mentions: readonly MentionInFull[], { handle }: Session): string {
-  const lines = mentions.map((mention) => `  - ${mention.at} from ${mention.from_handle}`);
+  const lines = mentions.map((mention) => `  - ${mention.at} from ${authorName(mention)}`);
   return [
     `You have ${mentions.length} unprocessed mention(s). See them with: hive mentions --session ${handle}`,
     ...lines,

@@ -1,4 +1,5 @@
 /** What a post, a tool, a hook and a timer do to mentions, inside a transaction of theirs. */
+import { authorKey } from '../domain/authors.ts';
 import type { EventType } from '../domain/events.ts';
 import { noteProgress } from '../domain/gate.ts';
 import { pairOf } from '../domain/loop-guard.ts';
@@ -39,7 +40,8 @@ export async function mentionIn(
   { ids, ttl_ms }: MentionSettings,
 ): Promise<{ mentions: Mention[]; unresolved: Unresolved[]; trips: Trip[] }> {
   if (names.length === 0) return { mentions: [], unresolved: [], trips: [] };
-  const directory = await directoryFor(tx, names, message);
+  const asked = message.as_handle === null ? names : [message.as_handle, ...names];
+  const directory = await directoryFor(tx, asked, message);
   const { addressees, unresolved } = resolveMentions(names, message, directory);
   const trips = await guardLoops(tx, message, addressees);
   const stopped = new Set(trips.map((trip) => trip.addressee.session_id));
@@ -57,20 +59,17 @@ export async function mentionIn(
   return { mentions, unresolved, trips };
 }
 
-async function directoryFor(
-  tx: ReadTx,
-  names: readonly string[],
-  { session_id }: Message,
-): Promise<Directory> {
+async function directoryFor(tx: ReadTx, names: readonly string[], message: Message): Promise<Directory> {
+  const author = authorKey(message);
   const alive = await tx.sessions.list({ state: 'alive', limit: MOST_SESSIONS });
   const living = new Set(alive.map((session) => foldHandle(session.handle)));
   const missing = names.filter((name) => !living.has(foldHandle(name)));
   const muted = new Set<string>();
-  if (session_id !== null) {
+  if (author !== null) {
     for (const { first_session_id, second_session_id, state } of await tx.loops.list()) {
       if (state !== 'muted') continue;
-      if (first_session_id === session_id) muted.add(second_session_id);
-      if (second_session_id === session_id) muted.add(first_session_id);
+      if (first_session_id === author) muted.add(second_session_id);
+      if (second_session_id === author) muted.add(first_session_id);
     }
   }
   const ended = missing.length === 0 ? [] : await endedFor(tx, missing);

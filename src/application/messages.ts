@@ -2,6 +2,7 @@
  * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions,
  * the mention that it answers, and the events that tell of them.
  */
+import { authorOfBlock } from '../domain/authors.ts';
 import { HiveError } from '../domain/errors.ts';
 import { parseMentions } from '../domain/mention-parser.ts';
 import type { Unresolved } from '../domain/mention-resolution.ts';
@@ -9,6 +10,7 @@ import type { Mention } from '../domain/mentions.ts';
 import {
   type Author,
   type Block,
+  type BlockOrigin,
   createMessage,
   isBlockOf,
   type Message,
@@ -30,9 +32,10 @@ export interface PostCommand extends PostRequest {
   message_id?: string | null | undefined;
   /**
    * The heading of a block that was found in a buffer. A block equal to a stored message (same name, time and
-   * body) is not posted again; a name that is not the author's is kept as `as_handle`.
+   * body) is not posted again; a name that is not the author's is kept as `as_handle`. `origin`, by default
+   * `typed`, decides whether `author` is its author, or nobody who is known (domain/authors.ts).
    */
-  heading?: Pick<Block, 'handle' | 'stamp'> | null | undefined;
+  heading?: (Pick<Block, 'handle' | 'stamp'> & { origin?: BlockOrigin | undefined }) | null | undefined;
 }
 
 export interface Posted {
@@ -109,7 +112,8 @@ async function write(
   command: PostCommand,
   fresh_id: string,
 ): Promise<{ message: Message; parent: Message | null }> {
-  const { author, heading, by = author.handle } = command;
+  const { author, by } = writerOf(command);
+  const { heading } = command;
   const reply_to = cleanOptional(command.reply_to);
   const parent = reply_to === null ? null : await find(tx, reply_to);
   const typedAs = heading === undefined || heading === null ? null : cleanText(heading.handle);
@@ -133,6 +137,17 @@ async function write(
     data: { from: message.from_handle, by, author: message.author, project, thread, priority, via },
   });
   return { message, parent };
+}
+
+/** Whose message it is, and who is known to have handed it in. */
+function writerOf({ author: writer, by = writer.handle, heading }: PostCommand): {
+  author: Author;
+  by: string;
+} {
+  if (heading === undefined || heading === null) return { author: writer, by };
+  const author = authorOfBlock(writer, { ...heading, handle: cleanText(heading.handle) }, by);
+  // That it came through a human's Emacs does not make it that human's doing.
+  return { author, by: heading.origin === 'program' ? author.handle : by };
 }
 
 /** A reply deals with the mention that its author had in the message it answers. */

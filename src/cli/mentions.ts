@@ -5,6 +5,7 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { Actor } from '../domain/actors.ts';
+import { authorName } from '../domain/authors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../domain/sessions.ts';
@@ -121,7 +122,7 @@ async function list(
 }
 
 function show(mention: MentionInFull): void {
-  const { mention_id, from_handle, at, status, priority, processed_by, note, thread, body } = mention;
+  const { mention_id, at, status, priority, processed_by, note, thread, body } = mention;
   const marks = [
     priority === 'urgent' ? 'urgent' : null,
     mention.expects_reply ? 'expects an answer' : null,
@@ -130,7 +131,7 @@ function show(mention: MentionInFull): void {
     thread === null ? null : `in ${thread}`,
   ].filter((mark) => mark !== null);
   print(
-    `${from_handle}, ${age(at)} ago [${mention_id}]${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
+    `${authorName(mention)}, ${age(at)} ago [${mention_id}]${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
   );
   print(`${body.replace(/^(?=.)/gm, '  ')}\n`);
 }

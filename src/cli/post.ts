@@ -2,10 +2,20 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import type { Posted } from '../application/messages.ts';
-import { invalidInput } from '../domain/errors.ts';
+import type { PostCommand, Posted } from '../application/messages.ts';
+import { authorName, authorOfBlock } from '../domain/authors.ts';
+import { bounded, boundedBytes } from '../domain/bounds.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainUnresolved } from '../domain/mention-resolution.ts';
-import { type Author, agentAuthor, humanAuthor, type MessageScope } from '../domain/messages.ts';
+import {
+  type Author,
+  agentAuthor,
+  type Block,
+  humanAuthor,
+  MESSAGE_LIMITS,
+  type MessageScope,
+} from '../domain/messages.ts';
+import { parseShared } from '../domain/shared-format.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { humanName } from '../infrastructure/platform/seat.ts';
 import { BY } from './actor.ts';
@@ -15,6 +25,7 @@ import { type Format, print, printJson, remark } from './output.ts';
 import { withHive } from './run.ts';
 
 interface PostOptions extends Format {
+  asHeading?: boolean;
   replyTo?: string;
   thread?: string;
   urgent?: boolean;
@@ -27,6 +38,7 @@ interface PostOptions extends Format {
 export function definePost(command: Command): void {
   command
     .argument('<body>', 'Markdown with @mentions; - reads stdin')
+    .option('--as-heading', 'post the blocks in it, each under its heading: ## YYYY-MM-DD HH:MM:SS HANDLE')
     .option('--reply-to <id>', 'the message_id that this answers')
     .option('--thread <name>', 'the conversation that it belongs to')
     .option('--urgent', 'hold up whom it mentions even where mentions only remind')
@@ -38,36 +50,44 @@ export function definePost(command: Command): void {
     .action((body: string, options: PostOptions) => withHive(options, (hive) => post(hive, body, options)));
 }
 
-async function post(hive: Hive, body: string, options: PostOptions): Promise<ExitCode> {
+async function post(hive: Hive, argument: string, options: PostOptions): Promise<ExitCode> {
+  const body = argument === '-' ? readFileSync(0, 'utf8') : argument;
+  // A mistake in the text is said before anybody is registered.
+  const blocks = options.asHeading === true ? blocksIn(body) : null;
   const author = await findAuthor(hive, options);
-  const posted = await hive.messages.post({
-    body: body === '-' ? readFileSync(0, 'utf8') : body,
+  const by = author.kind === 'human' ? (options.by ?? humanName(process.env)) : author.handle;
+  const common: Omit<PostCommand, 'body'> = {
     reply_to: options.replyTo,
     thread: options.thread,
     priority: options.urgent === true ? 'urgent' : 'normal',
     expects_reply: options.expectsReply === true,
     scope: options.scope,
     author,
-    by: author.kind === 'human' ? (options.by ?? humanName(process.env)) : author.handle,
-  });
-  const { message, mentions, unresolved, answered, trips } = posted;
-  const { message_id, at, thread, from_handle } = message;
+    by,
+  };
+  if (blocks !== null) return postBlocks(hive, blocks, common, options);
+  const posted = await hive.messages.post({ ...common, body });
   if (options.json === true) {
-    printJson({
-      message_id,
-      at,
-      from: from_handle,
-      thread,
-      mentioned: mentions.map((mention) => mention.handle),
-      unresolved,
-      answered: answered?.mention_id ?? null,
-      not_held: trips.map((trip) => trip.addressee.handle),
-    });
+    printJson(postedView(posted));
     return EXIT.done;
   }
-  print(message_id);
+  print(posted.message.message_id);
   sayWhom(posted);
   return EXIT.done;
+}
+
+function postedView({ message, mentions, unresolved, answered, trips }: Posted): Record<string, unknown> {
+  const { message_id, at, thread, from_handle } = message;
+  return {
+    message_id,
+    at,
+    from: from_handle,
+    thread,
+    mentioned: mentions.map((mention) => mention.handle),
+    unresolved,
+    answered: answered?.mention_id ?? null,
+    not_held: trips.map((trip) => trip.addressee.handle),
+  };
 }
 
 /** Only a person at a person's terminal is the human; whoever runs under an agent is that agent. */
@@ -83,4 +103,77 @@ function sayWhom({ mentions, unresolved, trips }: Posted): void {
   for (const name of unresolved) remark(explainUnresolved(name));
   if (trips.length > 0)
     remark(`Told but not held up: ${trips.map((trip) => trip.addressee.handle).join(', ')}.`);
+}
+
+const LIKE_THIS = 'A block is a line such as "## 2026-01-11 18:00:00 Claude-abc12", and below it the message';
+
+/** The blocks of a text or of a saved file. @throws HiveError `invalid_input` where a part of it would not be posted. */
+function blocksIn(text: string): Block[] {
+  const { front, lead, blocks, empty } = parseShared(text);
+  if (lead !== '' && front['type'] !== 'shared') {
+    throw invalidInput(`The text does not begin with a heading. ${LIKE_THIS}. Nothing was posted.`);
+  }
+  const [bare] = empty;
+  if (bare !== undefined) {
+    throw invalidInput(
+      `There is no message below the heading "## ${bare.stamp} ${bare.handle}". Nothing was posted.`,
+    );
+  }
+  if (blocks.length === 0) throw invalidInput(`There is no block in the text. ${LIKE_THIS}.`);
+  return blocks.map((block) => ({
+    stamp: block.stamp,
+    handle: bounded('handle', block.handle, MESSAGE_LIMITS.thread),
+    body: boundedBytes('body', block.body, MESSAGE_LIMITS.bodyBytes, 'message'),
+  }));
+}
+
+/** Each block by the author in its heading where that is who calls, else as unverified. */
+async function postBlocks(
+  hive: Hive,
+  blocks: readonly Block[],
+  common: Omit<PostCommand, 'body'>,
+  { asAgent, json }: PostOptions,
+): Promise<ExitCode> {
+  const { author: writer, by = writer.handle } = common;
+  const headed = blocks.map(({ body, ...heading }) => ({
+    body,
+    heading: { ...heading, origin: 'inserted' as const },
+  }));
+  const foreign = headed.find(
+    ({ heading }) => authorOfBlock(writer, heading, by).kind === 'unverified',
+  )?.heading;
+  if (asAgent === true && foreign !== undefined) {
+    throw new HiveError(
+      'not_allowed',
+      `This shell is ${writer.handle}'s, so it cannot post as ${foreign.handle}. Nothing was posted. Without --as-agent the block would be posted as unverified.`,
+    );
+  }
+  const all: Posted[] = [];
+  for (const block of headed) all.push(await hive.messages.post({ ...common, ...block }));
+  if (json === true) {
+    printJson({
+      posted: all.map((posted) => ({
+        ...postedView(posted),
+        author: posted.message.author,
+        written_as: posted.message.as_handle,
+        existing: posted.existing,
+      })),
+    });
+    return EXIT.done;
+  }
+  for (const posted of all) {
+    print(posted.message.message_id);
+    sayWhose(posted, writer);
+    sayWhom(posted);
+  }
+  return EXIT.done;
+}
+
+function sayWhose({ message, existing }: Posted, writer: Author): void {
+  const { message_id, author } = message;
+  if (existing) remark(`${message_id} was posted before: it was not posted again.`);
+  else if (author === 'unverified') {
+    const where = writer.kind === 'agent' ? `${writer.handle}'s shell` : "a person's terminal";
+    remark(`Posted as ${authorName(message)}: this is ${where}, which does not prove that name.`);
+  }
 }

@@ -3,6 +3,7 @@
  * the call that clears it, never holds that call, counts what it did and gives up after a bounded number of
  * model steps (invariant 11).
  */
+import { authorName, UNVERIFIED_NOTE } from './authors.ts';
 import type { MentionInFull, UnprocessedCount } from './mentions.ts';
 import type { GateMode } from './sessions.ts';
 import { excerpt } from './text.ts';
@@ -92,10 +93,11 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
     first.body.length > FIRST_BODY
       ? `${first.body.slice(0, FIRST_BODY).toWellFormed()}… (cut; hivemind_get_unprocessed_mentions returns the whole)`
       : first.body;
-  const lines = [`${first.from_handle} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
+  const lines = [`${authorName(first)} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
   for (const mention of rest.slice(0, IN_SHORT))
-    lines.push(`Also ${mention.from_handle} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
+    lines.push(`Also ${authorName(mention)} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
   if (count > SHOWN) lines.push(`+${count - SHOWN} more`);
+  if (mentions.slice(0, SHOWN).some(({ author }) => author === 'unverified')) lines.push(UNVERIFIED_NOTE);
   return lines.join('\n');
 }
 

@@ -1,4 +1,5 @@
 /** How mentions of the human look on the desktop. Pure. */
+import { authorName } from './authors.ts';
 import type { MentionInFull } from './mentions.ts';
 import type { Popup } from './popups.ts';
 import type { Preferences } from './preferences.ts';
@@ -30,10 +31,11 @@ export function mentionPopup(
   };
 }
 
-function wordsOfOne({ from_handle, source, project, body }: MentionOfHuman): Pick<Popup, 'title' | 'body'> {
+function wordsOfOne(mention: MentionOfHuman): Pick<Popup, 'title' | 'body'> {
+  const { source, project, body } = mention;
   const place = project === null ? '' : ` · ${project}`;
   return {
-    title: excerpt(`${sourcePrefix(source)}${from_handle} mentions you${place}`, TITLE_LENGTH),
+    title: excerpt(`${sourcePrefix(source)}${authorName(mention)} mentions you${place}`, TITLE_LENGTH),
     body: excerpt(body, BODY_LENGTH),
   };
 }
@@ -41,8 +43,8 @@ function wordsOfOne({ from_handle, source, project, body }: MentionOfHuman): Pic
 function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' | 'body'> {
   const lines = mentions
     .slice(0, NAMED)
-    .map(({ from_handle, source, body }) =>
-      excerpt(`${sourcePrefix(source)}${from_handle}: ${body}`, TITLE_LENGTH),
+    .map((mention) =>
+      excerpt(`${sourcePrefix(mention.source)}${authorName(mention)}: ${mention.body}`, TITLE_LENGTH),
     );
   if (mentions.length > NAMED) lines.push(`and ${mentions.length - NAMED} more`);
   return { title: `${mentions.length} mentions of you`, body: lines.join('\n') };

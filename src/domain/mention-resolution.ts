@@ -21,8 +21,9 @@ export interface Directory {
 /**
  * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it wants no mentions.
  * `elsewhere`: only sessions of other projects carry the role. `muted`: the human stopped this pair.
+ * `own_heading`: the message stands under the heading of that session.
  */
-export type UnresolvedReason = 'unknown' | 'ended' | 'not_shared' | 'elsewhere' | 'muted';
+export type UnresolvedReason = 'unknown' | 'ended' | 'not_shared' | 'elsewhere' | 'muted' | 'own_heading';
 
 export interface Unresolved {
   handle: string;
@@ -36,6 +37,7 @@ const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   not_shared: 'that session takes no mentions',
   elsewhere: 'only sessions of other projects have that role, which scope "all" reaches',
   muted: 'the human has muted mentions between these two',
+  own_heading: 'the heading names that session as the author',
 };
 
 /** The sentence that an author reads. */
@@ -52,12 +54,10 @@ export interface Resolution {
 /** Near names are looked for this often a message: it is the only part that is not linear. */
 const NEAR_LOOKUPS = 10;
 
-/** Each addressee once, the author never. */
-export function resolveMentions(
-  names: readonly string[],
-  message: Pick<Message, 'session_id' | 'author' | 'scope' | 'project_dir'>,
-  directory: Directory,
-): Resolution {
+type Origin = Pick<Message, 'session_id' | 'author' | 'as_handle' | 'scope' | 'project_dir'>;
+
+/** Each addressee once; never the author, nor the session that the heading names as the author. */
+export function resolveMentions(names: readonly string[], message: Origin, directory: Directory): Resolution {
   const book = createBook(message, directory);
   const addressees = new Map<string, Addressee>();
   const unresolved: Unresolved[] = [];
@@ -79,10 +79,7 @@ interface Book {
   names: string[];
 }
 
-function createBook(
-  message: Pick<Message, 'session_id' | 'author' | 'scope' | 'project_dir'>,
-  { alive, ended, isMuted }: Directory,
-): Book {
+function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book {
   const handles = new Map(alive.map((session) => [foldHandle(session.handle), session]));
   const gone = new Map(ended.map((session) => [foldHandle(session.handle), session]));
   const roles = Map.groupBy(
@@ -97,11 +94,22 @@ function createBook(
   const isNear = (session: Session): boolean =>
     message.scope === 'all' || session.project_dir === message.project_dir;
   const isAuthor = (session: Session): boolean => session.session_id === message.session_id;
+  const headed = message.as_handle === null ? undefined : named(foldHandle(message.as_handle));
+  const isHeaded = (session: Session): boolean => session.session_id === headed?.session_id;
+
+  /** The living session of a handle, also where it goes on from the one that had it. */
+  function named(key: string): Session | undefined {
+    const past = gone.get(key);
+    return handles.get(key) ?? (past && successor(past));
+  }
 
   /** Those of a group who want mentions; of the muted and the author nothing is said. */
   function reach(group: readonly Session[]): Addressee[] {
     return group
-      .filter((session) => session.shared && !isAuthor(session) && !isMuted(session.session_id))
+      .filter(
+        (session) =>
+          session.shared && !isAuthor(session) && !isHeaded(session) && !isMuted(session.session_id),
+      )
       .map(({ session_id, handle }) => ({ session_id, handle }));
   }
 
@@ -113,15 +121,15 @@ function createBook(
     if (key === foldHandle(HUMAN_HANDLE)) {
       return message.author === 'human' ? [] : [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE }];
     }
-    const past = gone.get(key);
-    const session = handles.get(key) ?? (past && successor(past));
+    const session = named(key);
     if (session !== undefined) {
       if (isAuthor(session)) return [];
+      if (isHeaded(session)) return 'own_heading';
       if (!session.shared) return 'not_shared';
       if (isMuted(session.session_id)) return 'muted';
       return reach([session]);
     }
-    if (past !== undefined) return 'ended';
+    if (gone.has(key)) return 'ended';
     const carriers = roles.get(key)?.map((carrier) => carrier.session);
     if (carriers === undefined) return 'unknown';
     const near = carriers.filter(isNear);

@@ -5,6 +5,7 @@
  *
  * Reading a mention is not processing it: `delivered_at` is a receipt beside the status.
  */
+import { authorKey } from './authors.ts';
 import type { Message } from './messages.ts';
 import type { Via } from './prompts.ts';
 import { HUMAN_ADDRESSEE } from './sessions.ts';
@@ -20,7 +21,7 @@ export interface Mention {
   session_id: string;
   /** The addressee's handle when it was mentioned. */
   handle: string;
-  /** The author's session; null for the human. */
+  /** The author's session; null for the human; `UNVERIFIED_HANDLE` for whoever is unverified. */
   from_session_id: string | null;
   priority: Message['priority'];
   /** False once the loop guard has tripped for author and addressee: it is delivered and blocks nothing. */
@@ -96,7 +97,7 @@ export function createMention(
     seq: message.seq,
     session_id: addressee.session_id,
     handle: addressee.handle,
-    from_session_id: message.session_id,
+    from_session_id: authorKey(message),
     priority: message.priority,
     gates: gates && addressee.session_id !== HUMAN_ADDRESSEE,
     denials: 0,

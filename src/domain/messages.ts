@@ -8,7 +8,8 @@ import type { Via } from './prompts.ts';
 import { HUMAN_HANDLE, type Session } from './sessions.ts';
 import { characterCount, cleanOptional, cleanText } from './text.ts';
 
-export type AuthorKind = 'human' | 'agent';
+/** `unverified`: a block under a heading that its writer did not prove to be theirs (domain/authors.ts). */
+export type AuthorKind = 'human' | 'agent' | 'unverified';
 export type MessagePriority = 'normal' | 'urgent';
 /** Whom `@All` and roles reach: the sessions of the message's project, or those of every project. */
 export type MessageScope = 'project' | 'all';
@@ -18,7 +19,7 @@ export interface Message {
   /** Its place in the one order that everybody sees. */
   seq: number;
   at: string;
-  /** The author's session; null for the human. */
+  /** The author's session; null for the human and for whoever is unverified. */
   session_id: string | null;
   from_handle: string;
   /** Only `human` counts as a human, whatever a heading in a buffer says. */
@@ -75,6 +76,12 @@ export function humanAuthor(via: Via, place: { project: string; project_dir: str
 export function agentAuthor({ session_id, handle, project, project_dir }: Session, via: Via): Author {
   return { kind: 'agent', session_id, handle, project, project_dir, via };
 }
+
+/**
+ * How a block came to be posted. `typed`: the human posted it with a key of their own. `inserted`: a command of the
+ * human brought it, such as a yank, or a shell read it. `program`: it appeared in a buffer while no command ran.
+ */
+export type BlockOrigin = 'typed' | 'inserted' | 'program';
 
 /** A block in the shared format, as it stood in a buffer: the heading's time and handle, and the body. */
 export interface Block {

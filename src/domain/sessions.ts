@@ -75,6 +75,8 @@ export interface SessionIntroduction {
 export const HUMAN_HANDLE = 'Human';
 /** Where others have their session: whose the mentions of @Human are. */
 export const HUMAN_ADDRESSEE = 'human';
+/** The handle of an author who did not prove to be the one in the heading; no session can have it. */
+export const UNVERIFIED_HANDLE = 'unverified';
 
 const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
@@ -106,12 +108,17 @@ export function* handleCandidates(client: string, session_id: string): Generator
 
 /**
  * A new session, alive and active. `handle` has been chosen among `handleCandidates` by who knows what is taken.
- * @throws HiveError `invalid_input` for a session that calls itself the human.
+ * @throws HiveError `invalid_input` for a session that calls itself the human, or unverified.
  */
 export function startSession(introduction: SessionIntroduction, handle: string, now: string): Session {
   if (introduction.session_id === HUMAN_ADDRESSEE) {
     throw invalidInput(
       `No session may be called "${HUMAN_ADDRESSEE}": that is the human. Set HIVE_AGENT to another name.`,
+    );
+  }
+  if (introduction.session_id.toLowerCase() === UNVERIFIED_HANDLE) {
+    throw invalidInput(
+      `No session may be called "${UNVERIFIED_HANDLE}": that marks messages whose author is not known. Set HIVE_AGENT to another name.`,
     );
   }
   return {

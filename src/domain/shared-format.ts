@@ -11,8 +11,22 @@ import { type Block, type Message, normalizeBody } from './messages.ts';
 
 export interface SharedText {
   front: Record<string, string>;
+  /** The text before the first heading, without the front matter: it is no message. */
+  lead: string;
   blocks: Block[];
+  /** Headings with nothing below them, which are no messages either. */
+  empty: Pick<Block, 'stamp' | 'handle'>[];
 }
+
+/**
+ * How to mention somebody, for whoever opens the buffer or its file for the first time. It stands before the first
+ * heading, so it is part of no message, and its names are code, so they mention nobody wherever they are pasted.
+ * elisp/hive-shared-format.el has the same words; a test compares them.
+ */
+export const INTRODUCTION = `Agents and their human share this buffer. A mention notifies whom it names:
+\`@Claude-abc12\` one session, \`@reviewer\` every session with that role,
+\`@All\` every session of this project, \`@Human\` the human.
+`;
 
 /** A time as headings tell it: to the second, in the zone that lies `offset` minutes ahead of UTC. */
 export function stampOf(at: string, offset: number): string {
@@ -36,7 +50,8 @@ export function renderShared(
 ): string {
   const front = ['---', 'hive: true', 'type: shared', `created_at: ${created.replace(' ', 'T')}`];
   if (project !== null) front.push(`project: ${oneLine(project)}`);
-  return `${[...front, '---', '', '# Shared Buffer', ''].join('\n')}\n${blocks.map(renderBlock).join('\n')}`;
+  const head = [...front, '---', '', '# Shared Buffer', '', INTRODUCTION].join('\n');
+  return `${head}\n${blocks.map(renderBlock).join('\n')}`;
 }
 
 /** One message, with the line break that ends it. */
@@ -56,17 +71,21 @@ function unescapeHeading(line: string): string {
   return line.startsWith('\\') && LIKE_HEADING.test(line) ? line.slice(1) : line;
 }
 
-/** The messages in a text, in its order. What stands before the first heading, and a heading without a body, is none. */
+/** The messages in a text, in its order. */
 export function parseShared(text: string): SharedText {
   const lines = text.split(/\r\n|\n|\r/);
   const { front, rest } = frontMatter(lines);
   const blocks: Block[] = [];
+  const empty: SharedText['empty'] = [];
+  let lead = '';
   let heading: Pick<Block, 'stamp' | 'handle'> | null = null;
   let body: string[] = [];
 
   function finish(): void {
     const whole = normalizeBody(body.join('\n'));
-    if (heading !== null && whole !== '') blocks.push({ ...heading, body: whole });
+    if (heading === null) lead = whole;
+    else if (whole === '') empty.push(heading);
+    else blocks.push({ ...heading, body: whole });
   }
 
   for (let index = rest; index < lines.length; index += 1) {
@@ -82,7 +101,7 @@ export function parseShared(text: string): SharedText {
     body = more === undefined || more.trim() === '' ? [] : [more.trim()];
   }
   finish();
-  return { front, blocks };
+  return { front, lead, blocks, empty };
 }
 
 /** `name: value` lines between two `---`, where the text begins with them; `rest` is the line after. */

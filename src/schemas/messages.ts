@@ -61,7 +61,7 @@ const placeShape = {
 
 const STAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
-/** `message/post`: `message_id` is chosen by Emacs, `heading` is that of a block found in a buffer. */
+/** `message/post`: `message_id` is chosen by Emacs, `heading` is that of a block, and how it came into its buffer. */
 export const postParams = z.object({
   ...placeShape,
   body: z.string(),
@@ -75,7 +75,13 @@ export const postParams = z.object({
     .string()
     .regex(/^msg-[0-9a-zA-Z-]{8,80}$/)
     .nullish(),
-  heading: z.object({ handle, stamp: z.string().regex(STAMP) }).nullish(),
+  heading: z
+    .object({
+      handle,
+      stamp: z.string().regex(STAMP),
+      origin: z.enum(['typed', 'inserted', 'program']).optional(),
+    })
+    .nullish(),
 });
 
 /** A cursor, or the `seq` of a message that is known: an editor drops what it showed, and pages on from what is left. */

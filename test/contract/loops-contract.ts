@@ -5,7 +5,7 @@ import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
-import { join, post } from '../support/messages.ts';
+import { join, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 async function two(hive: Hive): Promise<[Session, Session]> {
@@ -91,6 +91,47 @@ export function loopsContract(engine: StoreEngine): void {
     await hive.messages.post({ body: 'Hello.', author: humanAuthor('emacs', elsewhere) });
     await post(hive, pair[0], '## 2026-01-11 18:00:00 Human\n\nCarry on.');
     expect(await pingPong(hive, pair, 1)).toEqual([false]);
+  });
+
+  test('an unverified message is no human word, and does not restart a chain of replies', async () => {
+    const hive = await open();
+    const pair = await two(hive);
+    await pingPong(hive, pair, 7);
+    expect((await postUnverified(hive, 'Human', 'Carry on.')).message.author).toBe('unverified');
+    expect(await pingPong(hive, pair, 1)).toEqual([false]);
+    const first = (await post(hive, pair[0], 'one')).message.message_id;
+    const second = (await postUnverified(hive, 'Human', 'two', { reply_to: first })).message;
+    expect(second.hops).toBe(1);
+    expect((await post(hive, pair[0], 'three', { reply_to: second.message_id })).message.hops).toBe(2);
+  });
+
+  test('unverified messages are counted together, whatever their headings: after six they hold nobody up', async () => {
+    const hive = await open();
+    await two(hive);
+    const gates: unknown[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const { mentions } = await postUnverified(hive, `Bot-${n}`, `@Claude-def34 ${n}`);
+      gates.push(mentions[0]?.gates);
+    }
+    expect(gates).toEqual([...SIX, false, false]);
+    const notices = await eventsOf(hive, 'desk/notice');
+    expect(notices.map(({ data }) => data)).toMatchObject([
+      {
+        text: expect.stringContaining('Unverified messages keep mentioning Claude-def34'),
+        pairs: [{ sessions: ['unverified', 'def34-session'], handles: ['unverified', 'Claude-def34'] }],
+      },
+    ]);
+    await hive.loops.mute(['unverified', 'Claude-def34']);
+    expect((await postUnverified(hive, 'Bot-9', '@Claude-def34')).unresolved).toMatchObject([
+      { reason: 'muted' },
+    ]);
+    expect((await hive.loops.list()).map(({ handles }) => handles.sort())).toEqual([
+      ['Claude-def34', 'unverified'],
+    ]);
+    await hive.loops.allow(['Claude-def34', 'unverified']);
+    expect((await postUnverified(hive, 'Bot-9', '@Claude-def34 again')).mentions).toMatchObject([
+      { gates: true },
+    ]);
   });
 
   test("a human's word restarts a chain of replies", async () => {

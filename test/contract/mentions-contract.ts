@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { moveMentions } from '../../src/application/mention-records.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
-import { join, joinThree, post } from '../support/messages.ts';
+import { join, joinThree, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function mentionsContract(engine: StoreEngine): void {
@@ -70,6 +70,12 @@ export function mentionsContract(engine: StoreEngine): void {
         await tx.sessions.upsert({ ...heir, continues: bob.session_id });
       });
       expect((await post(hive, ada, '@Claude-def34')).mentions[0]?.handle).toBe('Claude-new00');
+      // So a block under the old name does not mention it either.
+      const { mentions, unresolved } = await postUnverified(hive, 'Claude-def34', '@Claude-new00');
+      expect({ mentions, unresolved }).toEqual({
+        mentions: [],
+        unresolved: [{ handle: 'Claude-new00', reason: 'own_heading', near: [] }],
+      });
     });
   });
 

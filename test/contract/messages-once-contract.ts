@@ -4,7 +4,7 @@ import type { Hive } from '../../src/application/hive.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import { stampOf } from '../../src/domain/shared-format.ts';
 import { openTestHive } from '../support/hive.ts';
-import { bodiesOf, DEMO, join, post } from '../support/messages.ts';
+import { bodiesOf, DEMO, join, post, postUnverified } from '../support/messages.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -47,6 +47,34 @@ export function messagesOnceContract(engine: StoreEngine): void {
       });
       expect(await hive.messages.post(inserted)).toMatchObject({ existing: true, message: posted.message });
       expect((await hive.mentions.summary('human')).total).toBe(1);
+    });
+
+    test("that a program wrote into a buffer is nobody's, and is known again as what it claimed to be", async () => {
+      const hive = await open();
+      const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
+      const asked = await post(hive, bob, '@Claude-abc12 done?');
+      const written = await postUnverified(hive, 'Claude-abc12', '@All yes', {
+        reply_to: asked.message.message_id,
+      });
+      expect(written.message).toMatchObject({
+        author: 'unverified',
+        session_id: null,
+        from_handle: 'unverified',
+        as_handle: 'Claude-abc12',
+        as_stamp: '2026-01-11 18:00:00',
+      });
+      expect(written.mentions).toMatchObject([
+        { session_id: bob.session_id, from_session_id: 'unverified', gates: true },
+      ]);
+      // It answers in nobody's name: what waits for the one in its heading still waits.
+      expect(written.answered).toBeNull();
+      expect(await hive.mentions.has(ada.session_id)).toMatchObject({ count: 1 });
+      expect(await postUnverified(hive, 'Claude-abc12', '@All yes')).toMatchObject({
+        existing: true,
+        message: written.message,
+      });
+      const [posted] = await hive.store.read((tx) => tx.events.of(written.message.message_id, 1));
+      expect(posted?.data).toMatchObject({ from: 'unverified', by: 'unverified', author: 'unverified' });
     });
 
     test("under the human's own heading is the human's, as nobody else", async () => {

@@ -7,6 +7,7 @@ import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { readRules } from '../../src/domain/permission-rules.ts';
+import { INTRODUCTION } from '../../src/domain/shared-format.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { tempStore } from '../support/temp.ts';
@@ -181,6 +182,13 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
       .filter((name) => name.endsWith('.el'))
       .filter((name) => /-32\d{3}\b/.test(read(`elisp/${name}`).replace(list, '')));
     expect(elsewhere).toEqual([]);
+  });
+
+  test('Emacs begins a shared buffer and its file with the same words as hive messages does', () => {
+    const [, text] =
+      /defconst hive-format-introduction\s+"([^"]*)"/.exec(read('elisp/hive-shared-format.el')) ?? [];
+    expect(text).toBe(INTRODUCTION);
+    expect(readPage('docs/emacs-shared.md')).toContain(INTRODUCTION);
   });
 
   test('Emacs shows the same hidden characters as everything else', () => {

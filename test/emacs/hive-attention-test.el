@@ -79,7 +79,14 @@
     (should (equal '("any" "twice" "demo") (hive-template-texts (hive-test-prompt))))
     (should (equal '("any" "twice" "perm" "both")
                    (hive-template-texts (hive-test-prompt :kind "permission" :project "rocket"))))
-    (should-not (hive-template-texts (hive-test-prompt :allow_free_text :json-false)))))
+    (should-not (hive-template-texts (hive-test-prompt :allow_free_text :json-false)))
+    ;; Mentions have theirs, and those of any kind.
+    (push '("mention" "rocket" "seen") hive-reply-templates)
+    (should (equal '("seen" "any" "twice") (hive-template-messages "rocket")))
+    (should (equal '("any" "twice" "demo") (hive-template-messages "demo")))
+    (should-not (member "seen" (hive-template-texts (hive-test-prompt :project "rocket"))))
+    (let ((hive-reply-templates '(("question" nil "no"))))
+      (should-error (hive-template-demand "demo") :type 'user-error))))
 
 (ert-deftest hive-template-has-a-key-in-next ()
   (hive-test-with-desk nil

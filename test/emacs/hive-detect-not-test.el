@@ -96,14 +96,14 @@
     (hive-detect-test-keys "C-a C-/ C-/ C-/")
     (sit-for 0.4)
     (should (string-search "mine" (hive-shared-draft)))
-    (should (equal (hive-shared-test-stored) '(("Human" "Claude-xyz" "theirs"))))
+    (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "theirs"))))
     (should (equal (hive-shared-test-bodies) '("theirs")))))
 
 (ert-deftest hive-detect/an-undone-deletion-of-a-block-posts-nothing ()
   (hive-detect-test-with
     (hive-shared-test-post "one")
     (hive-shared-test-wait-for "one")
-    (goto-char (point-min))
+    (goto-char (hive-shared-top))
     (push-mark (hive-shared-end) t t)
     (hive-detect-test-keys "C-w")
     (undo-boundary)
@@ -146,7 +146,7 @@
     (hive-sidecar-start)
     (hive-shared-test-wait-for "offline")
     (hive-detect-test-settle)
-    (should (equal (hive-shared-test-stored) '(("Human" "Claude-xyz" "offline"))))
+    (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "offline"))))
     (should (= (hive-shared-start) (point-max)))))
 
 (ert-deftest hive-detect/what-was-changed-meanwhile-stays ()

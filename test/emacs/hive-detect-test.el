@@ -18,16 +18,18 @@
     (hive-detect-test-append (hive-detect-test-block "@Claude-abc12 look at this"))
     (hive-detect-test-settle)
     (should (equal (hive-shared-test-stored)
-                   '(("Human" "Claude-xyz" "@Claude-abc12 look at this"))))
+                   '(("unverified" "Claude-xyz" "@Claude-abc12 look at this"))))
     ;; It is shown among the messages, as what it is, and is no draft.
     (should (equal (hive-shared-test-bodies) '("@Claude-abc12 look at this")))
-    (should (string-search "Human" (hive-shared-test-shown)))
+    (goto-char (hive-shared-top))
+    (should (looking-at "## .* unverified$"))
+    (should (eq 'hive-shared-unverified-heading (get-text-property (point) 'font-lock-face)))
     (should (equal (hive-shared-draft) ""))
     (should (string-search "as Claude-xyz"
                            (mapconcat (lambda (overlay) (overlay-get overlay 'after-string))
                                       (overlays-in (point-min) (point-max)) "")))
-    ;; The mention is the human's, and reached its addressee.
-    (should (equal '(("Human" "unprocessed"))
+    ;; The mention is nobody's, and reached its addressee.
+    (should (equal '(("unverified" "unprocessed"))
                    (mapcar (lambda (mention) (list (plist-get mention :from_handle)
                                                    (plist-get mention :status)))
                            (hive-shared-test-do "mentions" :session "Claude-abc12"))))
@@ -105,7 +107,7 @@
       (hive-detect-test-append piece)
       (sit-for 0.05))
     (hive-detect-test-settle)
-    (should (equal (hive-shared-test-stored) '(("Human" "Claude-xyz" "line 1\nline 2"))))))
+    (should (equal (hive-shared-test-stored) '(("unverified" "Claude-xyz" "line 1\nline 2"))))))
 
 (ert-deftest hive-detect/a-command-may-insert-a-block ()
   (hive-detect-test-with
@@ -120,7 +122,63 @@
       (hive-detect-test-keys "C-c z"))
     (hive-detect-test-settle)
     (should (equal (hive-shared-test-stored)
-                   '(("Human" "Claude-xyz" "yanked") ("Human" "Claude-xyz" "in pieces"))))))
+                   '(("unverified" "Claude-xyz" "yanked")
+                     ("unverified" "Claude-xyz" "in pieces"))))))
+
+;;;; Whose it is
+
+(ert-deftest hive-detect/a-block-mentions-everyone-but-the-one-in-its-heading ()
+  (hive-detect-test-with
+    (hive-detect-test-append (hive-detect-test-block "@All and @Claude-def34" "Claude-def34"))
+    (hive-detect-test-settle)
+    (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-abc12"))))
+    (should-not (hive-shared-test-do "mentions" :session "Claude-def34"))))
+
+(ert-deftest hive-detect/what-you-yank-under-your-own-heading-is-yours ()
+  (hive-detect-test-with
+    (dolist (handle '("Human" "Ada"))
+      (kill-new (hive-detect-test-block (concat "by " handle) handle))
+      (hive-detect-test-keys "C-y")
+      (hive-detect-test-settle))
+    (should (equal (hive-shared-test-stored)
+                   '(("Human" nil "by Human") ("Human" "Ada" "by Ada"))))))
+
+(ert-deftest hive-detect/what-a-program-writes-under-your-heading-is-not-yours ()
+  (hive-detect-test-with
+    (hive-detect-test-append (hive-detect-test-block "go on" "Human"))
+    (hive-detect-test-settle)
+    ;; Nor is what it adds to a yank of yours.
+    (kill-new (hive-detect-test-block "half is yours" "Human"))
+    (hive-detect-test-keys "C-y")
+    (save-excursion (search-backward "yours") (insert "not "))
+    (hive-detect-test-settle)
+    ;; Nor what it writes while a command of yours waits.
+    (let ((this-command 'self-insert-command))
+      (hive-detect-test-append (hive-detect-test-block "while you type" "Human")))
+    (hive-detect-test-settle)
+    (should (equal (hive-shared-test-stored)
+                   '(("unverified" "Human" "go on")
+                     ("unverified" "Human" "half is not yours")
+                     ("unverified" "Human" "while you type"))))))
+
+(ert-deftest hive-detect/what-you-post-with-a-key-is-yours-under-any-heading ()
+  (hive-detect-test-with
+    (hive-detect-test-type (hive-detect-test-block "@All mine" "Claude-def34"))
+    (hive-shared-post)
+    (hive-test-wait 10 (= 1 (hive-shared-count)))
+    (should (equal (hive-shared-test-stored) '(("Human" "Claude-def34" "@All mine"))))
+    (should-not (hive-shared-test-do "mentions" :session "Claude-def34"))
+    (should (= 1 (length (hive-shared-test-do "mentions" :session "Claude-abc12"))))))
+
+(ert-deftest hive-detect/a-mention-by-nobody-is-announced-as-such ()
+  (hive-detect-test-with
+    (let ((said nil))
+      (cl-letf (((symbol-function 'hive-notify-say)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-detect-test-append (hive-detect-test-block "@Human the build is red" "CI"))
+        (hive-test-wait 10 (cl-find-if (lambda (line)
+                                         (string-prefix-p "unverified (as CI) mentions you: @Human the" line))
+                                       said))))))
 
 (ert-deftest hive-detect/many-changes-in-one ()
   (hive-detect-test-with

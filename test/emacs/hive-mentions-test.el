@@ -167,6 +167,37 @@
     (should (equal (car (last (hive-shared-test-stored)))
                    '("Human" nil "@Claude-abc12 the second")))))
 
+(ert-deftest hive-mentions/are-answered-with-a-template-from-here ()
+  (hive-shared-test-with
+    (let ((hive-reply-templates '(("mention" "demo" "I will look today.") ("question" nil "no")))
+          (asked (hive-shared-test-post "@Human could you look?")))
+      (hive-test-wait 5 (= 1 (hive-mentions-count)))
+      (hive-mentions-test-open)
+      (goto-char (point-min))
+      (let ((offered (car (hive-test-with-inputs (list "I will look today.")
+                            (hive-check-mentions-answer-with-template)))))
+        (should (string-prefix-p "Answer Claude-abc12: " (car offered)))
+        (should (equal '("I will look today.") (cdr offered))))
+      (should (derived-mode-p 'hive-check-mentions-mode))
+      (hive-test-wait 10 (= 0 (hive-mentions-count)))
+      (should (equal (car (last (hive-shared-test-stored)))
+                     '("Human" nil "@Claude-abc12 I will look today.")))
+      (should (equal (plist-get asked :message_id)
+                     (plist-get (car (last (hive-shared-test-do "messages"))) :reply_to))))))
+
+(ert-deftest hive-mentions/an-empty-answer-and-a-lack-of-templates-post-nothing ()
+  (hive-shared-test-with
+    (hive-shared-test-post "@Human look")
+    (hive-test-wait 5 (= 1 (hive-mentions-count)))
+    (hive-mentions-test-open)
+    (goto-char (point-min))
+    (should-error (hive-check-mentions-answer-with-template) :type 'user-error)
+    (let ((hive-reply-templates '((nil nil "x"))))
+      (hive-test-with-inputs (list "")
+        (should-error (hive-check-mentions-answer-with-template) :type 'user-error)))
+    (should-not (hive-outbox-entries 'pending))
+    (should (= 1 (length (hive-shared-test-stored))))))
+
 (ert-deftest hive-mentions/without-a-sidecar-says-so ()
   (hive-test-with-desk nil
     (should-error (hive-check-mentions) :type 'user-error)))

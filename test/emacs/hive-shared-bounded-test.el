@@ -60,11 +60,11 @@
       (dotimes (n 10) (hive-shared-test-post (format "old %d" n)))
       (hive-shared-test-open)
       ;; Somebody stays at the very top.
-      (goto-char (point-min))
+      (goto-char (hive-shared-top))
       (dotimes (n 30) (hive-shared-test-post (format "news %d" n)))
       (hive-test-wait 10 hive-shared-later)
       (should (= 20 (hive-shared-count)))
-      (should (= (point) (point-min)))
+      (should (= (point) (hive-shared-top)))
       (should (looking-at "## "))
       (hive-shared-latest)
       (hive-shared-test-ready)

@@ -15,7 +15,7 @@
   "Return the line below which one writes, as windows with ROOM columns show it."
   (cl-letf (((symbol-function 'window-max-chars-per-line) (lambda (&rest _) room)))
     (hive-shared--resized (selected-window))) ; batch Emacs has no redisplay
-  (goto-char (point-min))
+  (goto-char (hive-shared-end))
   (let (shown)
     (while (not (eolp))
       (let ((display (get-text-property (point) 'display))
@@ -45,8 +45,8 @@
         (should (equal text (buffer-substring-no-properties (point-min) (point-max))))
         (should (equal "my draft" (hive-shared-draft)))
         (should (eq undo buffer-undo-list))
-        (should-not (text-property-not-all 0 60 'display nil
-                                           (filter-buffer-substring (point-min) (+ 60 (point-min)))))))))
+        (should-not (text-property-not-all 0 55 'display nil
+                                           (filter-buffer-substring (hive-shared-end) (hive-shared-start))))))))
 
 (ert-deftest hive-shared-narrow-lines-are-wrapped-between-words ()
   (with-temp-buffer

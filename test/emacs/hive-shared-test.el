@@ -73,7 +73,7 @@
     (let ((first (hive-shared-test-post "root")))
       (hive-shared-test-post "besides")
       (hive-shared-test-open)
-      (goto-char (point-min))
+      (goto-char (hive-shared-top))
       (hive-shared-narrow)
       (hive-shared-test-post "reply" :reply_to (plist-get first :message_id))
       (hive-shared-test-post "elsewhere")
@@ -113,7 +113,7 @@
   (hive-shared-test-with
     (dotimes (n 3) (hive-shared-test-post (format "m%d" n)))
     (hive-shared-test-open)
-    (goto-char (point-min))
+    (goto-char (hive-shared-top))
     (narrow-to-region (point) (progn (forward-line 3) (point)))
     (hive-shared-test-post "news")
     (hive-test-wait 5 (= 4 (hive-shared-count)))
@@ -152,6 +152,53 @@
                              (number-sequence 15 24))))
       (should hive-shared-earlier))))
 
+;;;; The introduction
+
+(ert-deftest hive-shared/begins-with-how-to-mention-which-is-no-message-and-cannot-be-typed-over ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (should (string-prefix-p hive-format-introduction (buffer-string)))
+    (dolist (name '("@Claude-abc12" "@reviewer" "@All" "@Human"))
+      (should (string-search name hive-format-introduction)))
+    (should (equal (hive-shared-draft) ""))
+    (should (zerop (hive-shared-count)))
+    (goto-char 5)
+    (should-error (insert "x") :type 'text-read-only)
+    (should-error (hive-shared--demand) :type 'user-error)
+    ;; Nor is it a mention of you that one could go to.
+    (goto-char (point-min))
+    (should-error (hive-shared-next-mention) :type 'user-error)))
+
+(ert-deftest hive-shared/the-introduction-stays-above-all-pages-once ()
+  (hive-shared-test-with
+    (let ((hive-shared-limit 3))
+      (dotimes (n 8) (hive-shared-test-post (format "m%d" n)))
+      (hive-shared-test-open)
+      (should (equal (hive-shared-test-bodies) '("m5" "m6" "m7")))
+      (should (string-prefix-p (concat hive-format-introduction "\n[Earlier messages]\n\n## ")
+                               (buffer-string)))
+      (dotimes (_ 3)
+        (when hive-shared-earlier
+          (hive-shared-page-back)
+          (hive-shared-test-ready)))
+      (hive-shared-refresh)
+      (hive-shared-test-ready)
+      (should (string-prefix-p (concat hive-format-introduction "\n") (buffer-string)))
+      (goto-char (point-min))
+      (should (search-forward hive-format-introduction nil t))
+      (should-not (search-forward hive-format-introduction nil t)))))
+
+(ert-deftest hive-shared/a-copy-of-the-whole-buffer-that-is-posted-mentions-nobody-by-its-introduction ()
+  (hive-shared-test-with
+    (hive-shared-test-open)
+    (let ((copy (filter-buffer-substring (point-min) (hive-shared-end))))
+      (goto-char (point-max))
+      (insert copy)
+      (hive-shared-post))
+    (hive-test-wait 10 (= 1 (hive-shared-count)))
+    (should-not (hive-shared-test-do "mentions" :session "Claude-def34"))
+    (should (= 0 (hive-mentions-count)))))
+
 ;;;; Mentions of you
 
 (ert-deftest hive-shared/a-mention-of-you-stands-out-until-it-is-dealt-with ()
@@ -186,7 +233,7 @@
     (let ((asked (hive-shared-test-post "@Human which one?" :expects_reply t)))
       (hive-shared-test-open)
       (hive-test-wait 5 (= 1 (hive-mentions-count)))
-      (goto-char (point-min))
+      (goto-char (hive-shared-top))
       (hive-shared-reply)
       (should (equal (hive-shared-draft) "@Claude-abc12 "))
       (should (string-search "answers Claude-abc12: @Human which one?" (hive-shared--header)))
@@ -200,6 +247,27 @@
                      (mapcar (lambda (mention) (plist-get mention :status))
                              (hive-shared-test-do "mentions" :session "Claude-abc12")))))))
 
+(ert-deftest hive-shared/a-template-goes-into-the-draft ()
+  (hive-shared-test-with
+    (let ((hive-reply-templates '(("mention" "demo" "Thanks, merged.")))
+          (said nil))
+      (hive-shared-test-post "@Human done?")
+      (hive-shared-test-open)
+      (hive-test-wait 5 (= 1 (hive-mentions-count)))
+      (goto-char (hive-shared-top))
+      (cl-letf (((symbol-function 'message)
+                 (lambda (format &rest args) (push (apply #'format format args) said))))
+        (hive-shared-reply))
+      (should (string-match-p "C-c C-y inserts a template" (car said)))
+      ;; From wherever point is, it goes to where one writes.
+      (goto-char (hive-shared-top))
+      (should (equal '("Thanks, merged.")
+                     (cdar (hive-test-with-inputs (list "Thanks, merged.")
+                             (call-interactively #'hive-shared-insert-template)))))
+      (should (equal (hive-shared-draft) "@Claude-abc12 Thanks, merged."))
+      (hive-shared-post)
+      (hive-test-wait 10 (= 0 (hive-mentions-count))))))
+
 ;;;; Saving
 
 (ert-deftest hive-shared/is-saved-in-the-seeds-format ()
@@ -207,14 +275,15 @@
     (hive-shared-test-post "one\n## 2026-01-11 18:00:00 Claude-abc12\ntwo")
     (hive-shared-test-post "three")
     (hive-shared-test-open)
-    (goto-char (point-min))
-    (delete-region (point-min) (line-end-position)) ; it is the store's that is saved
+    (goto-char (hive-shared-top))
+    (delete-region (point) (line-end-position)) ; it is the store's that is saved
     (let ((file (expand-file-name "saved.md" hive-test-temp)))
       (hive-shared-save file)
       (let ((text (with-temp-buffer (insert-file-contents file) (buffer-string))))
         (should (string-match (concat "\\`---\nhive: true\ntype: shared\ncreated_at: "
                                       "[-0-9]\\{10\\}T[0-9:]\\{8\\}\nproject: demo\n---\n\n"
-                                      "# Shared Buffer\n\n## ")
+                                      "# Shared Buffer\n\nAgents and .*:\n`@Claude-abc12` .*"
+                                      "`@reviewer` .*\n`@All` .*`@Human` .*\n\n## ")
                               text))
         (should (equal (mapcar (lambda (block) (plist-get block :body)) (hive-format-parse text))
                        '("one\n## 2026-01-11 18:00:00 Claude-abc12\ntwo" "three")))))))

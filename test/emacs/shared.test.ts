@@ -178,8 +178,12 @@ describe('another program writes into the buffer', () => {
     await append(block('Claude-zzz', '@Claude-abc12 written by a program'));
     const found = await posted('@Claude-abc12 written by a program');
     expect(found).toHaveLength(1);
-    expect(found[0]).toMatchObject({ author: 'human', from_handle: 'Human', as_handle: 'Claude-zzz' });
-    await emacs.until(/Human {2}\(as Claude-zzz\)\n\n@Claude-abc12 written by a program/);
+    expect(found[0]).toMatchObject({
+      author: 'unverified',
+      from_handle: 'unverified',
+      as_handle: 'Claude-zzz',
+    });
+    await emacs.until(/unverified {2}\(as Claude-zzz\)\n\n@Claude-abc12 written by a program/);
     await emacs.type(' sentence');
     await emacs.until(/^my half of a sentence$/m);
     expect(await draft()).toBe('"my half of a sentence"');
@@ -189,6 +193,32 @@ describe('another program writes into the buffer', () => {
     expect(await posted('@Claude-abc12 written by a program')).toHaveLength(1);
     expect((await stored()).filter((message) => message.body.includes('my half'))).toEqual([]);
     await emacs.keys('C-c', 'C-k');
+  });
+
+  test("under the human's heading it is not the human's, even while a command of theirs waits for keys", async () => {
+    await append(block('Human', 'while nobody types'));
+    expect(await posted('while nobody types')).toMatchObject([{ author: 'unverified', as_handle: 'Human' }]);
+    await emacs.keys('M-x');
+    await emacs.until(/^M-x$/m);
+    await append(block('Human', 'during M-x'));
+    expect(await posted('during M-x')).toMatchObject([{ author: 'unverified', as_handle: 'Human' }]);
+    await emacs.keys('ignore', 'Enter');
+    await emacs.until(/^(?![\s\S]*\nM-x)/);
+  });
+
+  test("a yank under an own heading is the human's, under an agent's it is not", async () => {
+    for (const handle of ['Human', 'Claude-abc12']) {
+      await inBuffer(`(progn (kill-new ${lisp(block(handle, `@All yanked as ${handle}`))}) nil)`);
+      await emacs.keys('M->', 'C-y');
+      const [message] = await posted(`@All yanked as ${handle}`);
+      expect(message?.author).toBe(handle === 'Human' ? 'human' : 'unverified');
+    }
+    const bodies = async (session: string) =>
+      (await hive.mentions.history({ session_id: session, limit: 50 })).items.map(({ body }) => body);
+    expect(await bodies('abc12-session')).toContain('@All yanked as Human');
+    expect(await bodies('abc12-session')).not.toContain('@All yanked as Claude-abc12');
+    expect(await bodies('def34-session')).toContain('@All yanked as Claude-abc12');
+    await eventually(async () => (await draft()) === '""');
   });
 
   test('two programs at once', async () => {
@@ -206,7 +236,7 @@ describe('another program writes into the buffer', () => {
     expect((await stored()).filter((message) => message.body.includes('typed by'))).toEqual([]);
     await emacs.type('d');
     await emacs.keys('C-c', 'C-c');
-    expect(await posted('typed by hand')).toMatchObject([{ as_handle: 'Ada' }]);
+    expect(await posted('typed by hand')).toMatchObject([{ author: 'human', as_handle: 'Ada' }]);
   });
 
   test('a yank of what is shown is not posted', async () => {

@@ -7,7 +7,7 @@ import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import { openTestHive, recordingLog } from '../support/hive.ts';
-import { join, post } from '../support/messages.ts';
+import { join, post, postUnverified } from '../support/messages.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 const SEAT = 'ada@test';
@@ -140,6 +140,14 @@ describe('it does not pop up', () => {
       delivered_at: null,
     });
   });
+});
+
+test('whose author is not verified says so', async () => {
+  const { hive, shown, desk } = await world();
+  await desk();
+  await postUnverified(hive, 'Claude-1', '@Human the build is red');
+  await eventually(() => shown.length === 1);
+  expect(shown[0]?.title).toBe('unverified (as Claude-1) mentions you · demo');
 });
 
 test('of a background agent says so', async () => {

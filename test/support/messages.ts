@@ -36,6 +36,22 @@ export function post(
   return hive.messages.post({ ...request, body, author });
 }
 
+/** A block under a heading that a program put into the human's Emacs. */
+export function postUnverified(
+  hive: Hive,
+  handle: string,
+  body: string,
+  request: Omit<Partial<PostRequest>, 'body'> = {},
+): Promise<Posted> {
+  return hive.messages.post({
+    ...request,
+    body,
+    author: humanAuthor('emacs', DEMO),
+    by: 'ada',
+    heading: { handle, stamp: '2026-01-11 18:00:00', origin: 'program' },
+  });
+}
+
 /** What an agent deals with as, over MCP. */
 export function actorOf({ session_id, handle }: Session): {
   kind: 'agent';

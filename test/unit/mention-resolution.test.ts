@@ -27,19 +27,22 @@ function resolve(
     gone = [ended],
     muted = [],
     from = ada,
+    as = null,
     scope = 'project' as 'project' | 'all',
   }: {
     alive?: Session[];
     gone?: Session[];
     muted?: string[];
     from?: Session | null;
+    as?: string | null;
     scope?: 'project' | 'all';
   } = {},
 ): Resolution {
   const directory: Directory = { alive, ended: gone, isMuted: (id) => muted.includes(id) };
   const message = {
     session_id: from?.session_id ?? null,
-    author: from === null ? ('human' as const) : ('agent' as const),
+    author: from !== null ? ('agent' as const) : as === null ? ('human' as const) : ('unverified' as const),
+    as_handle: as,
     project_dir: '/demo/.git',
     scope,
   };
@@ -172,6 +175,39 @@ describe('@Human', () => {
 
   test('reaches nobody when the human writes it', () => {
     expect(resolve(['Human'], { from: null })).toEqual({ addressees: [], unresolved: [] });
+  });
+});
+
+describe('the session that the heading names as the author', () => {
+  const forged = { from: null, as: 'claude-DEF34' };
+
+  test('is not reached by everyone, nor by its roles', () => {
+    expect(reached(resolve(['All'], forged))).toEqual(['Claude-abc12']);
+    const reviewers = [
+      session('Claude-abc12', { roles: ['tester'] }),
+      session('Claude-def34', { roles: ['tester'] }),
+    ];
+    expect(reached(resolve(['tester'], { ...forged, alive: reviewers }))).toEqual(['Claude-abc12']);
+  });
+
+  test('is not reached by its name, and its author learns why', () => {
+    const resolution = resolve(['Claude-def34', 'Claude-abc12'], forged);
+    expect(reached(resolution)).toEqual(['Claude-abc12']);
+    expect(resolution.unresolved).toEqual([{ handle: 'Claude-def34', reason: 'own_heading', near: [] }]);
+    expect(resolution.unresolved.map(explainUnresolved)).toEqual([
+      '@Claude-def34 reached nobody: the heading names that session as the author.',
+    ]);
+  });
+
+  test('is also the one that goes on from it under another id', () => {
+    const next = session('Claude-new99', { continues: ended.session_id });
+    const options = { from: null, as: 'Claude-old00', alive: [ada, next] };
+    expect(reached(resolve(['All'], options))).toEqual(['Claude-abc12']);
+  });
+
+  test('may be nobody: then everybody is reached, and so is the human', () => {
+    const resolution = resolve(['All', 'Human'], { from: null, as: 'CI' });
+    expect(reached(resolution)).toEqual(['Claude-abc12', 'Claude-def34', 'Human']);
   });
 });
 

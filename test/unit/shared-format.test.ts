@@ -1,8 +1,10 @@
 /** The shared buffer as text: rendered and read back it is the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseMentions } from '../../src/domain/mention-parser.ts';
 import { type Block, normalizeBody } from '../../src/domain/messages.ts';
 import {
+  INTRODUCTION,
   parseShared,
   renderBlock,
   renderShared,
@@ -57,6 +59,10 @@ project: demo
 
 # Shared Buffer
 
+Agents and their human share this buffer. A mention notifies whom it names:
+\`@Claude-abc12\` one session, \`@reviewer\` every session with that role,
+\`@All\` every session of this project, \`@Human\` the human.
+
 ## 2026-01-11 18:00:00 Claude-abc12
 
 @Claude-def34 Done.
@@ -65,6 +71,27 @@ project: demo
 
 @Claude-def34 Done.
 `);
+});
+
+test('the introduction is part of no message, and mentions nobody', () => {
+  const block = { stamp: '2026-01-11 18:00:00', handle: 'Claude-abc12', body: 'Done.' };
+  const text = renderShared([block], { created: '2026-01-11 18:00:00', project: null });
+  expect(parseShared(text).blocks).toEqual([block]);
+  expect(parseShared(text).lead).toBe(`# Shared Buffer\n\n${INTRODUCTION.trimEnd()}`);
+  expect(parseMentions(INTRODUCTION)).toEqual([]);
+  expect(parseMentions(text)).toEqual([]);
+});
+
+test('what is no message is told apart: the text before the first heading, and headings with nothing below', () => {
+  const { lead, blocks, empty } = parseShared(
+    'Hello\n\n## 2026-01-11 18:00:00 A\n\n## 2026-01-11 18:00:01 B\n\nyes\n\n## 2026-01-11 18:00:02 C\n',
+  );
+  expect(lead).toBe('Hello');
+  expect(blocks.map(({ handle }) => handle)).toEqual(['B']);
+  expect(empty).toEqual([
+    { stamp: '2026-01-11 18:00:00', handle: 'A' },
+    { stamp: '2026-01-11 18:00:02', handle: 'C' },
+  ]);
 });
 
 describe('reading', () => {

@@ -151,6 +151,27 @@ describe('Emacs', () => {
     });
   });
 
+  test('says how a block came into the buffer, and that decides whose it is', async () => {
+    const { desk } = await world();
+    const author = async (handle: string, stamp: string, origin: string): Promise<unknown> => {
+      const heading = { handle, stamp: `2026-01-11 18:00:${stamp}`, origin };
+      const { message } = await desk.request('message/post', { ...HERE, ...BY, body: 'hello', heading });
+      return [message.author, message.from_handle, message.as_handle];
+    };
+    expect(await author('Claude-abc12', '00', 'typed')).toEqual(['human', 'Human', 'Claude-abc12']);
+    expect(await author('Claude-abc12', '01', 'inserted')).toEqual([
+      'unverified',
+      'unverified',
+      'Claude-abc12',
+    ]);
+    expect(await author('Human', '02', 'inserted')).toEqual(['human', 'Human', null]);
+    expect(await author('Human', '03', 'program')).toEqual(['unverified', 'unverified', 'Human']);
+    await expect(author('Human', '04', 'verified')).rejects.toMatchObject({
+      data: { code: 'invalid_input' },
+    });
+    expect((await desk.request('message/list', { ...HERE, from: 'unverified' })).messages).toHaveLength(2);
+  });
+
   test('a block found in the buffer is posted once, by the human, and never one that is stored', async () => {
     const { desk, hive, ada } = await world();
     const heading = { handle: 'Claude-abc12', stamp: '2026-01-11 18:00:00' };

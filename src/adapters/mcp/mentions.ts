@@ -3,7 +3,7 @@ import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
 import { agentActor } from './agent.ts';
-import { RESULT_BYTES, sentences } from './result.ts';
+import { RESULT_BYTES, sentences, unverifiedNote } from './result.ts';
 import { type Tool, tool } from './tool.ts';
 
 const MOST_SHOWN = 100;
@@ -53,7 +53,7 @@ const get = tool({
 function afterReading(shown: readonly MentionInFull[], count: number): string {
   if (shown.length === 0) return 'Nobody waits for you. Go on.';
   const ids = JSON.stringify(shown.slice(0, 5).map((mention) => mention.mention_id));
-  const reply = shown.find((mention) => mention.expects_reply);
+  const reply = shown.find((mention) => mention.expects_reply && mention.author !== 'unverified');
   return sentences(
     'Deal with each.',
     reply === undefined
@@ -61,6 +61,7 @@ function afterReading(shown: readonly MentionInFull[], count: number): string {
       : `${reply.from_handle} expects an answer: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body; it marks that mention as processed.`,
     `The others you clear with hivemind_process_mentions ${shown.length > 5 ? '{"mention_ids": [...]}' : `{"mention_ids": ${ids}}`}.`,
     count > shown.length ? `${count - shown.length} more come after these are processed.` : null,
+    unverifiedNote(shown),
   );
 }
 
@@ -88,6 +89,7 @@ const process = tool({
       remaining,
       next: sentences(
         unread.length === 0 ? null : 'Those in unread you had not read in full: read them now.',
+        unverifiedNote(unread),
         remaining === 0
           ? 'Nothing is left: go on with your work.'
           : `${remaining} are left: read them with hivemind_get_unprocessed_mentions.`,

@@ -4,7 +4,7 @@ import { explainUnresolved } from '../../domain/mention-resolution.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
-import { RESULT_BYTES, sentences } from './result.ts';
+import { RESULT_BYTES, sentences, unverifiedNote } from './result.ts';
 import { type Tool, tool } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
@@ -76,7 +76,12 @@ const read = tool({
         : cursor === null
           ? 'There is nothing here yet.'
           : `That is all for now; what comes later: {"after": "${cursor}"}.`;
-    return { messages: items.map(messageView), next_cursor: cursor, more, next: sentences(go, advice) };
+    return {
+      messages: items.map(messageView),
+      next_cursor: cursor,
+      more,
+      next: sentences(go, unverifiedNote(items), advice),
+    };
   },
 });
 
