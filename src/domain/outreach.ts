@@ -8,7 +8,7 @@
  */
 import { atMost, boundedBytes, boundedOptional, required, visible } from './bounds.ts';
 import { invalidInput } from './errors.ts';
-import type { Source } from './sources.ts';
+import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
@@ -220,8 +220,21 @@ export function describeOutreach({ kind, title, message }: Outreach, length = 80
   return `${kind} "${excerpt(title ?? message ?? '', length)}"`;
 }
 
-/** A card as plain text: what a prompt's context and a popup say of it. */
+/** What a card says below its title, as plain text: the context of its prompt. */
 export function cardText({ description, fields }: Outreach): string {
   const lines = fields.map(({ name, value }) => `${name}: ${value}`);
   return [description, lines.join('\n')].filter((part) => part !== null && part !== '').join('\n\n');
+}
+
+/** A popup has room for so many fields. */
+const POPUP_FIELDS = 5;
+
+/** A whole card as a popup shows it: title, text and fields, and where it comes from. No line is longer than `length`. */
+export function cardPopupText({ title, description, fields, source }: Outreach, length: number): string {
+  const lines = fields.slice(0, POPUP_FIELDS).map(({ name, value }) => `${name}: ${value}`);
+  if (fields.length > POPUP_FIELDS) lines.push(`and ${fields.length - POPUP_FIELDS} more`);
+  return [title, description, ...lines, sourceLabel(source)]
+    .filter((line) => line !== null && line !== '')
+    .map((line) => excerpt(line ?? '', length))
+    .join('\n');
 }

@@ -8,6 +8,7 @@ import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { readRules } from '../../src/domain/permission-rules.ts';
+import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { outcomeSentence } from '../../src/domain/turn-sentences.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
@@ -177,6 +178,20 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
       cancelled_prompts: [],
     };
     expect(read('elisp/hive-interrupt.el')).toContain(`"${outcomeSentence(outcome)}"`);
+  });
+
+  test('Emacs decides how a source is labelled in one place, as everything else does', () => {
+    const asks = readdirSync(join(ROOT, 'elisp'))
+      .filter((name) =>
+        /\(plist-get \w+ :source\) "(?:bg|fork|main)"|"\[(?:bg|fork)\]/.test(read(`elisp/${name}`)),
+      )
+      .filter((name) => name.endsWith('.el'));
+    expect(asks).toEqual([]);
+    // What neither side labels is the main session.
+    const unlabelled = /member source '\(nil ((?:"\w+" ?)+)\)/.exec(read('elisp/hive-text.el'))?.[1] ?? '';
+    expect([...unlabelled.matchAll(/"(\w+)"/g)].map(([, source]) => source)).toEqual(
+      SOURCES.filter((source) => sourceLabel(source) === null),
+    );
   });
 
   test('Emacs wants the Node that package.json wants', () => {

@@ -56,6 +56,15 @@
     (should (string-match-p "\\`Codex-1 sends a card: Built" (car said)))
     (should (= 2 (length said)))))
 
+(ert-deftest hive-outreach-a-card-says-below-where-its-sender-runs ()
+  (pcase-dolist (`(,source ,name ,footer)
+                 '(("main" "Codex-1" "") ("bg" "[bg] Codex-1" "  bg\n") ("fork" "[fork] Codex-1" "  fork\n")))
+    (hive-outreach-test (list (hive-outreach-test-item "card" :title "Built" :description "It is green."
+                                                       :source source))
+      (hive-outreach)
+      (hive-outreach-test-shown (concat "\\`" (regexp-quote name) " · demo · card · .*\nBuilt\n"
+                                        "  It is green\\.\n" footer "\n\\'")))))
+
 (ert-deftest hive-outreach-lists-what-was-sent-and-what-arrives ()
   (hive-outreach-test (list (hive-outreach-test-item "report" :message "Long\nreport")
                             (hive-outreach-test-item "ping" :outreach_id "p" :message "Ping!" :status "suppressed"

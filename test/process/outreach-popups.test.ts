@@ -76,10 +76,25 @@ test('a card carries its footer; one with buttons is the popup of its prompt, an
   const fork = await agent(hive, 'fork-1', 'fork');
   await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);
   await shown(1);
-  expect(desktop.sent[0]).toMatchObject({ title: 'Claude-fork1 · demo', body: 'Build\nAll green.\nfork' });
-  const card = await hive.outreach.card({ title: 'Deploy?', actions: [{ label: 'Now' }] }, fork);
+  expect(desktop.sent[0]).toMatchObject({
+    title: '[fork] Claude-fork1 · demo',
+    body: 'Build\nAll green.\nfork',
+  });
+  const card = await hive.outreach.card(
+    {
+      title: 'Deploy?',
+      description: 'Build 7 is <green>.',
+      fields: [{ name: 'Took', value: '3 s' }],
+      actions: [{ label: 'Now' }],
+    },
+    fork,
+  );
   await shown(2);
-  expect(desktop.sent[1]).toMatchObject({ body: 'Deploy?', actions: ['0', 'Now', 'default', 'Open'] });
+  expect(desktop.sent[1]).toMatchObject({
+    title: '[fork] Claude-fork1 · demo · card',
+    body: 'Deploy?\nBuild 7 is &lt;green&gt;.\nTook: 3 s\nfork',
+    actions: ['0', 'Now', 'default', 'Open'],
+  });
   await desktop.press('Now');
   const [answered] = await hive.prompts.wait([card.ask_id ?? ''], { wait_ms: 5_000 });
   expect(answered).toMatchObject({ status: 'responded', decision: 'Now', via: 'notification' });

@@ -1,6 +1,6 @@
 /** How an agent makes itself heard unasked: the tools of outreach. */
 import type { Outreach } from '../../domain/outreach.ts';
-import { sourceFooter } from '../../domain/sources.ts';
+import { sourceLabel } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
 import { sentences } from './result.ts';
 import { type Tool, tool } from './tool.ts';
@@ -44,7 +44,7 @@ const card = tool({
       outreach_id,
       status,
       source,
-      footer: sourceFooter(source),
+      footer: sourceLabel(source),
       ask_id,
       next: sentences('Sent.', buttons, afterShowing(item), advice),
     };
