@@ -1,4 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import { createAudience } from './audience.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type ClaimService, createClaims } from './claims.ts';
 import { startCodexAnswers } from './codex-answers.ts';
@@ -128,12 +129,16 @@ export function createHive(parts: HiveParts): Hive {
   const retention = createRetention(store);
   const wakes = createWakes({ store, feed, ids });
   let stopExpiry: (() => void) | null = null;
-  const popups = new Set<() => Promise<void>>();
+  const popups = new Map<() => Promise<void>, PopupParty>();
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopCodexAnswers: (() => Promise<void>) | null = null;
   const sessions = createSessions(store, processes);
-  const outreach = createOutreach(store, ids);
+  const outreach = createOutreach(
+    store,
+    ids,
+    createAudience({ store, notifier }, () => popups.values()),
+  );
   return {
     store_id: store.store_id,
     store,
@@ -180,14 +185,14 @@ export function createHive(parts: HiveParts): Hive {
         await stopMentions();
         await stopPrompts();
       };
-      popups.add(stop);
+      popups.set(stop, party);
       return async () => {
         if (popups.delete(stop)) await stop();
       };
     },
     async close() {
       stopExpiry?.();
-      await Promise.all([...popups].map((stop) => stop()));
+      await Promise.all([...popups.keys()].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();
       await stopCodexAnswers?.();

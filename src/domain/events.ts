@@ -43,7 +43,7 @@ export type EventType =
   | 'outreach/sent'
   | 'outreach/shown'
   | 'outreach/suppressed'
-  | 'outreach/failed'
+  | 'outreach/unseen'
   | 'outreach/handed'
   | 'outreach/delivered'
   | 'stop/held'

@@ -11,7 +11,7 @@ const BODY_LENGTH = 500;
 const NAMED = 3;
 
 export function isOutreachShown(
-  item: Outreach,
+  item: Pick<Outreach, 'critical' | 'project' | 'project_dir'>,
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,

@@ -3,7 +3,7 @@
  * report a message for the session that stands behind a background one. Pure: shapes and bounds; who may send
  * what and when, outreach-rules.ts says.
  *
- *     ping, card    sent ──▶ shown | failed,  or suppressed (by a rule)
+ *     ping, card    sent ──▶ shown | unseen ──▶ shown,  or suppressed (by a rule)
  *     report        sent ──▶ delivered
  */
 import { atMost, boundedBytes, boundedOptional, required, visible } from './bounds.ts';
@@ -12,8 +12,11 @@ import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
-/** `sent`: on its way. `delivered`: a report that its reader has provably read. */
-export type OutreachStatus = 'sent' | 'shown' | 'suppressed' | 'failed' | 'delivered';
+/**
+ * `sent`: on its way. `unseen`: nobody could be shown it; it is kept until the human is back. `suppressed`: a rule
+ * refused it. `delivered`: a report that its reader has provably read.
+ */
+export type OutreachStatus = 'sent' | 'shown' | 'unseen' | 'suppressed' | 'delivered';
 export type CardColor = 'blue' | 'green' | 'red' | 'yellow';
 
 export interface CardField {
@@ -52,7 +55,7 @@ export interface Outreach {
   ask_id: string | null;
   critical: boolean;
   status: OutreachStatus;
-  /** Which rule, or which of the human's wishes, suppressed it; why it failed. */
+  /** Which rule suppressed it; why it was not shown at once (an `Absence`, or a sentence), also when it is shown since. */
   reason: string | null;
   /** The bucket that paid for it; null when it cost nothing, or the token went back. */
   charged: string | null;
@@ -205,11 +208,12 @@ export function createReport(
   return { ...make('report', sender, id, now), message, to_session_id };
 }
 
-/** Visible output that no report has told of yet. */
-export function isUnreported({ kind, status, reported_at, let_go_at }: Outreach): boolean {
+/** Visible output that no report has told of yet. What was not shown at once owes none: its agent was told so. */
+export function isUnreported({ kind, status, reason, reported_at, let_go_at }: Outreach): boolean {
   return (
     kind !== 'report' &&
     (status === 'sent' || status === 'shown') &&
+    reason === null &&
     reported_at === null &&
     let_go_at === null
   );

@@ -11,9 +11,7 @@ export const pingShape = {
   critical: z
     .boolean()
     .optional()
-    .describe(
-      'It cannot wait: passes the budget, quiet hours and the limit of a turn. Counted. Default false.',
-    ),
+    .describe('It cannot wait: passes quiet hours and all limits. Counted. Default false.'),
 };
 
 /** `hivemind_send_card`. */

@@ -47,10 +47,10 @@ test("with no desk the agent's own process shows it, which pays for it", async (
   const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
   await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
   expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
-  expect(await tokensOf(hive)).toBe(4);
+  expect(await tokensOf(hive)).toBe(119);
 });
 
-test('with no desk, what your wishes keep from popping up is suppressed, and costs nothing', async () => {
+test('with no desk, what you want no popups of is kept, costs nothing, and the agent is told why', async () => {
   const store = tempStore();
   const desk = await startSidecar(store, { env: desktop.env });
   await desk.request('desk/preferences', { notify_when: 'never' });
@@ -60,12 +60,10 @@ test('with no desk, what your wishes keep from popping up is suppressed, and cos
     store,
     env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
   });
-  const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-  await eventually(async () => (await tokensOf(hive)) === 5, 6_000, 'the token');
-  expect(await hive.outreach.get(String(outreach_id))).toMatchObject({
-    status: 'suppressed',
-    reason: 'notify_never',
-  });
+  const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+  expect(sent).toMatchObject({ status: 'unseen', next: expect.stringContaining('they want no popups') });
+  expect(await tokensOf(hive)).toBeNull();
+  expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
   expect(desktop.sent).toEqual([]);
 });
 

@@ -143,7 +143,8 @@ describe('unreported', () => {
     const sent = ping('x');
     expect(isUnreported(sent)).toBe(true);
     expect(isUnreported({ ...sent, status: 'shown' })).toBe(true);
-    expect(isUnreported({ ...sent, status: 'failed' })).toBe(false);
+    expect(isUnreported({ ...sent, status: 'unseen' })).toBe(false);
+    expect(isUnreported({ ...sent, status: 'shown', reason: 'nobody_there' })).toBe(false);
     expect(isUnreported({ ...sent, status: 'suppressed' })).toBe(false);
     expect(isUnreported({ ...sent, reported_at: NOW })).toBe(false);
     expect(isUnreported({ ...sent, let_go_at: NOW })).toBe(false);
