@@ -38,11 +38,11 @@
 ;;;; What arrives
 
 (defun hive-outreach--key ()
-  "Return the key that shows what agents sent."
+  "Return the key of `hive-outreach'."
   (substitute-command-keys "\\[hive-outreach]"))
 
 (defun hive-outreach--line (item &optional short)
-  "Return a line that says ITEM, without a key if SHORT."
+  "Return a line about ITEM, without a key if SHORT."
   (if (equal (plist-get item :kind) "ping")
       (format "%s: %s" (hive-text-agent item 40)
               (hive-text-line (plist-get item :message) (if short 100 500)))

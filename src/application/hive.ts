@@ -34,6 +34,7 @@ import type {
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
+import { createSettings, type SettingsService } from './settings.ts';
 import type { Place } from './station.ts';
 import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';
@@ -55,6 +56,7 @@ export interface Hive {
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
   readonly outreach: OutreachService;
+  readonly settings: SettingsService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
   readonly loops: LoopService;
@@ -151,6 +153,7 @@ export function createHive(parts: HiveParts): Hive {
     delivery,
     sessions,
     outreach,
+    settings: createSettings(store),
     turns: createTurns(store, ids),
     interrupts,
     desks: createDesks(store, ids, log),

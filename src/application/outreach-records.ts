@@ -1,8 +1,10 @@
 /** What the services, hooks and popups of outreach all do inside a transaction of theirs. */
 import { type Bucket, fullBucket, giveBack, SHARED_BUCKET } from '../domain/budget.ts';
+import { EVERY_SEAT } from '../domain/desks.ts';
 import type { EventType } from '../domain/events.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import {
+  applyOutreachChanges,
   budgetSize,
   type OutreachOverrides,
   type OutreachSettings,
@@ -13,15 +15,8 @@ import { owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
 
-/** The seat under which the wishes lie that hold at every seat. */
-const EVERYWHERE = '*';
-
 export async function settingsEverywhere(tx: ReadTx): Promise<OutreachOverrides> {
-  return (await tx.desks.preferences(EVERYWHERE)) as OutreachOverrides;
-}
-
-export async function putSettingsEverywhere(tx: WriteTx, settings: OutreachOverrides): Promise<void> {
-  await tx.desks.setPreferences(EVERYWHERE, { ...settings }, tx.now);
+  return applyOutreachChanges({}, await tx.desks.preferences(EVERY_SEAT));
 }
 
 /** What holds for a session. */

@@ -3,6 +3,7 @@
  * charged, and the row is written together, so that of many processes one gets the last token. Showing is
  * another's: the sidecar tells Emacs, popups tell the desktop, and the first of them settles it.
  */
+import { EVERY_SEAT } from '../domain/desks.ts';
 import { HiveError } from '../domain/errors.ts';
 import {
   type CardRequest,
@@ -16,7 +17,6 @@ import {
   type Sender,
 } from '../domain/outreach.ts';
 import {
-  applyOutreachChanges,
   askRules,
   type Busy,
   humanBusy,
@@ -35,7 +35,6 @@ import { newStopGuard } from '../domain/stop-guard.ts';
 import type { Audience } from './audience.ts';
 import {
   bucketOf,
-  putSettingsEverywhere,
   settingsEverywhere,
   settingsOf,
   settleOutreach,
@@ -45,6 +44,7 @@ import {
 } from './outreach-records.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompt-records.ts';
+import { storePreferences } from './settings.ts';
 
 export interface Reported {
   item: Outreach;
@@ -70,7 +70,7 @@ export interface OutreachService {
   /** What nobody has shown in time is unseen. Returns how many. */
   settleUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
-  /** What is left out stays, null goes back to the default. */
+  /** What Emacs sets: what is left out stays, null goes back to the default. */
   setSettings(changes: OutreachChanges): Promise<OutreachSettings>;
 }
 
@@ -200,9 +200,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     settings: () => store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
     setSettings: (changes) =>
       store.write(async (tx) => {
-        const settings = applyOutreachChanges(await settingsEverywhere(tx), changes);
-        await putSettingsEverywhere(tx, settings);
-        return outreachSettings(settings, {});
+        await storePreferences(tx, EVERY_SEAT, changes, 'emacs');
+        return outreachSettings(await settingsEverywhere(tx), {});
       }),
   };
 }

@@ -4,6 +4,7 @@
  */
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
+import { tellPreferences } from './desks.ts';
 import { tellMentions } from './mentions.ts';
 import { tellMessages } from './messages.ts';
 import { tellNotices } from './notices.ts';
@@ -20,6 +21,7 @@ const TELLERS: readonly Teller[] = [
   tellOutreach,
   tellSessions,
   tellTurns,
+  tellPreferences,
   tellNotices,
 ];
 
