@@ -22,6 +22,10 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
   messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
   mentions: ['Show mentions and deal with them', async () => (await import('./mentions.ts')).defineMentions],
+  outreach: [
+    'Show the pings, cards and reports of agents',
+    async () => (await import('./outreach.ts')).defineOutreach,
+  ],
   sessions: ['Show who is here', async () => (await import('./sessions.ts')).defineSessions],
   interrupt: [
     'Stop an agent, and wait until it has stopped',

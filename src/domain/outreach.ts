@@ -61,7 +61,7 @@ export interface Outreach {
   charged: string | null;
   created_at: string;
   shown_at: string | null;
-  shown_via: 'emacs' | 'notification' | null;
+  shown_via: 'emacs' | 'notification' | 'cli' | null;
   /** Visible output: when a report told of it, or when the guard gave up asking for one. */
   reported_at: string | null;
   let_go_at: string | null;

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -281,6 +282,35 @@ describe('with nobody there', () => {
       expect(next.frames.filter(({ method }) => method === 'outreach/received')).toEqual([]);
     },
   );
+
+  test('a person sees it in a shell, which settles it; an agent that looks does not', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const fork = await agent(hive, 'fork-1', 'fork');
+    const { outreach_id, ask_id } = await hive.outreach.card(
+      {
+        title: 'Build',
+        description: 'Seven failed.',
+        fields: [{ name: 'Took', value: '3 s' }],
+        actions: [{ label: 'Again' }],
+      },
+      fork,
+    );
+    const person = shell(store);
+    expect((await person.hive('status')).out).toContain('1 message from agents that nobody has seen');
+    await person.as({ HIVE_AGENT: 'other' }).hive('outreach');
+    expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen' });
+    const { out } = await person.hive('outreach');
+    expect(out).toMatch(
+      /^\[fork\] Claude-fork1 · demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
+    );
+    expect(out).toContain(`  [Again] answered with: hive respond ${ask_id} LABEL\n  fork\n`);
+    expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
+    expect((await person.hive('status', '--json')).json()).toMatchObject({ unseen: 0 });
+    const { outreach } = (await person.hive('outreach', '--kind', 'card', '--json')).json();
+    expect(outreach).toMatchObject([{ outreach_id, status: 'shown' }]);
+    expect((await person.hive('outreach', '--kind', 'ping')).err).toContain('sent nothing unasked');
+  });
 
   test("a bus without a notification server is nobody, too; a program of the user's own is somebody", async () => {
     const bus = await startBareBus();
