@@ -45,7 +45,7 @@ It is a plist with :decision, :comment and :by; it may have come late."
 (defun hive-amend--line (prompt)
   "Return the line of PROMPT among the candidates."
   (format "%s: %s → %s%s"
-          (hive-text-line (plist-get prompt :agent) 24)
+          (hive-text-agent prompt 24)
           (hive-text-line (plist-get prompt :question) 60)
           (hive-text-line (plist-get (hive-amend--standing prompt) :decision) 40)
           (cond ((plist-get prompt :handed_at) "  (handed: too late)")

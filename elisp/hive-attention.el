@@ -8,11 +8,14 @@
 
 ;; What you wish of desktop notifications is kept in the store, for your
 ;; seat (this machine and user), so that it binds every process there: each
-;; Emacs, and the agents' own when none runs.  Options that are nil leave
-;; what stands in the store alone.  The mode line counts in any case.
+;; Emacs, and the agents' own when none runs.  An option that is not nil is
+;; written to the store when Emacs connects and when you change it; one that
+;; is nil leaves what is stored alone.  `hive config' shows and sets most of
+;; it from a shell.  The mode line counts in any case.
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-sidecar)
@@ -100,6 +103,90 @@ in the log."
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
+;;;; What background agents may show
+
+;; These hold at every seat of the store; `hive config' shows them all.
+
+(defconst hive-attention--stored '(const :tag "As it is kept in the store" nil)
+  "The choice of an option that leaves what is stored alone.")
+
+(defconst hive-attention--yes-no
+  `(choice ,hive-attention--stored (const :tag "Yes" t) (const :tag "No" no))
+  "The type of an option that is a yes or a no.")
+
+(defconst hive-attention--number
+  `(choice ,hive-attention--stored natnum)
+  "The type of an option that is a whole number.")
+
+(defcustom hive-allow-ping nil
+  "Whether background agents may show you pings and cards."
+  :type hive-attention--yes-no
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-report-policy nil
+  "When background agents owe a report before they stop.
+With `on_ping' they owe one after they showed you something, with
+`always' after every turn.  With `freely' and `remind' none is held
+back for one; with `blocked' they send none."
+  :type `(choice ,hive-attention--stored
+                 (const on_ping) (const always) (const freely) (const remind) (const blocked))
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-outputs-per-turn nil
+  "How many pings and cards a background agent may show in one turn.
+0 is no limit."
+  :type hive-attention--number
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-mind-busy nil
+  "Whether pings and cards are refused while you are busy.
+You are busy in quiet hours, while you are not to be disturbed, and
+shortly after you opened a question that you have not answered.
+Unless this is t they arrive, and in quiet times nothing announces
+them."
+  :type hive-attention--yes-no
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-budget-capacity nil
+  "How many pings and cards all background agents may show at once.
+One more comes back every `hive-budget-refill-minutes'."
+  :type hive-attention--number
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-budget-refill-minutes nil
+  "After how many minutes background agents may show one more."
+  :type hive-attention--number
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-hold-for-mentions nil
+  "Whether an agent is kept from stopping while it has urgent mentions."
+  :type hive-attention--yes-no
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defcustom hive-hold-for-answers nil
+  "Whether an agent is kept from stopping while it has unread answers."
+  :type hive-attention--yes-no
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
+(defconst hive-attention--outreach
+  '((hive-allow-ping . :allow_ping)
+    (hive-report-policy . :report_policy)
+    (hive-outputs-per-turn . :outputs_per_turn)
+    (hive-mind-busy . :mind_busy)
+    (hive-budget-capacity . :budget_capacity)
+    (hive-budget-refill-minutes . :budget_refill_minutes)
+    (hive-hold-for-mentions . :hold_for_mentions)
+    (hive-hold-for-answers . :hold_for_answers))
+  "The options about what background agents may show, and their fields.")
+
 (defvar hive-attention-functions nil
   "Called with the preferences that stand, whenever the sidecar tells them.")
 
@@ -108,6 +195,15 @@ in the log."
 (defun hive-attention--flag (value)
   "Return VALUE, t or `no', as JSON has it."
   (if (eq value 'no) :json-false t))
+
+(defun hive-attention--outreach ()
+  "Return what the options in `hive-attention--outreach' say, as JSON has it."
+  (cl-loop for (option . field) in hive-attention--outreach
+           for value = (symbol-value option)
+           when value
+           append (list field (cond ((memq value '(t no)) (hive-attention--flag value))
+                                    ((symbolp value) (symbol-name value))
+                                    (t value)))))
 
 (defun hive-attention--preferences ()
   "Return the preferences that the options name, as the wire wants them."
@@ -123,7 +219,9 @@ in the log."
     ,@(pcase hive-permission-rules
         ('none (list :permission_rules nil))
         ((pred consp) (list :permission_rules (vconcat hive-permission-rules))))
-    ,@(when hive-sound (list :sound (hive-attention--flag hive-sound)))))
+    ,@(when hive-sound (list :sound (hive-attention--flag hive-sound)))
+    ,@(let ((outreach (hive-attention--outreach)))
+        (when outreach (list :outreach outreach)))))
 
 (defun hive-attention-send ()
   "Tell the sidecar what the options say, if it is there.
@@ -144,6 +242,10 @@ It tells in turn what stands, the rest being from the store."
                              (hive-text-line (plist-get err :text) 200)))))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'desk/preferences_changed)) params)
+  "Take the preferences in PARAMS, which a shell or another Emacs has set."
+  (run-hook-with-args 'hive-attention-functions (plist-get params :preferences)))
 
 ;;;; Projects
 

@@ -7,7 +7,7 @@
 ;;; Commentary:
 
 ;; How a card of an agent looks in a buffer: a title in its colour, a text,
-;; names with values, and a button an action.  A button answers the question
+;; names with values, a button an action, and where its sender runs.  A button answers the question
 ;; that belongs to the card, like any other answer.  Text of agents is inert.
 
 ;;; Code:
@@ -32,6 +32,8 @@
   "The title of a card without a colour." :group 'hive)
 (defface hive-card-field '((t :inherit font-lock-keyword-face))
   "The name of a value on a card." :group 'hive)
+(defface hive-card-footer '((t :inherit (italic shadow)))
+  "Below a card: where its sender runs, unless that is the main session." :group 'hive)
 
 (defun hive-card--face (card)
   "Return the face of the title of CARD."
@@ -97,6 +99,8 @@
       (insert (hive-card--indented (plist-get card :description)) "\n"))
     (hive-card--insert-fields (plist-get card :fields))
     (hive-card--insert-actions card)
+    (when (hive-text-source card)
+      (insert "  " (propertize (hive-text-source card) 'face 'hive-card-footer) "\n"))
     (hive-wrap-like-lines beg (point))))
 
 (provide 'hive-card)

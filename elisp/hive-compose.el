@@ -122,7 +122,7 @@ An answer that is left half-typed becomes the draft."
                      'face 'warning)
        (concat " " (hive-permission-mark prompt)
                (if (hive-prompt-pending-p prompt) "To " "Late answer to ")
-               (hive-text-line (plist-get prompt :agent) 30) ": "
+               (hive-text-agent prompt 30) ": "
                (hive-text-line (plist-get prompt :question) 200)))
      t t)))
 

@@ -35,7 +35,7 @@
   "Return ENTRY as Org."
   (concat
    (format "* %s %s: %s\n" (hive-history-export-time (plist-get entry :at))
-           (hive-text-line (plist-get entry :agent) 40)
+           (hive-text-agent entry 40)
            (hive-text-line (plist-get entry :text) 60))
    ;; A colon before a line makes it literal: neither a heading nor a block.
    (hive-history-export--lines (plist-get entry :text) ": ") "\n"
@@ -50,7 +50,7 @@
   "Return ENTRY as Markdown."
   (concat
    (format "## %s `%s`\n\n" (hive-history-export-time (plist-get entry :at))
-           (replace-regexp-in-string "`" "'" (hive-text-line (plist-get entry :agent) 40)))
+           (replace-regexp-in-string "`" "'" (hive-text-agent entry 40)))
    ;; Four spaces make a line literal.
    (hive-history-export--lines (plist-get entry :text) "    ") "\n\n"
    (if (plist-get entry :decision)

@@ -71,7 +71,7 @@ was found into a file, as Org or Markdown.
   "Return the row of ENTRY."
   (list entry
         (vector (hive-history-export-time (plist-get entry :at))
-                (hive-text-line (plist-get entry :agent) 40)
+                (hive-text-agent entry 40)
                 (hive-text-line (plist-get entry :project) 30)
                 (if (equal (plist-get entry :kind) "message") "message"
                   (hive-text-line (plist-get entry :status) 9))
@@ -178,6 +178,7 @@ An empty QUERY shows all, newest first."
         (hive-history--show-message entry)
       ;; The rest of it is fetched; looking it up is not seeing it first.
       (hive-prompt-show (list :ask_id (plist-get entry :id) :agent (plist-get entry :agent)
+                              :source (plist-get entry :source)
                               :project (plist-get entry :project) :status (plist-get entry :status)
                               :question (plist-get entry :text) :created_at (plist-get entry :at)
                               :seen_at (plist-get entry :at))))))
@@ -192,7 +193,7 @@ An empty QUERY shows all, newest first."
         (setq bidi-paragraph-direction 'left-to-right)
         (erase-buffer)
         (insert (propertize (format "%s · %s · %s\n\n"
-                                    (hive-text-line (plist-get entry :agent) 40)
+                                    (hive-text-agent entry 40)
                                     (hive-text-line (plist-get entry :project) 40)
                                     (hive-history-export-time (plist-get entry :at)))
                             'face 'shadow)

@@ -40,7 +40,7 @@ Signal a `user-error' when no answer could fit them all."
     (list :ask_id (plist-get first :ask_id)
           :lead (hive-list-mark--lead questions)
           :question (mapconcat (lambda (prompt)
-                                 (concat (hive-text-line (plist-get prompt :agent) 20) ": "
+                                 (concat (hive-text-agent prompt 20) ": "
                                          (hive-text-line (plist-get prompt :question) 60)))
                                questions " · ")
           :options (vconcat common)

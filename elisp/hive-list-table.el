@@ -116,7 +116,9 @@ In this order, since the end of a long question is out of sight."
       (list (plist-get prompt :ask_id)
             (hive-list--columns
              (list (cell (hive-list--sign prompt))
-                   (cell (hive-text-line (plist-get prompt :agent) 30))
+                   (cell (if hive-list--few (hive-text-agent prompt 30)
+                           ;; Beside it is a column of sources.
+                           (hive-text-line (plist-get prompt :agent) 30)))
                    (cell (hive-text-line (plist-get prompt :source) 6))
                    (cell (hive-text-line (plist-get prompt :project) 30))
                    (cell (if (equal (plist-get prompt :kind) "permission") "perm" ""))

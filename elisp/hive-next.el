@@ -78,7 +78,7 @@
     (concat
      (propertize
       (format "%s%s  %s  %s%s\n" mark
-              (hive-text-line (plist-get prompt :agent) 40)
+              (hive-text-agent prompt 40)
               (hive-text-line (plist-get prompt :project) 30)
               (hive-text-age (plist-get prompt :created_at))
               (if (> left 0) (format "  (%d more)" left) ""))

@@ -7,8 +7,9 @@
 ;;; Commentary:
 
 ;; Pings, cards and reports, newest first.  A ping is also said in one line,
-;; a card is announced in one; a report is for another agent and only listed.
-;; What a rule held back is listed too, with the rule.
+;; a card is announced in one, and many of them in one together; a report is
+;; for another agent and only listed.  What a rule held back is listed too,
+;; with the rule.  What came while nobody was here is said when you are back.
 
 ;;; Code:
 
@@ -25,22 +26,52 @@
 (defconst hive-outreach--name "*hive outreach*" "The name of the buffer.")
 (defconst hive-outreach--page 50 "How many are fetched at once.")
 (defconst hive-outreach--pause 0.3 "Seconds in which changes are shown together.")
+(defconst hive-outreach--several 3 "More than so many that arrive together are said in one line.")
 
 (defvar-local hive-outreach--items nil "What is shown, newest first.")
 (defvar-local hive-outreach--cursor nil "Where older ones follow, or nil.")
 (defvar-local hive-outreach--kind nil "The only kind that is shown, or nil.")
 (defvar hive-outreach--timer nil "The timer of the next printing, or nil.")
+(defvar hive-outreach--arrived nil "What is to be said next, newest first.")
+(defvar hive-outreach--say-timer nil "The timer that will say it, or nil.")
 
 ;;;; What arrives
 
+(defun hive-outreach--key ()
+  "Return the key of `hive-outreach'."
+  (substitute-command-keys "\\[hive-outreach]"))
+
+(defun hive-outreach--line (item &optional short)
+  "Return a line about ITEM, without a key if SHORT."
+  (if (equal (plist-get item :kind) "ping")
+      (format "%s: %s" (hive-text-agent item 40)
+              (hive-text-line (plist-get item :message) (if short 100 500)))
+    (format "%s sends a card: %s%s" (hive-text-agent item 40)
+            (hive-text-line (plist-get item :title) 100)
+            (if short "" (concat "  " (hive-outreach--key))))))
+
 (defun hive-outreach--say (item)
-  "Say ITEM in one line, if it is for the human."
-  (pcase (plist-get item :kind)
-    ("ping" (hive-notify-say "%s: %s" (hive-text-agent item 40)
-                             (hive-text-line (plist-get item :message) 500)))
-    ("card" (hive-notify-say "%s sends a card: %s  %s" (hive-text-agent item 40)
-                             (hive-text-line (plist-get item :title) 100)
-                             (substitute-command-keys "\\[hive-outreach]")))))
+  "Say ITEM soon, together with what arrives meanwhile, if it is for the human."
+  (when (member (plist-get item :kind) '("ping" "card"))
+    (push item hive-outreach--arrived)
+    (unless hive-outreach--say-timer
+      (setq hive-outreach--say-timer
+            (run-at-time hive-outreach--pause nil
+                         (lambda ()
+                           (setq hive-outreach--say-timer nil)
+                           (hive-work-guarded #'hive-outreach--say-arrived)))))))
+
+(defun hive-outreach--say-arrived ()
+  "Say what arrived: each in a line of its own, or many in one line."
+  (let* ((items (reverse hive-outreach--arrived))
+         (away (if (cl-some (lambda (item) (equal (plist-get item :status) "unseen")) items)
+                   "While you were away: " "")))
+    (setq hive-outreach--arrived nil)
+    (if (length> items hive-outreach--several)
+        (hive-notify-say "%s%d messages from agents, the last %s  %s" away (length items)
+                         (hive-outreach--line (car (last items)) t) (hive-outreach--key))
+      (dolist (item items)
+        (hive-notify-say "%s%s" away (hive-outreach--line item))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
   "Take ITEM, which an agent has sent."

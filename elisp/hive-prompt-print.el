@@ -145,8 +145,7 @@
              (string-join
               (delq nil
                     (list (hive-text-line (plist-get prompt :agent) 40)
-                          (unless (equal (plist-get prompt :source) "main")
-                            (hive-text-line (plist-get prompt :source) 6))
+                          (hive-text-source prompt)
                           (hive-text-line (plist-get prompt :project) 40)
                           (hive-text-line (plist-get prompt :kind) 20)
                           (hive-text-line (plist-get prompt :urgency) 20)

@@ -17,6 +17,7 @@
 (require 'hive-attention)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-rpc)
 (require 'hive-text)
 (require 'hive-waiting)
 
@@ -146,7 +147,9 @@ meanwhile is told of in one line at the end."
 
 (defun hive-quiet--held-p (item)
   "Return non-nil if nobody is to be told of ITEM, a plist, when it arrives."
+  ;; A question has an urgency; a ping or card is critical or is not.
   (and (not (equal (plist-get item :urgency) "critical"))
+       (not (hive-rpc-true-p item :critical))
        (or (hive-quiet-text)
            (member (plist-get item :project) hive-quiet--muted)
            (member (plist-get item :project_dir) hive-quiet--muted))))

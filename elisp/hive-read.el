@@ -51,7 +51,7 @@ LINE is a function that returns the line of one, which another may share."
 
 (defun hive-read--line (prompt)
   "Return the line of PROMPT among those that wait."
-  (concat (hive-text-line (plist-get prompt :agent) 30) ": "
+  (concat (hive-text-agent prompt 30) ": "
           (hive-text-line (plist-get prompt :question) 100)))
 
 (defun hive-read-prompt (waiting)
@@ -86,7 +86,7 @@ AFFIX is the affixation function."
 (defun hive-read-prompt-line (prompt &optional what)
   "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses.
 It begins with the :lead of PROMPT, if it has one, instead of who asks."
-  (let ((agent (hive-text-line (plist-get prompt :agent) 30)))
+  (let ((agent (hive-text-agent prompt 30)))
     (concat (hive-permission-mark prompt)
             (cond ((plist-get prompt :lead))
                   ((member (plist-get prompt :status) '("expired" "cancelled"))

@@ -78,11 +78,19 @@ Runs of white space become one space."
         (truncate-string-to-width line width nil nil "…")
       line)))
 
+(defun hive-text-source (thing)
+  "Return how the source of THING is labelled: bg, fork, or nil for main.
+Whatever shows a source asks this function, as `sourceLabel' is the
+only one of the sidecar."
+  (let ((source (plist-get thing :source)))
+    (unless (member source '(nil "main")) (hive-text-line source 6))))
+
 (defun hive-text-agent (thing &optional width)
   "Return the name of the agent of THING, at most WIDTH columns wide.
-One in the background is labelled so, wherever it is named."
-  (concat (if (equal (plist-get thing :source) "bg") "[bg] " "")
-          (hive-text-line (plist-get thing :agent) width)))
+The label of `hive-text-source' comes before it."
+  (let ((source (hive-text-source thing)))
+    (concat (if source (format "[%s] " source) "")
+            (hive-text-line (plist-get thing :agent) width))))
 
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.

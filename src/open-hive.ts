@@ -176,13 +176,13 @@ async function examine(
 /** Loaded with the first popup: a hook or a short command never pays for it. */
 function lazyNotifier(env: Readonly<Record<string, string | undefined>>, log: Logger): Notifier {
   let loading: Promise<Notifier> | null = null;
+  const load = (): Promise<Notifier> =>
+    (loading ??= import('./infrastructure/desktop/notifier.ts').then((desktop) =>
+      desktop.createDesktopNotifier({ env, log }),
+    ));
   return {
-    async show(popup) {
-      loading ??= import('./infrastructure/desktop/notifier.ts').then((desktop) =>
-        desktop.createDesktopNotifier({ env, log }),
-      );
-      return (await loading).show(popup);
-    },
+    reachable: async (command) => (await load()).reachable(command),
+    show: async (popup) => (await load()).show(popup),
     close: async () => (await loading)?.close(),
   };
 }

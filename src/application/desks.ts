@@ -4,6 +4,7 @@ import { type PreferenceChanges, type Preferences, preferencesFrom } from '../do
 import { releaseAll } from './claims.ts';
 import { noteHuman } from './humans.ts';
 import type { Ids, Logger, Store } from './ports.ts';
+import { storePreferences } from './settings.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
@@ -16,7 +17,7 @@ export interface DeskService {
   }): Promise<OpenDesk>;
   online(): Promise<Desk[]>;
   preferences(seat: string): Promise<Preferences>;
-  /** Merges into what stands; a null goes back to the default. Returns what stands then. */
+  /** What Emacs sets: merged into what is stored; a null goes back to the default. Returns what then holds. */
   setPreferences(seat: string, changes: PreferenceChanges): Promise<Preferences>;
 }
 
@@ -105,14 +106,6 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
     preferences: (seat) => store.read(async (tx) => preferencesFrom(await tx.desks.preferences(seat))),
 
     setPreferences: (seat, changes) =>
-      store.write(async (tx) => {
-        const merged = Object.fromEntries(
-          Object.entries({ ...(await tx.desks.preferences(seat)), ...changes }).filter(
-            ([, value]) => value !== null && value !== undefined,
-          ),
-        );
-        await tx.desks.setPreferences(seat, merged, tx.now);
-        return preferencesFrom(merged);
-      }),
+      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs'))),
   };
 }

@@ -1,4 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import { createAudience } from './audience.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { type ClaimService, createClaims } from './claims.ts';
 import { startCodexAnswers } from './codex-answers.ts';
@@ -33,6 +34,7 @@ import type {
 import { createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
+import { createSettings, type SettingsService } from './settings.ts';
 import type { Place } from './station.ts';
 import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';
@@ -54,6 +56,7 @@ export interface Hive {
   readonly interrupts: InterruptService;
   readonly desks: DeskService;
   readonly outreach: OutreachService;
+  readonly settings: SettingsService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
   readonly loops: LoopService;
@@ -128,12 +131,16 @@ export function createHive(parts: HiveParts): Hive {
   const retention = createRetention(store);
   const wakes = createWakes({ store, feed, ids });
   let stopExpiry: (() => void) | null = null;
-  const popups = new Set<() => Promise<void>>();
+  const popups = new Map<() => Promise<void>, PopupParty>();
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopCodexAnswers: (() => Promise<void>) | null = null;
   const sessions = createSessions(store, processes);
-  const outreach = createOutreach(store, ids);
+  const outreach = createOutreach(
+    store,
+    ids,
+    createAudience({ store, notifier }, () => popups.values()),
+  );
   return {
     store_id: store.store_id,
     store,
@@ -146,6 +153,7 @@ export function createHive(parts: HiveParts): Hive {
     delivery,
     sessions,
     outreach,
+    settings: createSettings(store),
     turns: createTurns(store, ids),
     interrupts,
     desks: createDesks(store, ids, log),
@@ -180,14 +188,14 @@ export function createHive(parts: HiveParts): Hive {
         await stopMentions();
         await stopPrompts();
       };
-      popups.add(stop);
+      popups.set(stop, party);
       return async () => {
         if (popups.delete(stop)) await stop();
       };
     },
     async close() {
       stopExpiry?.();
-      await Promise.all([...popups].map((stop) => stop()));
+      await Promise.all([...popups.keys()].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();
       await stopCodexAnswers?.();

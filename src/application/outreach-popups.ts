@@ -11,10 +11,15 @@ import type { Store } from './ports.ts';
 
 const SENT: Announced<Outreach> = {
   arrived: ({ type, subject, data }) =>
-    type === 'outreach/sent' && data['kind'] !== 'report' && data['ask_id'] === null ? subject : null,
+    (type === 'outreach/sent' || type === 'outreach/unseen') &&
+    data['kind'] !== 'report' &&
+    data['ask_id'] === null
+      ? subject
+      : null,
   async find(tx, outreach_id) {
     const item = await tx.outreach.get(outreach_id);
-    return item?.status === 'sent' || item?.status === 'shown' ? item : undefined;
+    const waits = item?.status === 'sent' || item?.status === 'shown' || item?.status === 'unseen';
+    return waits ? item : undefined;
   },
   idOf: (item) => item.outreach_id,
   verdict: isOutreachShown,
@@ -26,7 +31,7 @@ const SENT: Announced<Outreach> = {
       return;
     }
     // With a desk open Emacs shows it; with none this was the only way.
-    if (alone) await settleOutreach(tx, outreach_id, { status: became.outcome, reason: became.reason });
+    if (alone) await settleOutreach(tx, outreach_id, { status: 'unseen', reason: became.reason });
   },
 };
 
@@ -70,7 +75,7 @@ function settleCards(
 
 async function settleCard(store: Store, ask_id: string): Promise<void> {
   const card = await store.read((tx) => tx.outreach.byPrompt(ask_id));
-  if (card?.status !== 'sent') return;
+  if (card?.status !== 'sent' && card?.status !== 'unseen') return;
   const where = { status: 'shown', shown_via: 'notification' } as const;
   await store.write((tx) => settleOutreach(tx, card.outreach_id, where));
 }

@@ -1,8 +1,10 @@
 /** What the services, hooks and popups of outreach all do inside a transaction of theirs. */
 import { type Bucket, fullBucket, giveBack, SHARED_BUCKET } from '../domain/budget.ts';
+import { EVERY_SEAT } from '../domain/desks.ts';
 import type { EventType } from '../domain/events.ts';
 import type { Outreach } from '../domain/outreach.ts';
 import {
+  applyOutreachChanges,
   budgetSize,
   type OutreachOverrides,
   type OutreachSettings,
@@ -13,15 +15,8 @@ import { owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
 
-/** The seat under which the wishes lie that hold at every seat. */
-const EVERYWHERE = '*';
-
 export async function settingsEverywhere(tx: ReadTx): Promise<OutreachOverrides> {
-  return (await tx.desks.preferences(EVERYWHERE)) as OutreachOverrides;
-}
-
-export async function putSettingsEverywhere(tx: WriteTx, settings: OutreachOverrides): Promise<void> {
-  await tx.desks.setPreferences(EVERYWHERE, { ...settings }, tx.now);
+  return applyOutreachChanges({}, await tx.desks.preferences(EVERY_SEAT));
 }
 
 /** What holds for a session. */
@@ -40,19 +35,24 @@ export async function bucketOf(tx: ReadTx, session: Session, settings: OutreachS
 /** Where a ping or card went in the end. */
 export type Whereto =
   | { status: 'shown'; shown_via: NonNullable<Outreach['shown_via']> }
-  | { status: 'failed' | 'suppressed'; reason: string };
+  /** Nobody could be shown it: it is kept. */
+  | { status: 'unseen'; reason: string };
 
-/** Settles a ping or card that is on its way; what was not shown is not charged. The first to settle it has it. */
+/**
+ * Settles a ping or card that is on its way; what was not shown is not charged. The first to settle it has it, but what
+ * was unseen can still be shown.
+ */
 export async function settleOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
   const item = await tx.outreach.get(outreach_id);
-  if (item === undefined || item.kind === 'report' || item.status !== 'sent') return false;
+  if (item === undefined || item.kind === 'report') return false;
+  if (item.status !== 'sent' && !(item.status === 'unseen' && where.status === 'shown')) return false;
   if (where.status === 'shown') {
     await record(tx, 'outreach/shown', { ...item, ...where, shown_at: tx.now }, { via: where.shown_via });
     return true;
   }
   if (item.charged !== null) await refund(tx, item, item.charged);
   const { reason } = where;
-  await record(tx, `outreach/${where.status}`, { ...item, ...where, charged: null }, { reason });
+  await record(tx, 'outreach/unseen', { ...item, ...where, charged: null }, { reason });
   return true;
 }
 
@@ -67,12 +67,12 @@ async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Prom
 /** So long somebody has to show what was sent. */
 export const SHOW_WITHIN_MS = 60_000;
 
-/** What nobody has shown in time has failed, whoever was to show it: its process is gone, or there is no screen. */
+/** What nobody has shown in time is unseen, whoever was to show it: its process is gone, or there is no screen. */
 export async function settleUnshown(tx: WriteTx): Promise<number> {
   const before = new Date(Date.parse(tx.now) - SHOW_WITHIN_MS).toISOString();
   const unshown = await tx.outreach.unshown(before);
   for (const { outreach_id } of unshown)
-    await settleOutreach(tx, outreach_id, { status: 'failed', reason: 'Nobody was there to show it.' });
+    await settleOutreach(tx, outreach_id, { status: 'unseen', reason: 'nobody_there' });
   return unshown.length;
 }
 

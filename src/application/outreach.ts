@@ -3,6 +3,7 @@
  * charged, and the row is written together, so that of many processes one gets the last token. Showing is
  * another's: the sidecar tells Emacs, popups tell the desktop, and the first of them settles it.
  */
+import { EVERY_SEAT } from '../domain/desks.ts';
 import { HiveError } from '../domain/errors.ts';
 import {
   type CardRequest,
@@ -16,7 +17,6 @@ import {
   type Sender,
 } from '../domain/outreach.ts';
 import {
-  applyOutreachChanges,
   askRules,
   type Busy,
   humanBusy,
@@ -32,9 +32,9 @@ import { momentOf, preferencesFrom } from '../domain/preferences.ts';
 import { createPrompt } from '../domain/prompt-asking.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard } from '../domain/stop-guard.ts';
+import type { Audience } from './audience.ts';
 import {
   bucketOf,
-  putSettingsEverywhere,
   settingsEverywhere,
   settingsOf,
   settleOutreach,
@@ -44,6 +44,7 @@ import {
 } from './outreach-records.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompt-records.ts';
+import { storePreferences } from './settings.ts';
 
 export interface Reported {
   item: Outreach;
@@ -62,16 +63,18 @@ export interface OutreachService {
   report(request: ReportRequest, session: Session): Promise<Reported>;
   get(outreach_id: string): Promise<Outreach | undefined>;
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
+  /** The oldest pings and cards that are kept for a human who was away. */
+  unseen(limit: number): Promise<Outreach[]>;
   /** Where a ping or card went; false when that was settled before. */
   settle(outreach_id: string, where: Whereto): Promise<boolean>;
-  /** What nobody has shown in time has failed. Returns how many. */
+  /** What nobody has shown in time is unseen. Returns how many. */
   settleUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
-  /** What is left out stays, null goes back to the default. */
+  /** What Emacs sets: what is left out stays, null goes back to the default. */
   setSettings(changes: OutreachChanges): Promise<OutreachSettings>;
 }
 
-export function createOutreach(store: Store, ids: Ids): OutreachService {
+export function createOutreach(store: Store, ids: Ids, audience: Audience): OutreachService {
   /** Puts what an agent wants shown before the rules. A suppressed one is kept, too: the refusal is no exception inside. */
   async function show(
     given: Session,
@@ -79,6 +82,8 @@ export function createOutreach(store: Store, ids: Ids): OutreachService {
     kind: 'ping' | 'card',
     create: (sender: Sender, own: { outreach_id: string; number: number }, now: string) => Outreach,
   ): Promise<Outreach> {
+    const { project, project_dir } = given;
+    const missing = await audience({ critical, project, project_dir });
     const { item, refusal } = await store.write(
       async (tx): Promise<{ item: Outreach; refusal: Refusal | null }> => {
         const session = await current(tx, given);
@@ -92,6 +97,8 @@ export function createOutreach(store: Store, ids: Ids): OutreachService {
         );
         const settings = await settingsOf(tx, session);
         const bucket = await bucketOf(tx, session, settings);
+        // A desk that was opened since shows it.
+        const absence = (await tx.desks.online(tx.now)).length > 0 ? null : missing;
         const opinion = askRules({
           kind,
           source: session.source,
@@ -101,6 +108,8 @@ export function createOutreach(store: Store, ids: Ids): OutreachService {
           turn_known: sender.turn_id !== null,
           busy: settings.mind_busy ? await busyHuman(tx) : null,
           bucket,
+          absence,
+          unseen: absence === null ? 0 : await tx.outreach.countUnseen(),
           now: tx.now,
         });
         if (opinion.refusal !== null) {
@@ -112,9 +121,14 @@ export function createOutreach(store: Store, ids: Ids): OutreachService {
         }
         if (opinion.bucket !== null) await tx.outreach.putBucket(opinion.bucket);
         const charged = opinion.bucket === null || critical ? null : opinion.bucket.name;
-        const sent: Outreach = { ...made, charged, ask_id: await askWith(tx, made) };
+        const sent: Outreach = {
+          ...made,
+          ...(absence === null ? {} : { status: 'unseen' as const, reason: absence }),
+          charged,
+          ask_id: await askWith(tx, made),
+        };
         await tx.outreach.insert(sent);
-        await tell(tx, 'outreach/sent', sent, { ask_id: sent.ask_id });
+        await tell(tx, absence === null ? 'outreach/sent' : 'outreach/unseen', sent, { ask_id: sent.ask_id });
         return { item: sent, refusal: null };
       },
     );
@@ -179,14 +193,15 @@ export function createOutreach(store: Store, ids: Ids): OutreachService {
     list: (filter) => store.read((tx) => tx.outreach.list(filter)),
     settle: (outreach_id, where) => store.write((tx) => settleOutreach(tx, outreach_id, where)),
 
+    unseen: (limit) => store.read((tx) => tx.outreach.unseen(limit)),
+
     settleUnshown: () => store.write(settleUnshown),
 
     settings: () => store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
     setSettings: (changes) =>
       store.write(async (tx) => {
-        const settings = applyOutreachChanges(await settingsEverywhere(tx), changes);
-        await putSettingsEverywhere(tx, settings);
-        return outreachSettings(settings, {});
+        await storePreferences(tx, EVERY_SEAT, changes, 'emacs');
+        return outreachSettings(await settingsEverywhere(tx), {});
       }),
   };
 }

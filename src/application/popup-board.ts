@@ -66,12 +66,12 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
   /** Puts a popup on the screen; it can be taken down from now on. `failure` says why it could not be put there. */
   async function put(
     prompts: readonly Prompt[],
-    make: (preferences: Preferences) => Popup,
+    make: (preferences: Preferences) => Popup | Promise<Popup>,
   ): Promise<{ card: Card; failure: string | null }> {
     let popup: Popup | undefined;
-    const shown = readPreferences().then((preferences) => {
+    const shown = readPreferences().then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
-      popup = make(preferences);
+      popup = await make(preferences);
       return notifier.show(popup);
     });
     const card: Card = { waiting: new Map(prompts.map((prompt) => [prompt.ask_id, prompt])), shown };
@@ -96,8 +96,12 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
     );
   }
 
+  /** A prompt whose options are the buttons of a card shows that card. */
+  const popupOf = async (prompt: Prompt, wishes: Preferences): Promise<Popup> =>
+    promptPopup(prompt, wishes, open !== null, await store.read((tx) => tx.outreach.byPrompt(prompt.ask_id)));
+
   async function showOne(prompt: Prompt): Promise<void> {
-    const { card, failure } = await put([prompt], (wishes) => promptPopup(prompt, wishes, open !== null));
+    const { card, failure } = await put([prompt], (wishes) => popupOf(prompt, wishes));
     const recorded = await record([prompt], failure === null ? 'sent' : 'failed', failure);
     // Meanwhile a storm has taken it up, here or elsewhere: that is its popup.
     if (recorded === 0) remove(card);
@@ -127,9 +131,7 @@ export function createPopupBoard(parts: PopupParts, party: PopupParty, record: R
     if (first === undefined || unshown.length === 0) return;
     clear(waits);
     const { failure } = await put(pending, (wishes) =>
-      pending.length === 1
-        ? promptPopup(first, wishes, open !== null)
-        : stormPopup(pending, wishes, open !== null),
+      pending.length === 1 ? popupOf(first, wishes) : stormPopup(pending, wishes, open !== null),
     );
     const count = pending.length;
     if (failure === null) await record(unshown, 'sent', null, { count });

@@ -1,6 +1,6 @@
 /**
  * The sweep: what nobody is left to say. Sessions whose process is gone end, with all that follows from it,
- * and what was sent and never shown has failed.
+ * and what was sent and never shown is unseen.
  */
 import type { OutreachService } from './outreach.ts';
 import type { Logger } from './ports.ts';

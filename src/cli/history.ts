@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HistoryEntry } from '../domain/history.ts';
+import { sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { moment, parseDuration } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -54,16 +55,20 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
   return EXIT.done;
 }
 
-function toRow({ at, agent, project, text, decision, status }: HistoryEntry): string[] {
+/** The author, labelled as everywhere. */
+function author({ agent, source }: HistoryEntry): string {
+  return `${source === null ? '' : sourcePrefix(source)}${agent}`;
+}
+
+function toRow(entry: HistoryEntry): string[] {
+  const { at, project, text, decision, status } = entry;
   const outcome = decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}`;
-  return [moment(at), agent, project ?? '', excerpt(text, 80), outcome];
+  return [moment(at), author(entry), project ?? '', excerpt(text, 80), outcome];
 }
 
 /** One entry as a section; text of agents is quoted, so that none of it reads as a heading or a drawer. */
-function toSection(
-  { at, agent, kind, text, decision, by, status }: HistoryEntry,
-  format: 'org' | 'markdown',
-): string {
+function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
+  const { at, kind, text, decision, by, status } = entry;
   const heading = format === 'org' ? '*' : '##';
   const quote = format === 'org' ? ': ' : '> ';
   const quoted = (body: string): string =>
@@ -73,7 +78,7 @@ function toSection(
       .join('\n');
   const outcome =
     decision === null ? (kind === 'prompt' ? `(${status})` : '') : `${by} answered:\n\n${quoted(decision)}`;
-  return [`${heading} ${moment(at)} ${agent}`, quoted(text), outcome, '']
+  return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');
 }

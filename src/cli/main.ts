@@ -22,12 +22,17 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
   messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
   mentions: ['Show mentions and deal with them', async () => (await import('./mentions.ts')).defineMentions],
+  outreach: [
+    'Show the pings, cards and reports of agents',
+    async () => (await import('./outreach.ts')).defineOutreach,
+  ],
   sessions: ['Show who is here', async () => (await import('./sessions.ts')).defineSessions],
   interrupt: [
     'Stop an agent, and wait until it has stopped',
     async () => (await import('./interrupt.ts')).defineInterrupt,
   ],
   status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
+  config: ['Show and set what Hive shows you', async () => (await import('./config.ts')).defineConfig],
   doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
   history: [
     'Search everything asked, answered and posted',

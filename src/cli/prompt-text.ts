@@ -1,5 +1,6 @@
 /** Prompts on a terminal: one in full, many as rows; and the JSON that every command prints of them. */
 import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
+import { sourcePrefix } from '../domain/sources.ts';
 import { age } from './duration.ts';
 import { print, printRows } from './output.ts';
 
@@ -62,7 +63,7 @@ export function showPrompts(prompts: readonly Prompt[]): void {
       age(prompt.created_at),
       prompt.kind === 'permission' ? `${prompt.urgency}!` : prompt.urgency,
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is at it)`}`,
-      prompt.agent,
+      `${sourcePrefix(prompt.source)}${prompt.agent}`,
       prompt.project,
       prompt.question,
     ]),

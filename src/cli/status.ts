@@ -12,10 +12,14 @@ export function defineStatus(command: Command): void {
     .action((options: Format) => withHive(options, (hive) => status(hive, options)));
 }
 
+/** Counting ends here. */
+const MAX_UNSEEN = 1_000;
+
 async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   await hive.prompts.expireDue();
-  const [counts, sessions, desks, humans, teams] = await Promise.all([
+  const [counts, unseen, sessions, desks, humans, teams] = await Promise.all([
     hive.store.read((tx) => tx.prompts.countByUrgency()),
+    hive.outreach.unseen(MAX_UNSEEN).then(({ length }) => length),
     hive.sessions.list({ state: 'alive' }),
     hive.desks.online(),
     hive.humans.presence(),
@@ -23,12 +27,22 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   ]);
   const total = counts.critical + counts.normal + counts.low;
   if (json === true) {
-    printJson({ store_id: hive.store_id, pending: { total, ...counts }, sessions, desks, humans, teams });
+    printJson({
+      store_id: hive.store_id,
+      pending: { total, ...counts },
+      unseen,
+      sessions,
+      desks,
+      humans,
+      teams,
+    });
     return EXIT.done;
   }
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
   const detail = kinds.map(([urgency, count]) => `${count} ${urgency}`).join(', ');
   print(`${total} pending${total === 0 ? '' : ` (${detail})`}`);
+  if (unseen > 0)
+    print(`${count(unseen, 'message')} from agents that nobody has seen: hive outreach shows them`);
   print(`${count(sessions.length, 'session')}, ${count(desks.length, 'desk')} online`);
   printRows(
     [

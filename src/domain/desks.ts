@@ -15,6 +15,9 @@ export interface Desk {
   lease_until: string;
 }
 
+/** Stands for every seat of a store where preferences are stored by seat. */
+export const EVERY_SEAT = '*';
+
 /** A crashed desk counts as online no longer than this. */
 export const DESK_LEASE_MS = 15_000;
 /** How often a living desk renews its lease; heartbeats append no event and ring no bell. */

@@ -43,7 +43,7 @@ export type EventType =
   | 'outreach/sent'
   | 'outreach/shown'
   | 'outreach/suppressed'
-  | 'outreach/failed'
+  | 'outreach/unseen'
   | 'outreach/handed'
   | 'outreach/delivered'
   | 'stop/held'
@@ -53,7 +53,8 @@ export type EventType =
   | 'loop/muted'
   | 'desk/opened'
   | 'desk/closed'
-  | 'desk/notice';
+  | 'desk/notice'
+  | 'desk/preferences_changed';
 
 /** What is known before the store gives it a place in the log. */
 export interface NewEvent {

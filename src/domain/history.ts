@@ -1,4 +1,6 @@
 /** History: everything that was asked, answered and posted, as one line of entries, newest first. */
+import type { Source } from './sources.ts';
+
 export interface HistoryEntry {
   kind: 'prompt' | 'message';
   /** An ask_id or a message_id. */
@@ -6,6 +8,8 @@ export interface HistoryEntry {
   at: string;
   /** Who asked or wrote. */
   agent: string;
+  /** Where the author ran; null for the human, and for a session that is no longer known. */
+  source: Source | null;
   project: string | null;
   /** The question or the body. */
   text: string;

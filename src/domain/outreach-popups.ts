@@ -1,8 +1,8 @@
 /** How pings and cards look on the desktop, and whether they do. Pure; the human's wishes are those for prompts. */
-import { cardText, type Outreach } from './outreach.ts';
+import { cardPopupText, type Outreach } from './outreach.ts';
 import { decide, type Popup, type Verdict } from './popups.ts';
 import type { Moment, Preferences } from './preferences.ts';
-import { sourceFooter, sourcePrefix } from './sources.ts';
+import { sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 
 const TITLE_LENGTH = 120;
@@ -11,7 +11,7 @@ const BODY_LENGTH = 500;
 const NAMED = 3;
 
 export function isOutreachShown(
-  item: Outreach,
+  item: Pick<Outreach, 'critical' | 'project' | 'project_dir'>,
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
@@ -25,18 +25,13 @@ export function isOutreachShown(
   );
 }
 
-/** One ping or card. A background agent's begins with `[bg] `; a card carries its footer. */
+/** One ping or card. The label comes before the name; a card carries it as its footer, too. */
 export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
-  const { kind, source, agent, project, message, title } = item;
-  const footer = kind === 'card' ? sourceFooter(source) : null;
-  const lines = kind === 'card' ? [title, cardText(item), footer] : [message];
-  const body = lines
-    .filter((line) => line !== null && line !== '')
-    .map((line) => excerpt(line ?? '', BODY_LENGTH));
+  const { kind, source, agent, project, message } = item;
   return {
     kind: 'outreach',
     title: excerpt(`${sourcePrefix(source)}${agent} · ${project}`, TITLE_LENGTH),
-    body: body.join('\n'),
+    body: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
     urgency: item.critical ? 'critical' : 'normal',
     buttons: [],
     openable: false,

@@ -4,12 +4,16 @@
  */
 import { type Bucket, type BudgetSize, nextTokenAt, takeToken } from './budget.ts';
 import { HiveError } from './errors.ts';
-import type { OutreachKind } from './outreach.ts';
+import type { Outreach, OutreachKind } from './outreach.ts';
+import type { SuppressReason } from './popups.ts';
 import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import type { Source } from './sources.ts';
 
 /** In the order in which they are asked; `critical` passes all but the first. */
-export type OutreachRule = 'allow_ping' | 'one_a_turn' | 'human_busy' | 'budget';
+export type OutreachRule = 'allow_ping' | 'outputs_per_turn' | 'human_busy' | 'budget';
+
+/** Why nobody can be shown anything now: no desk and no desktop, or no desk and a human who wants no popups now. */
+export type Absence = 'nobody_there' | SuppressReason;
 
 /**
  * `on_ping`: visible output that is not reported yet holds the Stop. `always`: every turn owes a report.
@@ -34,13 +38,17 @@ export interface OutreachSettings {
   hold_for_answers: boolean;
 }
 
+/**
+ * The defaults ration a runaway loop, not work: the bucket holds more than every recorded session together sends when
+ * each pings after every step and at every end of a turn (test/unit/outreach-budget.test.ts).
+ */
 export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = {
   allow_ping: true,
   report_policy: 'on_ping',
-  outputs_per_turn: 1,
-  mind_busy: true,
-  budget_capacity: 5,
-  budget_refill_minutes: 90,
+  outputs_per_turn: 0,
+  mind_busy: false,
+  budget_capacity: 120,
+  budget_refill_minutes: 1,
   hold_for_mentions: true,
   hold_for_answers: true,
 };
@@ -126,6 +134,10 @@ export interface RuleState {
   turn_known: boolean;
   busy: Busy | null;
   bucket: Bucket;
+  /** Why nobody would be shown it now: then it costs nothing. Null when somebody would. */
+  absence: Absence | null;
+  /** What of background sessions is kept already for a human who is away. */
+  unseen: number;
   now: string;
 }
 
@@ -141,7 +153,7 @@ export type RuleOpinion = { refusal: Refusal } | { refusal: null; bucket: Bucket
 
 /** The rules for what a background session shows; what others show is free. */
 export function askRules(state: RuleState): RuleOpinion {
-  const { kind, source, critical, settings, outputs, busy, bucket, now } = state;
+  const { kind, source, critical, settings, outputs, busy, bucket, absence, unseen, now } = state;
   if (source !== 'bg') return { refusal: null, bucket: null };
   const refuse = (rule: OutreachRule, why: string, passes: string, passes_at: string | null = null) => ({
     refusal: {
@@ -162,7 +174,7 @@ export function askRules(state: RuleState): RuleOpinion {
     const many =
       settings.outputs_per_turn === 1 ? 'one visible output' : `${settings.outputs_per_turn} visible outputs`;
     return refuse(
-      'one_a_turn',
+      'outputs_per_turn',
       `this turn has had its ${many}; pings and cards share it.`,
       state.turn_known ? 'It passes with your next turn.' : 'It passes after your next report.',
     );
@@ -176,15 +188,28 @@ export function askRules(state: RuleState): RuleOpinion {
     );
   }
   const size = budgetSize(settings);
+  if (absence !== null) {
+    // What nobody sees costs nothing; as much as the bucket holds is kept for when they are back.
+    if (unseen < size.capacity) return { refusal: null, bucket: null };
+    return refuse(
+      'budget',
+      `nobody is there to see it, and ${unseen} pings and cards are kept for your human already.`,
+      'It passes when they are back.',
+    );
+  }
   const charged = takeToken(bucket, size, now);
   if (charged !== null) return { refusal: null, bucket: charged };
   const at = nextTokenAt(bucket, size, now);
   return refuse(
     'budget',
-    `the ${size.capacity} pings and cards that background sessions may show are used up; one comes back each ${settings.budget_refill_minutes} minutes.`,
+    `the ${size.capacity} pings and cards that background sessions may show are used up; one comes back ${every(settings.budget_refill_minutes)}.`,
     at === null ? 'It passes when your human grants some.' : `It passes at ${at}.`,
     at,
   );
+}
+
+function every(minutes: number): string {
+  return minutes === 1 ? 'every minute' : `every ${minutes} minutes`;
 }
 
 const BUSY_WORDS: Readonly<Record<Busy['reason'], string>> = {
@@ -220,4 +245,27 @@ export const REPORTS_BLOCKED =
 
 export function outreachRefused(sentence: string, details: Record<string, unknown> = {}): HiveError {
   return new HiveError('outreach_refused', sentence, details);
+}
+
+const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
+  nobody_there: 'no Emacs is open and no desktop can be reached',
+  low_urgency: 'no Emacs is open',
+  notify_never: 'no Emacs is open, and they want no popups',
+  focused: 'no Emacs is open',
+  muted_project: 'no Emacs is open, and they muted this project',
+  do_not_disturb: 'no Emacs is open, and they are not to be disturbed now',
+  quiet_hours: 'no Emacs is open, and these are their quiet hours',
+  settled: 'no Emacs is open',
+};
+
+/** What an agent is told whose ping or card nobody sees. */
+export function unseenSentence({
+  kind,
+  source,
+  reason,
+}: Pick<Outreach, 'kind' | 'source' | 'reason'>): string {
+  const why = Object.entries(ABSENCE_WORDS).find(([absence]) => absence === reason)?.[1];
+  // Others pay nothing and owe nothing in any case.
+  const free = source === 'bg' ? ' It cost nothing, and you owe no report for it.' : '';
+  return `Nobody is there to see this ${kind}${why === undefined ? '' : `: ${why}`}. It is kept, and your human sees it when they are back.${free}`;
 }

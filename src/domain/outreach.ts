@@ -3,17 +3,20 @@
  * report a message for the session that stands behind a background one. Pure: shapes and bounds; who may send
  * what and when, outreach-rules.ts says.
  *
- *     ping, card    sent ──▶ shown | failed,  or suppressed (by a rule)
+ *     ping, card    sent ──▶ shown | unseen ──▶ shown,  or suppressed (by a rule)
  *     report        sent ──▶ delivered
  */
 import { atMost, boundedBytes, boundedOptional, required, visible } from './bounds.ts';
 import { invalidInput } from './errors.ts';
-import type { Source } from './sources.ts';
+import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
-/** `sent`: on its way. `delivered`: a report that its reader has provably read. */
-export type OutreachStatus = 'sent' | 'shown' | 'suppressed' | 'failed' | 'delivered';
+/**
+ * `sent`: on its way. `unseen`: nobody could be shown it; it is kept until the human is back. `suppressed`: a rule
+ * refused it. `delivered`: a report that its reader has provably read.
+ */
+export type OutreachStatus = 'sent' | 'shown' | 'unseen' | 'suppressed' | 'delivered';
 export type CardColor = 'blue' | 'green' | 'red' | 'yellow';
 
 export interface CardField {
@@ -52,13 +55,13 @@ export interface Outreach {
   ask_id: string | null;
   critical: boolean;
   status: OutreachStatus;
-  /** Which rule, or which of the human's wishes, suppressed it; why it failed. */
+  /** Which rule suppressed it; why it was not shown at once (an `Absence`, or a sentence), also when it is shown since. */
   reason: string | null;
   /** The bucket that paid for it; null when it cost nothing, or the token went back. */
   charged: string | null;
   created_at: string;
   shown_at: string | null;
-  shown_via: 'emacs' | 'notification' | null;
+  shown_via: 'emacs' | 'notification' | 'cli' | null;
   /** Visible output: when a report told of it, or when the guard gave up asking for one. */
   reported_at: string | null;
   let_go_at: string | null;
@@ -205,11 +208,12 @@ export function createReport(
   return { ...make('report', sender, id, now), message, to_session_id };
 }
 
-/** Visible output that no report has told of yet. */
-export function isUnreported({ kind, status, reported_at, let_go_at }: Outreach): boolean {
+/** Visible output that no report has told of yet. What was not shown at once owes none: its agent was told so. */
+export function isUnreported({ kind, status, reason, reported_at, let_go_at }: Outreach): boolean {
   return (
     kind !== 'report' &&
     (status === 'sent' || status === 'shown') &&
+    reason === null &&
     reported_at === null &&
     let_go_at === null
   );
@@ -220,8 +224,21 @@ export function describeOutreach({ kind, title, message }: Outreach, length = 80
   return `${kind} "${excerpt(title ?? message ?? '', length)}"`;
 }
 
-/** A card as plain text: what a prompt's context and a popup say of it. */
+/** What a card says below its title, as plain text: the context of its prompt. */
 export function cardText({ description, fields }: Outreach): string {
   const lines = fields.map(({ name, value }) => `${name}: ${value}`);
   return [description, lines.join('\n')].filter((part) => part !== null && part !== '').join('\n\n');
+}
+
+/** A popup has room for so many fields. */
+const POPUP_FIELDS = 5;
+
+/** A whole card as a popup shows it: title, text and fields, and where it comes from. No line is longer than `length`. */
+export function cardPopupText({ title, description, fields, source }: Outreach, length: number): string {
+  const lines = fields.slice(0, POPUP_FIELDS).map(({ name, value }) => `${name}: ${value}`);
+  if (fields.length > POPUP_FIELDS) lines.push(`and ${fields.length - POPUP_FIELDS} more`);
+  return [title, description, ...lines, sourceLabel(source)]
+    .filter((line) => line !== null && line !== '')
+    .map((line) => excerpt(line ?? '', length))
+    .join('\n');
 }

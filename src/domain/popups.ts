@@ -2,6 +2,7 @@
  * Popups: which prompts may disturb the human on the desktop, and what they say there. Pure. A popup is a
  * courtesy: whatever becomes of it, the prompt waits in the store, and closing one decides nothing.
  */
+import { cardPopupText, type Outreach } from './outreach.ts';
 import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
 import { sourcePrefix } from './sources.ts';
@@ -63,8 +64,16 @@ function suppress(reason: SuppressReason): Verdict {
   return { show: false, reason };
 }
 
-/** The popup of one prompt. A permission gets buttons only where its human has turned that on. */
-export function promptPopup(prompt: Prompt, preferences: Preferences, openable: boolean): Popup {
+/**
+ * The popup of one prompt. A permission gets buttons only where its human has turned that on. The prompt of a
+ * card's buttons shows the whole `card`.
+ */
+export function promptPopup(
+  prompt: Prompt,
+  preferences: Preferences,
+  openable: boolean,
+  card?: Outreach,
+): Popup {
   const { agent, source, project, header, question, options, multi_select, kind, urgency } = prompt;
   const asks = kind === 'permission' ? ' asks permission' : '';
   const answerable =
@@ -74,7 +83,7 @@ export function promptPopup(prompt: Prompt, preferences: Preferences, openable: 
     ...commonOf(preferences, openable),
     kind: 'prompt',
     title: excerpt(`${sourcePrefix(source)}${agent}${asks} · ${project}${topic}`, TITLE_LENGTH),
-    body: excerpt(question, BODY_LENGTH),
+    body: card === undefined ? excerpt(question, BODY_LENGTH) : cardPopupText(card, BODY_LENGTH),
     urgency,
     buttons: answerable ? options.map((option) => option.label) : [],
     prompts: [prompt],

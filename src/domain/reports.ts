@@ -3,7 +3,7 @@
  * once, and in which words. Whom a report is for, the store finds by index (infrastructure/store/outreach.ts).
  */
 import type { Outreach } from './outreach.ts';
-import { sourceFooter } from './sources.ts';
+import { sourceLabel } from './sources.ts';
 
 /** So many are shown at once; the rest are counted and follow. */
 export const REPORTS_AT_ONCE = 10;
@@ -13,7 +13,7 @@ export const CONTEXT_CHARACTERS = 9_500;
 /** One report as its reader reads it. `repeated`: it was carried in before and nothing proved that it was read. */
 export function describeReport(report: Outreach, repeated: boolean): string {
   const { outreach_id, agent, source, created_at, message } = report;
-  const label = sourceFooter(source);
+  const label = sourceLabel(source);
   const again = repeated ? ' (repeated: this may have reached you before)' : '';
   return `Report from ${agent}${label === null ? '' : ` (${label})`} at ${created_at} [${outreach_id}]${again}:\n${message ?? ''}`;
 }

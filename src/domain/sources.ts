@@ -59,17 +59,21 @@ function isHeadless({ entrypoint, attended }: SourceEvidence): boolean {
   return entrypoint !== undefined && entrypoint !== 'cli' && attended !== '1';
 }
 
-/** Before an agent's name, where it makes itself heard: popups, echo lines, notices. */
+/**
+ * How a source is labelled wherever an agent is named; main needs no label. Whatever shows a source asks this
+ * function, as in Emacs `hive-text-source' is the only one.
+ */
+export function sourceLabel(source: Source): 'bg' | 'fork' | null {
+  return source === 'main' ? null : source;
+}
+
+/** The label before an agent's name: in popups, echo lines, notices, lists and the history. */
 export function sourcePrefix(source: Source): string {
-  return source === 'bg' ? '[bg] ' : '';
+  const label = sourceLabel(source);
+  return label === null ? '' : `[${label}] `;
 }
 
 /** An agent as sentences to the human name it. */
 export function labelled({ handle, source }: { handle: string; source: Source }): string {
   return `${sourcePrefix(source)}${handle}`;
-}
-
-/** Under what an agent sent, and in its rows: main says nothing. */
-export function sourceFooter(source: Source): 'bg' | 'fork' | null {
-  return source === 'main' ? null : source;
 }

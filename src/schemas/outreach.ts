@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { CARD_COLORS, OUTREACH_LIMITS } from '../domain/outreach.ts';
 import { type OutreachChanges, REPORT_POLICIES } from '../domain/outreach-rules.ts';
+import { boundsOf } from '../domain/settings.ts';
 
 const limits = OUTREACH_LIMITS;
 
@@ -11,9 +12,7 @@ export const pingShape = {
   critical: z
     .boolean()
     .optional()
-    .describe(
-      'It cannot wait: passes the budget, quiet hours and the limit of a turn. Counted. Default false.',
-    ),
+    .describe('It cannot wait: passes quiet hours and all limits. Counted. Default false.'),
 };
 
 /** `hivemind_send_card`. */
@@ -55,14 +54,19 @@ export const reportShape = {
     .describe('Up to 8 KB: what you found and did, what is open, for the session that goes on from here.'),
 };
 
+const wholeNumber = (key: keyof OutreachChanges) => {
+  const { min, max } = boundsOf(key);
+  return z.number().int().min(min).max(max).nullish();
+};
+
 /** What the human sets of outreach, for every session (`desk/preferences`) or for one (`session/configure`). */
 export const outreachSettingsShape = {
   allow_ping: z.boolean().nullish(),
   report_policy: z.enum(REPORT_POLICIES).nullish(),
-  outputs_per_turn: z.number().int().min(0).max(1_000).nullish(),
+  outputs_per_turn: wholeNumber('outputs_per_turn'),
   mind_busy: z.boolean().nullish(),
-  budget_capacity: z.number().int().min(0).max(1_000).nullish(),
-  budget_refill_minutes: z.number().int().min(1).max(10_080).nullish(),
+  budget_capacity: wholeNumber('budget_capacity'),
+  budget_refill_minutes: wholeNumber('budget_refill_minutes'),
   hold_for_mentions: z.boolean().nullish(),
   hold_for_answers: z.boolean().nullish(),
 };

@@ -9,7 +9,7 @@ import { runCodex } from './support/codex.ts';
 import { type Reply as CodexReply, hive as codexCall, startResponses } from './support/responses.ts';
 import { askIdIn, clients, openWorld, type World } from './support/world.ts';
 
-/** With a desk: where no screen is, a ping fails sooner or later, and what nobody could be shown owes no report. */
+/** With a desk: where nobody is there a ping is unseen, and owes no report. */
 async function withDesk(): Promise<World> {
   const world = await openWorld();
   await openDesk(world.hive);

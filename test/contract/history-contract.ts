@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { HistoryFilter } from '../../src/application/ports.ts';
 import type { HistoryEntry } from '../../src/domain/history.ts';
-import { humanAuthor } from '../../src/domain/messages.ts';
+import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { agent } from '../support/outreach.ts';
 import { eventually } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -40,6 +41,19 @@ export function historyContract(engine: StoreEngine): void {
       ['prompt', 'Drop the TABLE sessions?'],
     ]);
     expect(entries[2]).toMatchObject({ status: 'responded', decision: 'keep it', by: 'ada' });
+  });
+
+  test('says where each author ran, and of the human nothing', async () => {
+    const hive = await openTestHive(await engine.freshAddress());
+    const fork = await agent(hive, 'fork-1', 'fork');
+    await hive.prompts.ask({ question: 'Which?' }, fork);
+    await hive.messages.post({ body: 'Done.', author: agentAuthor(fork, 'mcp') });
+    await hive.messages.post({
+      body: 'Fine.',
+      author: humanAuthor('cli', { project: 'demo', project_dir: '/demo/.git' }),
+    });
+    const sources = (await search(hive)).map(({ text, source }) => [text, source]);
+    expect(Object.fromEntries(sources)).toEqual({ 'Which?': 'fork', 'Done.': 'fork', 'Fine.': null });
   });
 
   test('finds words whatever their case, in questions, answers and messages', async () => {

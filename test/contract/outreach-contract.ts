@@ -2,19 +2,21 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach-rules.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
-import { agent, refusalOf, tokensOf } from '../support/outreach.ts';
+import { agent, attended, refusalOf, tokensOf, withSettings } from '../support/outreach.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function outreachContract(engine: StoreEngine): void {
-  const open = async () => openTestHive(await engine.freshAddress());
+  const away = async () => openTestHive(await engine.freshAddress());
+  const open = async () => attended(await away());
+  const FIVE = { budget_capacity: 5, budget_refill_minutes: 90 };
 
   describe('the rules', () => {
     test('a ping from the background is sent and charged; one from main or a fork is refused and leaves nothing', async () => {
       const hive = await open();
       const sent = await hive.outreach.ping({ message: 'Look' }, await agent(hive, 'bg-1'));
       expect(sent).toMatchObject({ kind: 'ping', status: 'sent', source: 'bg', charged: '*' });
-      expect(await tokensOf(hive)).toBe(4);
+      expect(await tokensOf(hive)).toBe(DEFAULT_OUTREACH_SETTINGS.budget_capacity - 1);
       for (const source of ['main', 'fork'] as const) {
         const refusal = await refusalOf(
           hive.outreach.ping({ message: 'Look' }, await agent(hive, source, source)),
@@ -39,20 +41,32 @@ export function outreachContract(engine: StoreEngine): void {
       });
     });
 
-    test('ping and card share the one output of a turn; where turns are not told a report ends it', async () => {
+    test('a ping and a card of one turn are both sent', async () => {
       const hive = await open();
+      const session = await agent(hive, 'bg-1');
+      await hive.outreach.ping({ message: 'Look' }, session);
+      await hive.outreach.card({ title: 'Build' }, session);
+      const { items } = await hive.outreach.list({ limit: 10 });
+      expect(items.map(({ kind, status }) => [kind, status])).toEqual([
+        ['card', 'sent'],
+        ['ping', 'sent'],
+      ]);
+    });
+
+    test('with one output a turn ping and card share it; where turns are not told a report ends it', async () => {
+      const hive = await withSettings(await open(), { outputs_per_turn: 1 });
       const session = await agent(hive, 'bg-1');
       await hive.outreach.card({ title: 'Build' }, session);
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe(
-        'one_a_turn',
+        'outputs_per_turn',
       );
       expect((await hive.outreach.ping({ message: 'Fire', critical: true }, session)).charged).toBeNull();
       await hive.outreach.report({ message: 'Built.' }, session);
       expect(await hive.outreach.ping({ message: 'x' }, session)).toMatchObject({ status: 'sent' });
     });
 
-    test('the human is busy: at every seat there is, or answering just now', async () => {
-      const hive = await open();
+    test('who minds is busy: at every seat there is, or answering just now', async () => {
+      const hive = await withSettings(await away(), { mind_busy: true });
       const session = await agent(hive, 'bg-1');
       await hive.desks.setPreferences('ada@here', { do_not_disturb: true });
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe(
@@ -71,7 +85,7 @@ export function outreachContract(engine: StoreEngine): void {
     });
 
     test('five for all background sessions together; critical is counted apart; a report is always possible', async () => {
-      const hive = await open();
+      const hive = await withSettings(await open(), FIVE);
       for (let n = 1; n <= 5; n += 1)
         await hive.outreach.ping({ message: 'x' }, await agent(hive, `bg-${n}`));
       const sixth = await agent(hive, 'bg-6');
@@ -97,6 +111,7 @@ export function outreachContract(engine: StoreEngine): void {
   describe('the last token', () => {
     test('is had by one of many that race for it, over two connections', async () => {
       const [one, other] = await openTwo(engine);
+      await withSettings(await attended(one), FIVE);
       for (let n = 1; n <= 4; n += 1)
         await one.outreach.ping({ message: 'x' }, await agent(one, `early-${n}`));
       const racers = await Promise.all(Array.from({ length: 16 }, (_, n) => agent(one, `late-${n}`)));
@@ -110,7 +125,7 @@ export function outreachContract(engine: StoreEngine): void {
     test('a session with figures of its own has a bucket of its own', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');
-      await hive.sessions.configure('bg-1', { budget_capacity: 1, outputs_per_turn: 0 });
+      await hive.sessions.configure('bg-1', { budget_capacity: 1 });
       await hive.outreach.ping({ message: 'x' }, session);
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe('budget');
       expect(await tokensOf(hive)).toBeNull();
@@ -119,27 +134,51 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('charged only when shown', () => {
-    test('what fails gives its token back and is no unreported output; the first to settle it has it', async () => {
-      const hive = await open();
+    test('what nobody sees gives its token back and owes no report, not even when it is shown later', async () => {
+      const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
-      expect(await hive.outreach.settle(outreach_id, { status: 'failed', reason: 'no screen' })).toBe(true);
+      expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'no screen' })).toBe(true);
       expect(await tokensOf(hive)).toBe(5);
-      expect(await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' })).toBe(false);
-      expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'failed', charged: null });
+      expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen', charged: null });
+      expect((await hive.outreach.unseen(10)).map((item) => item.outreach_id)).toEqual([outreach_id]);
+      const shown = { status: 'shown', shown_via: 'emacs' } as const;
+      expect(await hive.outreach.settle(outreach_id, shown)).toBe(true);
+      expect(await hive.outreach.settle(outreach_id, shown)).toBe(false);
+      expect(await hive.outreach.unseen(10)).toEqual([]);
+      expect(await tokensOf(hive)).toBe(5);
+      expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
+    });
+
+    test('with nobody there it is unseen at once, and costs nothing; a loop is refused when enough is kept', async () => {
+      const hive = await withSettings(await away(), FIVE);
+      const session = await agent(hive, 'bg-1');
+      const sent = await hive.outreach.ping({ message: 'x' }, session);
+      expect(sent).toMatchObject({ status: 'unseen', reason: 'nobody_there', charged: null });
+      expect((await eventsOf(hive, 'outreach/unseen'))[0]).toMatchObject({ subject: sent.outreach_id });
+      expect(await eventsOf(hive, 'outreach/sent')).toEqual([]);
+      expect(await tokensOf(hive)).toBeNull();
+      for (let n = 2; n <= 5; n += 1) await hive.outreach.ping({ message: 'x' }, session);
+      expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).message).toContain(
+        '5 pings and cards are kept for your human already',
+      );
+      // What others send is not rationed, and is kept as well.
+      expect(await hive.outreach.card({ title: 'x' }, await agent(hive, 'main-1', 'main'))).toMatchObject({
+        status: 'unseen',
+      });
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
     test('what was shown stays paid', async () => {
-      const hive = await open();
+      const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'notification' });
-      expect(await hive.outreach.settle(outreach_id, { status: 'failed', reason: 'late' })).toBe(false);
+      expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'late' })).toBe(false);
       expect(await tokensOf(hive)).toBe(4);
       expect((await eventsOf(hive, 'outreach/shown'))[0]?.data).toMatchObject({ via: 'notification' });
     });
 
-    test('what nobody showed within a minute has failed', async () => {
-      const hive = await open();
+    test('what nobody showed within a minute is unseen', async () => {
+      const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       expect(await hive.outreach.settleUnshown()).toBe(0);
       await hive.store.write(async (tx) => {
@@ -200,7 +239,7 @@ export function outreachContract(engine: StoreEngine): void {
       const again = await openTestHive(address);
       expect(await again.outreach.settings()).toMatchObject({ budget_capacity: 2, report_policy: 'always' });
       expect(await again.outreach.setSettings({ budget_capacity: null })).toMatchObject({
-        budget_capacity: 5,
+        budget_capacity: DEFAULT_OUTREACH_SETTINGS.budget_capacity,
         report_policy: 'always',
       });
     });
@@ -231,9 +270,18 @@ export function outreachContract(engine: StoreEngine): void {
   });
 
   describe('retention', () => {
-    test('takes what was shown, and never a report that nobody has read', async () => {
-      const hive = await open();
+    test('takes what was shown, and neither a report that nobody has read nor a ping that nobody has seen', async () => {
+      const hive = await away();
       const session = await agent(hive, 'bg-1');
+      const { outreach_id } = await hive.outreach.ping({ message: 'unseen' }, session);
+      expect(await hive.store.write((tx) => tx.outreach.prune('9999', 10))).not.toMatchObject({
+        outreach: 1,
+      });
+      expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen' });
+      await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
+      await hive.store.write((tx) => tx.outreach.prune('9999', 10));
+      expect(await hive.outreach.get(outreach_id)).toBeUndefined();
+      await attended(hive);
       await hive.outreach.ping({ message: 'x' }, session);
       await hive.outreach.report({ message: 'kept' }, session);
       const swept = await hive.store.write((tx) => tx.outreach.prune('9999', 10));

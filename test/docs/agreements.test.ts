@@ -7,7 +7,9 @@ import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { readRules } from '../../src/domain/permission-rules.ts';
+import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
 import { INTRODUCTION } from '../../src/domain/shared-format.ts';
+import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { tempStore } from '../support/temp.ts';
@@ -162,6 +164,43 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
     const fields = [...(type ?? '').matchAll(/\(:([a-z_]+) /g)].map(([, name]) => name);
     const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
     expect(fields.sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
+  });
+
+  test('each setting that Emacs is said to set is an option or a command there, and takes the same values', () => {
+    const lisp = read('elisp/hive-attention.el') + read('elisp/hive-quiet.el');
+    for (const { key, emacs, type, scope } of SETTINGS) {
+      const command = emacs.replace(/^M-x /, '');
+      expect(lisp, key).toMatch(
+        new RegExp(`^\\((?:${command === emacs ? 'defcustom' : 'defun'}) ${command} `, 'm'),
+      );
+      if (scope === 'everywhere') expect(lisp).toContain(`(${emacs} . :${key})`);
+      if (type.kind !== 'choice') continue;
+      const [, definition = ''] = lisp.split(`(defcustom ${emacs} `);
+      const options = definition.slice(0, definition.indexOf(':initialize'));
+      const offered = [...options.matchAll(/\(const (?::tag "[^"]*" )?(\w+)\)/g)].map(([, value]) => value);
+      expect(offered.filter((value) => value !== 'nil')).toEqual(type.of);
+    }
+  });
+
+  test('docs/outreach.md and docs/notifications.md have each setting with its default', () => {
+    for (const { key, scope, default: fallback } of SETTINGS) {
+      const page = readPage(scope === 'seat' ? 'docs/notifications.md' : 'docs/outreach.md');
+      expect(page, key).toContain(`| \`${key}\` | \`${showSetting(fallback)}\` |`);
+    }
+  });
+
+  test('Emacs decides how a source is labelled in one place, as everything else does', () => {
+    const asks = readdirSync(join(ROOT, 'elisp'))
+      .filter((name) =>
+        /\(plist-get \w+ :source\) "(?:bg|fork|main)"|"\[(?:bg|fork)\]/.test(read(`elisp/${name}`)),
+      )
+      .filter((name) => name.endsWith('.el'));
+    expect(asks).toEqual([]);
+    // What neither side labels is the main session.
+    const unlabelled = /member source '\(nil ((?:"\w+" ?)+)\)/.exec(read('elisp/hive-text.el'))?.[1] ?? '';
+    expect([...unlabelled.matchAll(/"(\w+)"/g)].map(([, source]) => source)).toEqual(
+      SOURCES.filter((source) => sourceLabel(source) === null),
+    );
   });
 
   test('Emacs wants the Node that package.json wants', () => {

@@ -235,5 +235,19 @@
   (let ((hive-permission-rules 'none))
     (should (equal '(:permission_rules nil) (hive-attention--preferences)))))
 
+(ert-deftest hive-attention-tells-what-background-agents-may-show ()
+  (let ((hive-allow-ping 'no) (hive-mind-busy t) (hive-report-policy 'always) (hive-outputs-per-turn 0)
+        (hive-budget-capacity 7))
+    (should (equal '( :outreach ( :allow_ping :json-false :report_policy "always" :outputs_per_turn 0
+                                  :mind_busy t :budget_capacity 7))
+                   (hive-attention--preferences)))))
+
+(ert-deftest hive-attention-heeds-what-a-shell-has-set ()
+  (hive-attention-test
+    (let* ((told nil)
+           (hive-attention-functions (list (lambda (preferences) (push preferences told)))))
+      (hive-rpc-notify 'desk/preferences_changed '(:preferences (:sound t)))
+      (should (equal '((:sound t)) told)))))
+
 (provide 'hive-attention-test)
 ;;; hive-attention-test.el ends here

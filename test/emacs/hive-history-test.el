@@ -39,11 +39,11 @@
   (hive-test-wait 5 (string-match-p regexp (buffer-string))))
 
 (ert-deftest hive-history-searches-narrows-and-pages ()
-  (hive-history-test (list (hive-history-test-entry :text "Drop %s\u202E it?")
+  (hive-history-test (list (hive-history-test-entry :source "fork" :text "Drop %s\u202E it?")
                            (hive-history-test-entry :kind "message" :text "hello" :status nil :decision nil))
       "c-1"
     (hive-history "drop")
-    (hive-history-test-shown "Codex-1 +demo +responded +Drop %s<U\\+202E> it\\?  → yes (Ada)")
+    (hive-history-test-shown "\\[fork] Codex-1 +demo +responded +Drop %s<U\\+202E> it\\?  → yes (Ada)")
     (hive-history-test-shown "message +hello")
     (should (equal " query:drop 2+" mode-line-process))
     (hive-test-with-inputs (list "Codex-1") (call-interactively #'hive-history-by-agent))

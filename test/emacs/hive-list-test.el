@@ -158,13 +158,13 @@
 
 (ert-deftest hive-list-in-a-narrow-window-has-room-for-the-question ()
   (hive-list-test
-    (hive-model-put-prompt (hive-test-prompt :question "Which one?" :project "rocket" :kind "permission"))
+    (hive-model-put-prompt (hive-test-prompt :question "Which one?" :project "rocket" :kind "permission" :source "fork"))
     (hive-list)
     (delete-other-windows)
     (cl-letf* ((width 60) ((symbol-function 'window-width) (lambda (&rest _) width)))
       (hive-list--resized (selected-window)) ; batch Emacs has no redisplay
       (should (equal '("" "Agent" "Age" "Expires" "Question") (hive-list-test-columns)))
-      (should (string-match-p "Claude-abc12 .*Which one\\?" (car (hive-list-test-lines))))
+      (should (string-match-p "\\[fork] Claude-.*Which one\\?" (car (hive-list-test-lines))))
       (should-not (string-match-p "rocket\\|perm\\|main" (car (hive-list-test-lines))))
       (should (< (string-match "Which" (car (hive-list-test-lines))) 40))
       ;; What is changed line by line has the same columns.

@@ -56,6 +56,35 @@
     (should (string-match-p "\\`Codex-1 sends a card: Built" (car said)))
     (should (= 2 (length said)))))
 
+(ert-deftest hive-outreach-a-card-says-below-where-its-sender-runs ()
+  (pcase-dolist (`(,source ,name ,footer)
+                 '(("main" "Codex-1" "") ("bg" "[bg] Codex-1" "  bg\n") ("fork" "[fork] Codex-1" "  fork\n")))
+    (hive-outreach-test (list (hive-outreach-test-item "card" :title "Built" :description "It is green."
+                                                       :source source))
+      (hive-outreach)
+      (hive-outreach-test-shown (concat "\\`" (regexp-quote name) " · demo · card · .*\nBuilt\n"
+                                        "  It is green\\.\n" footer "\n\\'")))))
+
+(ert-deftest hive-outreach-many-at-once-are-one-line ()
+  (hive-outreach-test nil
+    (dotimes (n 5)
+      (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "m%d" n))))
+    (hive-test-wait 5 said)
+    (should (string-match-p "\\`5 messages from agents, the last \\[bg] Codex-1: m4  M-x hive-outreach\\'" (car said)))
+    (should-not (cdr said))
+    ;; A few are said one by one, in their order.
+    (dotimes (n 2)
+      (hive-outreach-test-tell "outreach/received" (hive-outreach-test-item "ping" :message (format "n%d" n))))
+    (hive-test-wait 5 (cdr said))
+    (should (equal '("[bg] Codex-1: n1" "[bg] Codex-1: n0") (seq-take said 2)))))
+
+(ert-deftest hive-outreach-what-came-while-nobody-was-here-is-said-so ()
+  (hive-outreach-test nil
+    (hive-outreach-test-tell "outreach/received"
+                             (hive-outreach-test-item "ping" :message "Deployed." :status "unseen"))
+    (hive-test-wait 5 said)
+    (should (equal '("While you were away: [bg] Codex-1: Deployed.") said))))
+
 (ert-deftest hive-outreach-lists-what-was-sent-and-what-arrives ()
   (hive-outreach-test (list (hive-outreach-test-item "report" :message "Long\nreport")
                             (hive-outreach-test-item "ping" :outreach_id "p" :message "Ping!" :status "suppressed"

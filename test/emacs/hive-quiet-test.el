@@ -63,6 +63,8 @@
       (hive-quiet-test-stands :quiet_hours (list :from (clock -7200) :to (clock 7200)))
       (should (hive-notify-held-p (hive-test-prompt)))
       (should-not (hive-notify-held-p (hive-test-prompt :urgency "critical")))
+      (should (hive-notify-held-p '(:kind "ping" :message "Built." :critical :json-false)))
+      (should-not (hive-notify-held-p '(:kind "ping" :message "Fire!" :critical t)))
       (should (string-match-p (concat "Quiet hours until " (clock 7200)) (hive-quiet-text)))
       (hive-quiet-test-stands)
       (should-not (hive-notify-held-p (hive-test-prompt))))))
@@ -84,10 +86,11 @@
     (let ((ping '(:outreach_id "o-1" :kind "ping" :agent "Claude-abc12" :message "done" :status "sent")))
       (hive-quiet-test-stands :do_not_disturb t)
       (hive-rpc-notify 'outreach/received ping)
-      (should-not hive-notify--lines)
+      (should-not hive-outreach--arrived)
       (setq hive-quiet--since nil)
       (hive-rpc-notify 'outreach/received ping)
-      (should hive-notify--lines))))
+      (hive-test-wait 5 told)
+      (should (equal '("Claude-abc12: done") told)))))
 
 (ert-deftest hive-quiet-stands-in-the-mode-line ()
   (hive-quiet-test

@@ -27,6 +27,14 @@
   (should (equal (hive-text-line nil) ""))
   (should (equal (hive-text-line :json-false 10) "")))
 
+(ert-deftest hive-text-an-agent-is-named-with-its-source ()
+  (should (equal '(nil nil "bg" "fork")
+                 (mapcar (lambda (source) (hive-text-source (list :source source)))
+                         '(nil "main" "bg" "fork"))))
+  (should (equal '("Codex-1" "[bg] Codex-1" "[fork] Codex-1")
+                 (mapcar (lambda (source) (hive-text-agent (list :source source :agent "Codex-1")))
+                         '("main" "bg" "fork")))))
+
 (ert-deftest hive-text-what-json-cannot-hold-is-replaced ()
   (let ((text (concat "a" (string #xD800) "b" (string #x3FFF80) "c\0")))
     (should (equal (hive-text-sendable text) "a\uFFFDb\uFFFDc\uFFFD"))

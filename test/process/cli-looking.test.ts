@@ -3,9 +3,30 @@ import { describe, expect, it } from 'vitest';
 import { createPrompt } from '../../src/domain/prompt-asking.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { agent } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
 
+const escaped = (text: string): string => text.replace(/[[\]]/g, '\\$&');
+
 describe('looking', () => {
+  it('names agents in lists and in the history with where they run, and main ones without', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const sources = ['main', 'bg', 'fork'] as const;
+    for (const source of sources)
+      await hive.prompts.ask({ question: `From ${source}?` }, await agent(hive, `${source}-1`, source));
+    const person = shell(store);
+    const names = ['Claude-main1', '[bg] Claude-bg1', '[fork] Claude-fork1'];
+    const { out: list } = await person.hive('list');
+    const { out: history } = await person.hive('history');
+    for (const [index, name] of names.entries()) {
+      expect(list).toMatch(new RegExp(` {2}${escaped(name)} +demo +From ${sources[index]}`));
+      expect(history).toMatch(new RegExp(`\\d  ${escaped(name)} +demo +From ${sources[index]}`));
+    }
+    const { out: org } = await person.hive('history', '--format', 'org');
+    expect(org).toMatch(/^\* \S+ \S+ \[fork\] Claude-fork1$/m);
+  });
+
   it('polls one question: 3 while pending, 0 when answered, 5 when cancelled', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();

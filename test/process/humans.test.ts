@@ -84,6 +84,7 @@ test('a popup comes up only where it concerns somebody, and everywhere once it i
   await introduce(hive);
   const shown: string[] = [];
   const notifierOf = (human: string): Notifier => ({
+    reachable: async () => true,
     async show({ body }) {
       shown.push(`${human}: ${body}`);
       return { outcome: Promise.resolve({ kind: 'closed' }), close: () => undefined };

@@ -45,6 +45,7 @@ async function world(): Promise<World> {
     },
   };
   const notifier: Notifier = {
+    reachable: async () => true,
     async show(popup) {
       if (made.fail) throw new Error('no screen');
       shown.push(popup);

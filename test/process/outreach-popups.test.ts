@@ -47,10 +47,10 @@ test("with no desk the agent's own process shows it, which pays for it", async (
   const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
   await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
   expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
-  expect(await tokensOf(hive)).toBe(4);
+  expect(await tokensOf(hive)).toBe(119);
 });
 
-test('with no desk, what your wishes keep from popping up is suppressed, and costs nothing', async () => {
+test('with no desk, what you want no popups of is kept, costs nothing, and the agent is told why', async () => {
   const store = tempStore();
   const desk = await startSidecar(store, { env: desktop.env });
   await desk.request('desk/preferences', { notify_when: 'never' });
@@ -60,12 +60,10 @@ test('with no desk, what your wishes keep from popping up is suppressed, and cos
     store,
     env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
   });
-  const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-  await eventually(async () => (await tokensOf(hive)) === 5, 6_000, 'the token');
-  expect(await hive.outreach.get(String(outreach_id))).toMatchObject({
-    status: 'suppressed',
-    reason: 'notify_never',
-  });
+  const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+  expect(sent).toMatchObject({ status: 'unseen', next: expect.stringContaining('they want no popups') });
+  expect(await tokensOf(hive)).toBeNull();
+  expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
   expect(desktop.sent).toEqual([]);
 });
 
@@ -76,10 +74,25 @@ test('a card carries its footer; one with buttons is the popup of its prompt, an
   const fork = await agent(hive, 'fork-1', 'fork');
   await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);
   await shown(1);
-  expect(desktop.sent[0]).toMatchObject({ title: 'Claude-fork1 · demo', body: 'Build\nAll green.\nfork' });
-  const card = await hive.outreach.card({ title: 'Deploy?', actions: [{ label: 'Now' }] }, fork);
+  expect(desktop.sent[0]).toMatchObject({
+    title: '[fork] Claude-fork1 · demo',
+    body: 'Build\nAll green.\nfork',
+  });
+  const card = await hive.outreach.card(
+    {
+      title: 'Deploy?',
+      description: 'Build 7 is <green>.',
+      fields: [{ name: 'Took', value: '3 s' }],
+      actions: [{ label: 'Now' }],
+    },
+    fork,
+  );
   await shown(2);
-  expect(desktop.sent[1]).toMatchObject({ body: 'Deploy?', actions: ['0', 'Now', 'default', 'Open'] });
+  expect(desktop.sent[1]).toMatchObject({
+    title: '[fork] Claude-fork1 · demo · card',
+    body: 'Deploy?\nBuild 7 is &lt;green&gt;.\nTook: 3 s\nfork',
+    actions: ['0', 'Now', 'default', 'Open'],
+  });
   await desktop.press('Now');
   const [answered] = await hive.prompts.wait([card.ask_id ?? ''], { wait_ms: 5_000 });
   expect(answered).toMatchObject({ status: 'responded', decision: 'Now', via: 'notification' });

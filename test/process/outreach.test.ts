@@ -1,11 +1,13 @@
 /** Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { startBareBus } from '../support/desktop.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { agent, tokensOf } from '../support/outreach.ts';
+import { agent, attended, tokensOf, withSettings } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -18,7 +20,10 @@ const background = (store: string, name = 'agent-1') =>
 describe('the last token', () => {
   test('of sixteen processes that race for it one gets it', async () => {
     const store = tempStore();
-    const hive = await openTestHive(store);
+    const hive = await withSettings(await attended(await openTestHive(store)), {
+      budget_capacity: 5,
+      budget_refill_minutes: 90,
+    });
     for (let n = 1; n <= 4; n += 1)
       await hive.outreach.ping({ message: 'x' }, await agent(hive, `early-${n}`));
     const go = join(dirname(store), 'go');
@@ -42,16 +47,31 @@ describe('the last token', () => {
 describe('an agent over MCP', () => {
   test('pings from the background, and is told what it owes', async () => {
     const store = tempStore();
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
     const caller = await background(store);
     const result = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(result).toMatchObject({ status: 'sent', source: 'bg', critical: false });
     expect(result['next']).toContain('hivemind_report_updates');
+    await desk.request('desk/preferences', { outreach: { outputs_per_turn: 1 } });
     await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow(
-      /^outreach_refused: The ping was not shown \(rule one_a_turn\).*A report is always possible/,
+      /^outreach_refused: The ping was not shown \(rule outputs_per_turn\).*A report is always possible/,
     );
     const report = await caller.call('hivemind_report_updates', { message: 'All is up.' });
     expect(report).toMatchObject({ status: 'sent', reported: 1, reader: null });
     expect(report['next']).toContain('the main session of this project');
+  });
+
+  test('a ping and a card of one turn are both shown', async () => {
+    const store = tempStore();
+    const desk = await startSidecar(store, { env: NO_DESKTOP });
+    const caller = await background(store);
+    await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    await caller.call('hivemind_send_card', { title: 'Build' });
+    for (const kind of ['ping', 'card'])
+      await desk.seen(
+        ({ method, params }) =>
+          method === 'outreach/changed' && params.kind === kind && params.status === 'shown',
+      );
   });
 
   test.each([
@@ -114,6 +134,7 @@ describe('Emacs', () => {
     });
     const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
     expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
+    await desk.request('desk/preferences', { outreach: { allow_ping: false } });
     await expect(caller.call('hivemind_ping_user', { message: 'Again.' })).rejects.toThrow();
     await desk.seen(
       ({ method, params: item }) => method === 'outreach/changed' && item.status === 'suppressed',
@@ -198,7 +219,7 @@ describe('Emacs', () => {
     const store = tempStore();
     const desk = await startSidecar(store, { env: NO_DESKTOP });
     const { preferences } = await desk.request('desk/preferences', { outreach: { allow_ping: false } });
-    expect(preferences.outreach).toMatchObject({ allow_ping: false, budget_capacity: 5 });
+    expect(preferences.outreach).toMatchObject({ allow_ping: false, budget_capacity: 120 });
     const caller = await background(store);
     await expect(caller.call('hivemind_ping_user', { message: 'x', critical: true })).rejects.toThrow(
       'allow_ping',
@@ -213,8 +234,8 @@ describe('Emacs', () => {
   test('hears of an agent whose process has died with unreported output', async () => {
     const store = tempStore();
     const caller = await background(store);
+    const hive = await attended(await openTestHive(store));
     await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    const hive = await openTestHive(store);
     await hive.store.write(async (tx) => {
       const session = await tx.sessions.get('agent-1');
       if (session !== undefined) await tx.sessions.upsert({ ...session, pid: 2_147_483_646 });
@@ -229,14 +250,96 @@ describe('Emacs', () => {
 });
 
 describe('with nobody there', () => {
-  test('a ping that no screen could show has failed, and its token is back', async () => {
+  test.each([
+    ['hivemind_ping_user', { message: 'Deployed.' }, 'ping'],
+    ['hivemind_send_card', { title: 'Build', actions: [{ label: 'Ship' }] }, 'card'],
+  ])(
+    '%s says so at once: nothing is spent, nothing is owed, and a desk shows it later',
+    async (tool, args, kind) => {
+      const store = tempStore();
+      const hive = await openTestHive(store);
+      const caller = await background(store);
+      const sent = await caller.call(tool, args);
+      const { outreach_id } = sent;
+      expect(sent).toMatchObject({ status: 'unseen', source: 'bg' });
+      expect(sent['next']).toContain(`Nobody is there to see this ${kind}: no Emacs is open and no desktop`);
+      expect(sent['next']).not.toContain('Before you stop');
+      expect(await tokensOf(hive)).toBeNull();
+      expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
+
+      const desk = await startSidecar(store, { env: NO_DESKTOP });
+      const { params } = await desk.seen((frame) => frame.method === 'outreach/received');
+      expect(params).toMatchObject({ outreach_id, status: 'unseen', reason: 'nobody_there' });
+      const shown = await desk.seen((frame) => frame.method === 'outreach/changed');
+      expect(shown.params).toMatchObject({ outreach_id, status: 'shown', shown_via: 'emacs' });
+      // Its agent was told that it owes nothing, and that stays so.
+      expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
+      // Once: the next desk has seen it.
+      await desk.end();
+      const next = await startSidecar(store, { env: NO_DESKTOP });
+      const { outreach } = await next.request('outreach/list', {});
+      expect(outreach).toMatchObject([{ outreach_id, status: 'shown' }]);
+      expect(next.frames.filter(({ method }) => method === 'outreach/received')).toEqual([]);
+    },
+  );
+
+  test('a person sees it in a shell, which settles it; an agent that looks does not', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const caller = await background(store);
-    const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    expect(await tokensOf(hive)).toBe(4);
-    await eventually(async () => (await tokensOf(hive)) === 5, 6_000, 'the token');
-    expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ status: 'failed' });
-    expect((await eventsOf(hive, 'outreach/failed'))[0]?.data['reason']).toContain('no D-Bus session bus');
+    const fork = await agent(hive, 'fork-1', 'fork');
+    const { outreach_id, ask_id } = await hive.outreach.card(
+      {
+        title: 'Build',
+        description: 'Seven failed.',
+        fields: [{ name: 'Took', value: '3 s' }],
+        actions: [{ label: 'Again' }],
+      },
+      fork,
+    );
+    const person = shell(store);
+    expect((await person.hive('status')).out).toContain('1 message from agents that nobody has seen');
+    await person.as({ HIVE_AGENT: 'other' }).hive('outreach');
+    expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen' });
+    const { out } = await person.hive('outreach');
+    expect(out).toMatch(
+      /^\[fork\] Claude-fork1 · demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
+    );
+    expect(out).toContain(`  [Again] answered with: hive respond ${ask_id} LABEL\n  fork\n`);
+    expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
+    expect((await person.hive('status', '--json')).json()).toMatchObject({ unseen: 0 });
+    const { outreach } = (await person.hive('outreach', '--kind', 'card', '--json')).json();
+    expect(outreach).toMatchObject([{ outreach_id, status: 'shown' }]);
+    expect((await person.hive('outreach', '--kind', 'ping')).err).toContain('sent nothing unasked');
+  });
+
+  test("a bus without a notification server is nobody, too; a program of the user's own is somebody", async () => {
+    const bus = await startBareBus();
+    onTestFinished(() => bus.close());
+    const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...bus.env };
+    const caller = await connectMcp({ store: tempStore(), env });
+    expect(await caller.call('hivemind_ping_user', { message: 'x' })).toMatchObject({ status: 'unseen' });
+    const store = tempStore();
+    const told = await connectMcp({ store, env: { ...env, HIVE_NOTIFY_COMMAND: 'cat >/dev/null' } });
+    const { outreach_id, status } = await told.call('hivemind_ping_user', { message: 'x' });
+    expect(status).toBe('sent');
+    const hive = await openTestHive(store);
+    await eventually(
+      async () => (await hive.outreach.get(String(outreach_id)))?.status === 'shown',
+      8_000,
+      'the program to be told',
+    );
+  });
+
+  test('what could not be shown after all is kept, and its token is back', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', HIVE_NOTIFY_COMMAND: 'exit 1', ...NO_DESKTOP };
+    const caller = await connectMcp({ store, env });
+    const { outreach_id, status } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    expect(status).toBe('sent');
+    expect(await tokensOf(hive)).toBe(119);
+    await eventually(async () => (await tokensOf(hive)) === 120, 6_000, 'the token');
+    expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ status: 'unseen' });
+    expect((await eventsOf(hive, 'outreach/unseen'))[0]?.data['reason']).toContain('no D-Bus session bus');
   });
 });

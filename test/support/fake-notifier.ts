@@ -24,6 +24,7 @@ export function fakeNotifier(): FakeNotifier {
     get isClosed() {
       return isClosed;
     },
+    reachable: async () => true,
     async show(popup) {
       const { promise: outcome, resolve: end } = Promise.withResolvers<PopupEnd>();
       const card = { ...popup, end, closed: false };

@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import type { OutreachChanges } from '../../src/domain/outreach-rules.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
 import { ROOT } from './children.ts';
+import { openDesk } from './dialogs.ts';
 import { introduction } from './hive.ts';
 import { post } from './messages.ts';
 
@@ -49,7 +51,20 @@ export function recorded(client: 'claude-code' | 'codex', name: string): Record<
   >;
 }
 
+/** Somebody is there to see what is sent: an Emacs, unless one is open already. */
+export async function attended(hive: Hive): Promise<Hive> {
+  if ((await hive.desks.online()).length === 0) await openDesk(hive);
+  return hive;
+}
+
+/** Sets what holds for every session for the length of a test. */
+export async function withSettings(hive: Hive, changes: OutreachChanges): Promise<Hive> {
+  await hive.outreach.setSettings(changes);
+  return hive;
+}
+
 export async function ping(hive: Hive, session_id: string, message = 'Look'): Promise<void> {
+  await attended(hive);
   const session = await hive.sessions.find(session_id);
   await hive.outreach.ping({ message }, session);
 }

@@ -11,6 +11,7 @@ import {
   outreachSettings,
   type RuleState,
   refusalBySource,
+  unseenSentence,
 } from '../../src/domain/outreach-rules.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from '../../src/domain/preferences.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
@@ -30,6 +31,8 @@ function state(changes: Partial<RuleState> = {}): RuleState {
     turn_known: true,
     busy: null,
     bucket: full,
+    absence: null,
+    unseen: 0,
     now: NOW,
     ...changes,
   };
@@ -38,8 +41,14 @@ function state(changes: Partial<RuleState> = {}): RuleState {
 /** What makes each rule say no, in the order in which they are asked. */
 const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
   ['allow_ping', { settings: { ...DEFAULT_OUTREACH_SETTINGS, allow_ping: false } }],
-  ['one_a_turn', { outputs: 1 }],
-  ['human_busy', { busy: { reason: 'quiet_hours', until: LATER } }],
+  ['outputs_per_turn', { outputs: 1, settings: { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 1 } }],
+  [
+    'human_busy',
+    {
+      settings: { ...DEFAULT_OUTREACH_SETTINGS, mind_busy: true },
+      busy: { reason: 'quiet_hours', until: LATER },
+    },
+  ],
   ['budget', { bucket: { ...full, tokens: 0 } }],
 ];
 
@@ -99,12 +108,47 @@ describe('the order', () => {
 
 describe('what it costs', () => {
   test('one token; nothing from main or a fork; critical none, but it is counted', () => {
-    expect(askRules(state())).toMatchObject({ bucket: { tokens: 4, critical: 0 } });
+    expect(askRules(state())).toMatchObject({ bucket: { tokens: full.tokens - 1, critical: 0 } });
     expect(askRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
-    expect(askRules(state({ critical: true }))).toMatchObject({ bucket: { tokens: 5, critical: 1 } });
+    expect(askRules(state({ critical: true }))).toMatchObject({
+      bucket: { tokens: full.tokens, critical: 1 },
+    });
     expect(askRules(state({ critical: true, bucket: { ...full, tokens: 0 } }))).toMatchObject({
       bucket: { tokens: 0, critical: 1 },
     });
+  });
+});
+
+describe('with nobody there', () => {
+  const away = { absence: 'nobody_there' } as const;
+
+  test('it costs nothing, even with an empty bucket; critical is counted', () => {
+    for (const tokens of [full.tokens, 0])
+      expect(askRules(state({ ...away, bucket: { ...full, tokens } }))).toEqual({
+        refusal: null,
+        bucket: null,
+      });
+    expect(askRules(state({ ...away, critical: true }))).toMatchObject({ bucket: { critical: 1 } });
+  });
+
+  test('as much is kept as the bucket holds: a loop that nobody sees ends, too', () => {
+    expect(ruleOf(state({ ...away, unseen: full.tokens - 1 }))).toBeNull();
+    const refused = askRules(state({ ...away, unseen: full.tokens })).refusal;
+    expect(refused).toMatchObject({ rule: 'budget', passes_at: null });
+    expect(refused?.sentence).toContain(`${full.tokens} pings and cards are kept for your human already`);
+    expect(ruleOf(state({ ...away, unseen: full.tokens, critical: true }))).toBeNull();
+  });
+
+  test.each([
+    ['nobody_there', 'no Emacs is open and no desktop can be reached'],
+    ['quiet_hours', 'these are their quiet hours'],
+  ])('the reply says why (%s), that it is kept, and that nothing is owed', (reason, words) => {
+    const sentence = unseenSentence({ kind: 'ping', source: 'bg', reason });
+    expect(sentence).toContain(`Nobody is there to see this ping: no Emacs is open`);
+    expect(sentence).toContain(words);
+    expect(sentence).toContain('It is kept, and your human sees it when they are back.');
+    expect(sentence).toContain('you owe no report for it');
+    expect(unseenSentence({ kind: 'card', source: 'main', reason })).not.toContain('report');
   });
 });
 
@@ -118,18 +162,26 @@ describe('a refusal', () => {
   });
 
   test('says when it will pass', () => {
-    expect(sentenceOf({ outputs: 1 })).toContain('It passes with your next turn.');
-    expect(sentenceOf({ outputs: 1, turn_known: false })).toContain('It passes after your next report.');
-    expect(sentenceOf({ busy: { reason: 'quiet_hours', until: LATER } })).toContain(`It passes at ${LATER}.`);
-    expect(sentenceOf({ busy: { reason: 'do_not_disturb', until: null } })).toContain('when they are back');
+    const settings = { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 1, mind_busy: true };
+    expect(sentenceOf({ settings, outputs: 1 })).toContain('It passes with your next turn.');
+    expect(sentenceOf({ settings, outputs: 1, turn_known: false })).toContain(
+      'It passes after your next report.',
+    );
+    expect(sentenceOf({ settings, busy: { reason: 'quiet_hours', until: LATER } })).toContain(
+      `It passes at ${LATER}.`,
+    );
+    expect(sentenceOf({ settings, busy: { reason: 'do_not_disturb', until: null } })).toContain(
+      'when they are back',
+    );
     const empty = askRules(state({ bucket: { ...full, tokens: 0 } }));
-    expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T13:30:00.000Z' });
-    expect(empty.refusal?.sentence).toContain('It passes at 2026-03-01T13:30:00.000Z.');
+    expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T12:01:00.000Z' });
+    expect(empty.refusal?.sentence).toContain('It passes at 2026-03-01T12:01:00.000Z.');
   });
 
   test('promises no report to a session that may send none', () => {
     const settings = { ...DEFAULT_OUTREACH_SETTINGS, report_policy: 'blocked' as const };
-    expect(sentenceOf({ settings, outputs: 1 })).not.toContain('hivemind_report_updates');
+    expect(sentenceOf({ settings, bucket: { ...full, tokens: 0 } })).toContain('Go on without it.');
+    expect(sentenceOf({ settings, bucket: { ...full, tokens: 0 } })).not.toContain('hivemind_report_updates');
   });
 });
 
@@ -187,8 +239,7 @@ describe('settings', () => {
     expect(applyOutreachChanges({}, { evil: 1 } as never)).toEqual({});
   });
 
-  test('no limit a turn, and a human who does not mind', () => {
-    const settings = { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 0, mind_busy: false };
-    expect(ruleOf(state({ settings, outputs: 9, busy: { reason: 'answering', until: LATER } }))).toBeNull();
+  test('by default a turn has no limit, and a busy human is no reason to refuse', () => {
+    expect(ruleOf(state({ outputs: 9, busy: { reason: 'answering', until: LATER } }))).toBeNull();
   });
 });

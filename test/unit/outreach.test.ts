@@ -98,7 +98,7 @@ describe('what is taken', () => {
 });
 
 describe('on the desktop', () => {
-  test('a background agent says so first; a fork and main do not', () => {
+  test('the label comes before the name, and below a card; main has none', () => {
     expect(outreachPopup(ping('done'), DEFAULT_PREFERENCES)).toMatchObject({
       kind: 'outreach',
       title: '[bg] Claude-abc12 · shop',
@@ -107,11 +107,20 @@ describe('on the desktop', () => {
     });
     const fork = { ...card({ description: 'All green.' }), source: 'fork' as const };
     expect(outreachPopup(fork, DEFAULT_PREFERENCES)).toMatchObject({
-      title: 'Claude-abc12 · shop',
+      title: '[fork] Claude-abc12 · shop',
       body: 'Build\nAll green.\nfork',
     });
     const main = { ...card({}), source: 'main' as const };
-    expect(outreachPopup(main, DEFAULT_PREFERENCES).body).toBe('Build');
+    expect(outreachPopup(main, DEFAULT_PREFERENCES)).toMatchObject({
+      title: 'Claude-abc12 · shop',
+      body: 'Build',
+    });
+  });
+
+  test('a card is shown whole, but for fields for which there is no room', () => {
+    const fields = many(7, (n) => ({ name: `${n}`, value: 'v\nw' }));
+    const { body } = outreachPopup({ ...card({ description: 'a\nb', fields }) }, DEFAULT_PREFERENCES);
+    expect(body.split('\n')).toEqual(['Build', 'a b', ...many(5, (n) => `${n}: v w`), 'and 2 more', 'bg']);
   });
 
   test('many are one popup that names the first', () => {
@@ -134,7 +143,8 @@ describe('unreported', () => {
     const sent = ping('x');
     expect(isUnreported(sent)).toBe(true);
     expect(isUnreported({ ...sent, status: 'shown' })).toBe(true);
-    expect(isUnreported({ ...sent, status: 'failed' })).toBe(false);
+    expect(isUnreported({ ...sent, status: 'unseen' })).toBe(false);
+    expect(isUnreported({ ...sent, status: 'shown', reason: 'nobody_there' })).toBe(false);
     expect(isUnreported({ ...sent, status: 'suppressed' })).toBe(false);
     expect(isUnreported({ ...sent, reported_at: NOW })).toBe(false);
     expect(isUnreported({ ...sent, let_go_at: NOW })).toBe(false);

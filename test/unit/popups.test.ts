@@ -109,7 +109,7 @@ describe('what a popup says', () => {
 
   it.each([
     ['bg', '[bg] Claude-abc12 · demo'],
-    ['fork', 'Claude-abc12 · demo'],
+    ['fork', '[fork] Claude-abc12 · demo'],
     ['main', 'Claude-abc12 · demo'],
   ] as const)('from %s begins so: %s', (source, title) => {
     expect(promptPopup(prompt({}, { source }), wish(), true).title).toBe(title);

@@ -5,7 +5,7 @@ import {
   type Source,
   type SourceEvidence,
   sourceEvidence,
-  sourceFooter,
+  sourceLabel,
   sourcePrefix,
 } from '../../src/domain/sources.ts';
 
@@ -79,7 +79,7 @@ test('an environment is read for what it says, and nothing is left out', () => {
   ).toEqual({ variable: 'bg', entrypoint: 'sdk-cli', attended: '0' });
 });
 
-test('labels: a prefix for bg, a footer for bg and fork, nothing for main', () => {
-  expect(SOURCES.map(sourcePrefix)).toEqual(['', '[bg] ', '']);
-  expect(SOURCES.map(sourceFooter)).toEqual([null, 'bg', 'fork']);
+test('labels: bg and fork, as a footer and before a name; nothing for main', () => {
+  expect(SOURCES.map(sourcePrefix)).toEqual(['', '[bg] ', '[fork] ']);
+  expect(SOURCES.map(sourceLabel)).toEqual([null, 'bg', 'fork']);
 });

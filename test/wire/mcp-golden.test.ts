@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
+import { attended } from '../support/outreach.ts';
 import { tempStore } from '../support/temp.ts';
 import { expectGolden, goldenNames } from './golden.ts';
 
@@ -129,6 +130,8 @@ test('reaching the human from the background, and stopping another', async () =>
   const hive = await openTestHive(store);
   const args = ['--role', 'coordinator', '--source', 'bg'];
   const wire = { store, hive, agent: await connectMcp({ store, args }) };
+  await call(wire, 'hivemind_ping_user', { message: 'Anybody?' }, 'nobody-there');
+  await attended(hive);
   await call(wire, 'hivemind_ping_user', { message: 'The build is green.' });
   await call(wire, 'hivemind_send_card', { title: 'Build', description: 'All green.', color: 'green' });
   await call(wire, 'hivemind_report_updates', { message: 'Built and tested.' });

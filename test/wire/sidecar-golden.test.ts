@@ -29,6 +29,8 @@ describe('desks', () => {
     const { sidecar } = await connectDesk();
     await exchange(sidecar, 'desk/focus', { focused: true });
     await exchange(sidecar, 'desk/preferences', { do_not_disturb: true });
+    const { method, params } = await sidecar.seen((frame) => frame.method === 'desk/preferences_changed');
+    expectGolden('sidecar/desk/preferences-changed', { notification: { method, params } });
   });
 
   test('that were asleep while retention removed what they had not seen lost their place', async () => {

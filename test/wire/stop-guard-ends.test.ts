@@ -75,18 +75,19 @@ describe('remind', () => {
 });
 
 describe('a turn', () => {
-  test('one visible output each, as the client tells turns; the next prompt begins another', async () => {
+  test('where one visible output is allowed, as the client tells turns; the next prompt begins another', async () => {
     const hive = await openTestHive();
     const agent = claude(hive, { env: HEADLESS });
     await agent.start();
     await agent.prompt('p1');
+    await hive.outreach.setSettings({ outputs_per_turn: 1 });
     await ping(hive, 'session-1');
     const session = await hive.sessions.find('session-1');
     const refusal = await refusalOf(hive.outreach.ping({ message: 'again' }, session));
     expect(refusal.message).toContain('It passes with your next turn.');
     await report(hive, 'session-1');
     expect((await refusalOf(hive.outreach.ping({ message: 'again' }, session))).details['rule']).toBe(
-      'one_a_turn',
+      'outputs_per_turn',
     );
     await agent.stop('p1');
     await agent.prompt('p2');

@@ -50,7 +50,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     await ping(hive, session);
     expect(await stops(hive)).toContain('have not reported it');
     const [sent] = (await hive.outreach.list({ limit: 1 })).items;
-    await hive.outreach.settle(sent?.outreach_id ?? '', { status: 'failed', reason: 'there is no screen' });
+    await hive.outreach.settle(sent?.outreach_id ?? '', { status: 'unseen', reason: 'there is no screen' });
     expect(await stops(hive, again)).toBe('');
     expect(await noticesOf(hive)).toEqual([]);
   });
@@ -67,7 +67,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect(await stops(hive)).not.toBe('');
     await report(hive, session);
     expect(await stops(hive, again)).toBe('');
-    await hive.sessions.configure(session, { outputs_per_turn: 0 });
     await ping(hive, session);
     expect(await stops(hive, again)).toContain('"decision":"block"');
   });

@@ -24,7 +24,7 @@ import { type Refusal, refusalOf, withParams } from './incoming.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
 import { noticeMethods } from './notices.ts';
-import { outreachMethods } from './outreach.ts';
+import { outreachMethods, tellUnseen } from './outreach.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
 import type { Methods, Seat, Tell } from './seat.ts';
@@ -109,7 +109,12 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     if (seat.desk === null) return;
     seat.following ??= startEvents(seat, tell);
     stopPopups ??= startDeskPopups(seat, tell);
-    if (!told) options.opened?.();
+    if (!told) {
+      options.opened?.();
+      tellUnseen(seat, tell).catch((error: unknown) =>
+        hive.log.warn('What was kept for the human could not be shown.', { error: String(error) }),
+      );
+    }
     told = true;
   });
   connection.onRequest('shutdown', () => null);

@@ -1,9 +1,10 @@
-/** The handshake, and what a desk tells of itself. */
+/** The handshake, what a desk tells of itself, and what holds at its seat. */
+import { EVERY_SEAT } from '../../domain/desks.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanName, namesOf } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
-import type { Methods, Seat } from './seat.ts';
+import type { Methods, Seat, Teller } from './seat.ts';
 
 /** Opens the desk: from here on agents see that a human is near. */
 export async function initializeDesk(params: unknown, seat: Seat): Promise<object> {
@@ -58,4 +59,16 @@ export const deskMethods: Methods = {
       : hive.outreach.setSettings(changes));
     return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), outreach } };
   },
+};
+
+/** What holds at this seat has changed: by a shell, or by another Emacs. */
+export const tellPreferences: Teller = async (events, { hive, seat }, tell) => {
+  const ours = events.some(
+    ({ type, data }) =>
+      type === 'desk/preferences_changed' && (data['seat'] === seat || data['seat'] === EVERY_SEAT),
+  );
+  if (ours)
+    tell('desk/preferences_changed', {
+      preferences: { ...(await hive.desks.preferences(seat)), outreach: await hive.outreach.settings() },
+    });
 };

@@ -6,6 +6,7 @@
 import type { Following } from '../../application/feed.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
+import { tellPreferences } from './desks.ts';
 import { tellMentions } from './mentions.ts';
 import { tellMessages } from './messages.ts';
 import { tellNotices } from './notices.ts';
@@ -22,6 +23,7 @@ const TELLERS: readonly Teller[] = [
   tellOutreach,
   tellSessions,
   tellTurns,
+  tellPreferences,
   tellNotices,
 ];
 

@@ -1,7 +1,7 @@
 /** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
 import { outreachListParams } from '../../schemas/outreach.ts';
 import { fitPage } from './frames.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
+import { type Methods, type Seat, subjectsOf, type Tell, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -25,15 +25,30 @@ export const outreachMethods = {
 
 /**
  * What was sent is `outreach/received`, and a ping or card that Emacs was told of has been shown; what became
- * of it later, and what a rule suppressed, is `outreach/changed`.
+ * of it later, and what a rule suppressed, is `outreach/changed`. What nobody has seen is received as soon as there is a desk.
  */
 export const tellOutreach: Teller = async (events, { hive, desk }, tell) => {
-  const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent'));
+  const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent' || type === 'outreach/unseen'));
   for (const outreach_id of subjectsOf(events, (type) => type.startsWith('outreach/'))) {
     const item = await hive.outreach.get(outreach_id);
     if (item === undefined) continue;
     tell(sent.has(outreach_id) ? 'outreach/received' : 'outreach/changed', item);
-    if (desk !== null && item.kind !== 'report' && item.status === 'sent')
+    if (desk !== null && item.kind !== 'report' && (item.status === 'sent' || item.status === 'unseen'))
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
   }
 };
+
+/** How many of what is kept one reading takes. */
+const KEPT_AT_ONCE = 100;
+
+/** What was kept for the human while they were away: told at the handshake, which shows it. */
+export async function tellUnseen({ hive }: Pick<Seat, 'hive'>, tell: Tell): Promise<void> {
+  for (let more = true; more; ) {
+    const kept = await hive.outreach.unseen(KEPT_AT_ONCE);
+    for (const item of kept) {
+      await tell('outreach/received', item);
+      await hive.outreach.settle(item.outreach_id, { status: 'shown', shown_via: 'emacs' });
+    }
+    more = kept.length === KEPT_AT_ONCE;
+  }
+}

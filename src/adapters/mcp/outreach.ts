@@ -1,13 +1,19 @@
 /** How an agent makes itself heard unasked: the tools of outreach. */
 import type { Outreach } from '../../domain/outreach.ts';
-import { sourceFooter } from '../../domain/sources.ts';
+import { unseenSentence } from '../../domain/outreach-rules.ts';
+import { sourceLabel } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
 import { sentences } from './result.ts';
 import { type Tool, tool } from './tool.ts';
 
-/** Only a background session owes a report, and nobody else stands behind it to hear one. */
-function afterShowing({ source }: Outreach): string | null {
-  return source === 'bg'
+/** That it was sent, or that nobody is there to see it. */
+function sentence(item: Outreach): string {
+  return item.status === 'unseen' ? unseenSentence(item) : 'Sent.';
+}
+
+/** Only a background session owes a report, for what was seen, and nobody else stands behind it to hear one. */
+function afterShowing({ source, status }: Outreach): string | null {
+  return source === 'bg' && status !== 'unseen'
     ? 'Before you stop, tell the session behind you with hivemind_report_updates: it sees nothing of this.'
     : null;
 }
@@ -16,13 +22,19 @@ const ping = tool({
   name: 'hivemind_ping_user',
   title: 'Ping the human',
   description:
-    'Only from a background session: one line that your human sees at once, in the editor or as a notification. Rationed (one visible output a turn, a few in hours): for what they would want to be disturbed for. For a question use hivemind_ask_async.',
+    'Only from a background session: one line that your human sees at once, in the editor or as a notification. For what they would want to be disturbed for; a loop that pings on and on is stopped. For a question use hivemind_ask_async.',
   input: pingShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {
     const item = await hive.outreach.ping(args, session);
     const { outreach_id, status, source, critical } = item;
-    return { outreach_id, status, source, critical, next: sentences('Sent.', afterShowing(item), advice) };
+    return {
+      outreach_id,
+      status,
+      source,
+      critical,
+      next: sentences(sentence(item), afterShowing(item), advice),
+    };
   },
 });
 
@@ -30,7 +42,7 @@ const card = tool({
   name: 'hivemind_send_card',
   title: 'Show the human a card',
   description:
-    'A small page for your human: a title, a text, fields, and buttons if you want an answer. Kept in their editor. From a background session it is rationed as pings are.',
+    'A small page for your human: a title, a text, fields, and buttons if you want an answer. Kept in their editor.',
   input: cardShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {
@@ -44,9 +56,9 @@ const card = tool({
       outreach_id,
       status,
       source,
-      footer: sourceFooter(source),
+      footer: sourceLabel(source),
       ask_id,
-      next: sentences('Sent.', buttons, afterShowing(item), advice),
+      next: sentences(sentence(item), buttons, afterShowing(item), advice),
     };
   },
 });

@@ -31,6 +31,10 @@ export interface OutreachReads extends PrunableReads {
   unreported(session_id: string): Promise<Outreach[]>;
   /** Visible output of a turn that was not critical; where turns are not told, since the last report. */
   outputs(session_id: string, turn_id: string | null): Promise<number>;
+  /** Pings and cards that are kept for a human who was away, oldest first. */
+  unseen(limit: number): Promise<Outreach[]>;
+  /** How many of them background sessions sent that were not critical. */
+  countUnseen(): Promise<number>;
   /** Pings and cards sent before then that nobody has shown. */
   unshown(before: string): Promise<Outreach[]>;
   /** The oldest reports that wait for a reader, and how many there are in all. */

@@ -61,6 +61,8 @@ export interface Ids {
 
 /** Shows popups on the desktop of whoever runs this process. */
 export interface Notifier {
+  /** Whether there is a desktop, or a program of the user's own (`command`), that could be told now. */
+  reachable(command: string | null): Promise<boolean>;
   /** Resolves when the popup was handed over. @throws Error whose sentence says why that was not possible. */
   show(popup: Popup): Promise<ShownPopup>;
   /** Takes down what is shown and waits until nothing of it runs any more. */

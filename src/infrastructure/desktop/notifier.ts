@@ -9,7 +9,7 @@ import type { Environment } from './children.ts';
 import { tellCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';
 import { showWaiting, type WaitingPopup } from './notify-send.ts';
-import { serverCapabilities, sessionBus } from './session-bus.ts';
+import { answersOnBus, serverCapabilities, sessionBus } from './session-bus.ts';
 
 /** How long the user's own program may go on after we are to end. */
 const COMMAND_GRACE_MS = 400;
@@ -83,6 +83,15 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
   }
 
   return {
+    async reachable(command) {
+      if ((command ?? env['HIVE_NOTIFY_COMMAND'] ?? '') !== '') return true;
+      try {
+        return await answersOnBus(withBus());
+      } catch {
+        return false;
+      }
+    },
+
     async show(popup) {
       const told = tell(popup).then(
         () => true,

@@ -3,7 +3,7 @@
  * starts without the variable that names the bus, so its usual place is tried as well.
  */
 import { existsSync } from 'node:fs';
-import { type Environment, runProgram } from './children.ts';
+import { type Environment, onPath, runProgram } from './children.ts';
 
 /**
  * The bus's address, or null where there is none; `disabled:` is the custom for wanting none. `users` is the folder with
@@ -38,4 +38,10 @@ export async function serverCapabilities(env: Environment): Promise<ReadonlySet<
   const { code, stdout } = await runProgram('dbus-send', ASK, env, LIMIT_MS);
   if (code !== 0) return null;
   return new Set([...stdout.matchAll(/^\s*string "([^"]*)"$/gm)].map(([, name]) => name ?? ''));
+}
+
+/** Whether a notification server answers. Where nothing can tell, it is taken to: a popup will show. */
+export async function answersOnBus(env: Environment): Promise<boolean> {
+  if (process.platform === 'darwin' || process.platform === 'win32' || !onPath('dbus-send', env)) return true;
+  return (await serverCapabilities(env)) !== null;
 }

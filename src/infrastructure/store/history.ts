@@ -18,13 +18,14 @@ interface Source {
 const SOURCES: readonly Source[] = [
   {
     kind: 'prompt',
-    select: `ask_id AS id, created_at AS at, agent, project, question AS text, status, decision, "by" FROM prompts`,
+    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by" FROM prompts`,
     order: ['created_at', 'ask_id'],
     agent: 'agent',
   },
   {
     kind: 'message',
     select: `message_id AS id, at, from_handle AS agent, project, body AS text,
+      (SELECT source FROM sessions WHERE sessions.session_id = messages.session_id) AS source,
       CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, CAST(NULL AS TEXT) AS "by" FROM messages`,
     order: ['at', 'message_id'],
     agent: 'from_handle',
@@ -79,6 +80,7 @@ function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
     id: String(row['id']),
     at: String(row['at']),
     agent: String(row['agent']),
+    source: text('source') as HistoryEntry['source'],
     project: text('project'),
     text: String(row['text']),
     status: text('status'),

@@ -45,8 +45,8 @@ const UPDATE = statement(() => `UPDATE outreach SET ${outreach.assignments} WHER
 const GET = statement(() => `SELECT ${outreach.list} FROM outreach WHERE outreach_id = $1`);
 const BY_PROMPT = statement(() => `SELECT ${outreach.list} FROM outreach WHERE ask_id = $1`);
 
-/** Visible output: what was not suppressed, and did not fail. */
-const VISIBLE = `kind <> 'report' AND status IN ('sent', 'shown')`;
+/** Visible output: what was neither suppressed nor unseen at first (`isUnreported`). */
+const VISIBLE = `kind <> 'report' AND status IN ('sent', 'shown') AND reason IS NULL`;
 const UNREPORTED = statement(
   () => `SELECT ${outreach.list} FROM outreach WHERE session_id = $1 AND ${VISIBLE}
    AND reported_at IS NULL AND let_go_at IS NULL ORDER BY number`,
@@ -54,6 +54,12 @@ const UNREPORTED = statement(
 const OUTPUTS = `SELECT COUNT(*) AS n FROM outreach WHERE session_id = $1 AND ${VISIBLE} AND critical = 0`;
 const OUTPUTS_OF_TURN = statement(() => `${OUTPUTS} AND turn_id = $2`);
 const OUTPUTS_SINCE_REPORT = statement(() => `${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
+const UNSEEN = statement(
+  () => `SELECT ${outreach.list} FROM outreach WHERE status = 'unseen' ORDER BY number LIMIT $1`,
+);
+const COUNT_UNSEEN = statement(
+  `SELECT COUNT(*) AS n FROM outreach WHERE status = 'unseen' AND source = 'bg' AND critical = 0`,
+);
 const UNSHOWN = statement(
   () =>
     `SELECT ${outreach.list} FROM outreach WHERE kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
@@ -149,6 +155,8 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       turn_id === null
         ? count(OUTPUTS_SINCE_REPORT, [session_id])
         : count(OUTPUTS_OF_TURN, [session_id, turn_id]),
+    unseen: (limit) => many(UNSEEN, [limit]),
+    countUnseen: () => count(COUNT_UNSEEN, []),
     unshown: (before) => many(UNSHOWN, [before]),
     async reportsFor({ session_id, project_dir, heir, carrier }, limit) {
       const reader = [session_id, project_dir, heir ? 1 : 0, carrier];

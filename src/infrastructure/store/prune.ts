@@ -95,7 +95,7 @@ const TURNS: Kind = {
 const OUTREACH: Kind = {
   table: 'outreach',
   key: 'outreach_id',
-  where: `created_at < $1 AND NOT (kind = 'report' AND status = 'sent')`,
+  where: `created_at < $1 AND NOT (kind = 'report' AND status = 'sent') AND status <> 'unseen'`,
   with: [
     ['popups', 'ask_id'],
     ['events', 'subject'],

@@ -1,0 +1,90 @@
+/** `hive config`: shows and sets what Hive shows you and how it rations agents. Under an agent only to be looked at. */
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import type { StoredSetting } from '../application/settings.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { type Origin, parseSetting, type Setting, settingNamed, showSetting } from '../domain/settings.ts';
+import { thisSeat } from '../infrastructure/platform/seat.ts';
+import { refuseAgents } from './actor.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+import { type Format, print, printJson, printRows, remark } from './output.ts';
+import { withHive } from './run.ts';
+
+interface ConfigOptions extends Format {
+  unset?: boolean;
+}
+
+export function defineConfig(command: Command): void {
+  command
+    .argument('[key]', 'the setting; without one, all of them')
+    .argument('[value]', 'what to set it to; without one, it is shown')
+    .option('--unset', 'go back to the default')
+    .option('--json', 'print JSON')
+    .action((key: string | undefined, value: string | undefined, options: ConfigOptions) =>
+      withHive(options, (hive) => config(hive, key, value, options)),
+    );
+}
+
+async function config(
+  hive: Hive,
+  key: string | undefined,
+  value: string | undefined,
+  { unset = false, json = false }: ConfigOptions,
+): Promise<ExitCode> {
+  if (unset && key === undefined) throw invalidInput('--unset needs the KEY of a setting.');
+  if (unset && value !== undefined) throw invalidInput('Give a VALUE or --unset, not both.');
+  if (key === undefined) return showAll(hive, json);
+  const setting = settingNamed(key);
+  if (value === undefined && !unset) return showOne(hive, setting, json);
+  await refuseAgents(hive, "Settings are the human's");
+  return set(hive, setting, value ?? null, json);
+}
+
+const ORIGINS: Readonly<Record<Origin, string>> = { default: 'default', stored: 'stored', emacs: 'Emacs' };
+
+async function showAll(hive: Hive, json: boolean): Promise<ExitCode> {
+  const settings = await hive.settings.list(thisSeat());
+  if (json) printJson({ settings });
+  else
+    printRows([
+      ['KEY', 'VALUE', 'ORIGIN', 'WHAT IT IS'],
+      ...settings.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]),
+    ]);
+  return EXIT.done;
+}
+
+async function showOne(hive: Hive, { key }: Setting, json: boolean): Promise<ExitCode> {
+  const setting = (await hive.settings.list(thisSeat())).find((one) => one.key === key);
+  if (setting === undefined) throw invalidInput(`There is no setting ${key}.`);
+  if (json) printJson({ setting });
+  else {
+    print(showSetting(setting.value));
+    remark(`${setting.text}. ${source(setting)}`);
+  }
+  return EXIT.done;
+}
+
+/** Where a value comes from, in a sentence. */
+function source({ origin, emacs, default: fallback }: StoredSetting): string {
+  const otherwise = `the default is ${showSetting(fallback)}`;
+  if (origin === 'default') return 'This is the default.';
+  return origin === 'emacs'
+    ? `Set by Emacs (${emacs}); ${otherwise}.`
+    : `Set with hive config; ${otherwise}.`;
+}
+
+async function set(hive: Hive, setting: Setting, value: string | null, json: boolean): Promise<ExitCode> {
+  const seat = thisSeat();
+  const now = new Date().toISOString();
+  const parsed = value === null ? null : parseSetting(setting, value, now);
+  const before = (await hive.settings.list(seat)).find(({ key }) => key === setting.key);
+  const after = await hive.settings.set(setting, parsed, seat, 'cli');
+  if (json) printJson({ setting: after });
+  else print(`${after.key}: ${showSetting(after.value)}`);
+  // An option of Emacs comes back; what a command of Emacs did once does not.
+  if (before?.origin === 'emacs' && !setting.emacs.startsWith('M-x'))
+    remark(
+      `Emacs set this before, as ${setting.emacs}. It does so again when it next connects, unless you change the option there or set it to nil.`,
+    );
+  return EXIT.done;
+}

@@ -1,0 +1,251 @@
+/**
+ * Settings: what a human may set of how Hive shows and rations things, from a shell (`hive config`), from Emacs
+ * (customize) or over its wire (`desk/preferences`). One table says what there is. A new setting is a field of
+ * Preferences or OutreachSettings and a line here; the compiler asks for the line.
+ *
+ * What permits anything is left out on purpose, by type: rules that answer permissions, popups that may, and a
+ * command to run are not for a shell that an agent might share (invariants 9 and 14).
+ */
+import { parseDuration } from './durations.ts';
+import { invalidInput } from './errors.ts';
+import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach-rules.ts';
+import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
+import { excerpt } from './text.ts';
+
+/** What permits or runs something: set in Emacs only. */
+type Authority = 'popup_permissions' | 'notify_command' | 'permission_rules';
+type SeatKey = Exclude<keyof Preferences, Authority>;
+export type SettingKey = SeatKey | keyof OutreachSettings;
+
+/** How a value is written on a command line, and checked. */
+export type SettingType =
+  | { kind: 'yes_no' }
+  | { kind: 'choice'; of: readonly string[] }
+  | { kind: 'whole_number'; min: number; max: number }
+  /** `yes`, `no`, or for how long. */
+  | { kind: 'yes_no_or_duration' }
+  /** `22:00-07:30`. */
+  | { kind: 'hours' }
+  /** `one,two`. */
+  | { kind: 'names' };
+
+export interface Setting {
+  key: SettingKey;
+  /** `seat`: of one user on one machine. `everywhere`: of every seat of the store. */
+  scope: 'seat' | 'everywhere';
+  type: SettingType;
+  default: unknown;
+  /** The option or command of Emacs that sets it as well. */
+  emacs: string;
+  text: string;
+}
+
+type Line = Pick<Setting, 'type' | 'emacs' | 'text'>;
+
+const YES_NO: SettingType = { kind: 'yes_no' };
+const between = (min: number, max: number): SettingType => ({ kind: 'whole_number', min, max });
+
+const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
+  notify_when: {
+    type: { kind: 'choice', of: ['always', 'unfocused', 'never'] },
+    emacs: 'hive-notify-when',
+    text: 'when popups are shown; unfocused: only while no Emacs of yours has the focus',
+  },
+  do_not_disturb: {
+    type: { kind: 'yes_no_or_duration' },
+    emacs: 'M-x hive-do-not-disturb',
+    text: 'only what is critical pops up; yes, or for how long: 90m, 2h',
+  },
+  quiet_hours: {
+    type: { kind: 'hours' },
+    emacs: 'hive-quiet-hours',
+    text: 'the time of day in which only what is critical pops up, such as 22:00-07:30',
+  },
+  muted_projects: {
+    type: { kind: 'names' },
+    emacs: 'M-x hive-mute-project',
+    text: 'projects of which nothing pops up: names or directories, separated by commas',
+  },
+  sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
+};
+
+const EVERYWHERE: Readonly<Record<keyof OutreachSettings, Line>> = {
+  allow_ping: {
+    type: YES_NO,
+    emacs: 'hive-allow-ping',
+    text: 'background sessions may show you pings and cards',
+  },
+  report_policy: {
+    type: { kind: 'choice', of: REPORT_POLICIES },
+    emacs: 'hive-report-policy',
+    text: 'when background sessions owe a report before they stop',
+  },
+  outputs_per_turn: {
+    type: between(0, 1_000),
+    emacs: 'hive-outputs-per-turn',
+    text: 'pings and cards that a background session may show in one turn; 0: no limit',
+  },
+  mind_busy: {
+    type: YES_NO,
+    emacs: 'hive-mind-busy',
+    text: 'pings and cards are refused in quiet hours, during do-not-disturb, and while you answer',
+  },
+  budget_capacity: {
+    type: between(0, 1_000),
+    emacs: 'hive-budget-capacity',
+    text: 'pings and cards that all background sessions together may show at once',
+  },
+  budget_refill_minutes: {
+    type: between(1, 10_080),
+    emacs: 'hive-budget-refill-minutes',
+    text: 'minutes until one more may be shown',
+  },
+  hold_for_mentions: {
+    type: YES_NO,
+    emacs: 'hive-hold-for-mentions',
+    text: 'an agent does not stop while it has urgent mentions',
+  },
+  hold_for_answers: {
+    type: YES_NO,
+    emacs: 'hive-hold-for-answers',
+    text: 'an agent does not stop while it has answers that it has not read',
+  },
+};
+
+const lines = <Key extends SettingKey>(
+  table: Readonly<Record<Key, Line>>,
+  scope: Setting['scope'],
+  defaults: Readonly<Record<Key, unknown>>,
+): Setting[] =>
+  (Object.keys(table) as Key[]).map((key) => ({ key, scope, default: defaults[key], ...table[key] }));
+
+/** Every setting, in the order in which they are shown. */
+export const SETTINGS: readonly Setting[] = [
+  ...lines(OF_SEAT, 'seat', DEFAULT_PREFERENCES),
+  ...lines(EVERYWHERE, 'everywhere', DEFAULT_OUTREACH_SETTINGS),
+];
+
+/** The bounds of a whole number, for those who check it elsewhere. */
+export function boundsOf(key: SettingKey): { min: number; max: number } {
+  const setting = SETTINGS.find((one) => one.key === key);
+  if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is no whole number.`);
+  return setting.type;
+}
+
+const AUTHORITY: Readonly<Record<Authority, string>> = {
+  popup_permissions: 'hive-popup-permissions',
+  notify_command: 'hive-notify-command',
+  permission_rules: 'hive-permission-rules',
+};
+
+/** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
+export function settingNamed(name: string): Setting {
+  const key = name.replaceAll('-', '_');
+  const found = SETTINGS.find((setting) => setting.key === key);
+  if (found !== undefined) return found;
+  const authority = Object.entries(AUTHORITY).find(([one]) => one === key)?.[1];
+  if (authority !== undefined)
+    throw invalidInput(
+      `${key} is not set here, because it permits or runs something: set ${authority} in Emacs.`,
+      { field: 'key' },
+    );
+  throw invalidInput(
+    `There is no setting "${excerpt(name, 40)}". There are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
+    { field: 'key' },
+  );
+}
+
+const WORDS: Readonly<Record<string, boolean>> = {
+  yes: true,
+  true: true,
+  on: true,
+  no: false,
+  false: false,
+  off: false,
+};
+const HOURS = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** What a value typed by a person means. @throws HiveError `invalid_input` that says what the setting takes. */
+export function parseSetting({ key, type }: Setting, given: string, now: string): unknown {
+  const text = given.trim();
+  const wrong = (takes: string) =>
+    invalidInput(`${key} takes ${takes}, not "${excerpt(text, 40)}".`, { field: key });
+  const word = WORDS[text.toLowerCase()];
+  switch (type.kind) {
+    case 'yes_no':
+      if (word === undefined) throw wrong('yes or no');
+      return word;
+    case 'choice':
+      if (!type.of.includes(text)) throw wrong(`one of ${type.of.join(', ')}`);
+      return text;
+    case 'whole_number': {
+      const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      if (!(number >= type.min && number <= type.max))
+        throw wrong(`a whole number from ${type.min} to ${type.max}`);
+      return number;
+    }
+    case 'yes_no_or_duration':
+      if (word !== undefined) return word;
+      if (!/^\d/.test(text)) throw wrong('yes, no, or a duration such as 90m or 2h');
+      return new Date(Date.parse(now) + parseDuration(text)).toISOString();
+    case 'hours': {
+      const [, from, to] = HOURS.exec(text) ?? [];
+      if (from === undefined || to === undefined) throw wrong('two times of day, such as 22:00-07:30');
+      return { from, to };
+    }
+    case 'names': {
+      const names = text.split(',').map((name) => name.trim());
+      if (names.includes('')) throw wrong('names separated by commas');
+      return names;
+    }
+  }
+}
+
+/** A value as a person types it. */
+export function showSetting(value: unknown): string {
+  if (value === null) return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(',');
+  if (typeof value === 'object' && 'from' in value && 'to' in value) return `${value.from}-${value.to}`;
+  return String(value);
+}
+
+/** Who has set what is stored. */
+export type SetBy = 'emacs' | 'cli';
+/** Where a value comes from: nobody has set it, somebody has in a shell, or an Emacs has. */
+export type Origin = 'default' | 'stored' | 'emacs';
+
+/** Under this key the stored preferences keep who has set which of them. No setting has its name. */
+const SET_BY = 'set_by';
+
+/**
+ * What is stored after these changes, and which keys changed. Null goes back to the default, what is left out stays.
+ * Who writes last has it.
+ */
+export function changeStored(
+  stored: Readonly<Record<string, unknown>>,
+  changes: Readonly<Record<string, unknown>>,
+  by: SetBy,
+): { stored: Record<string, unknown>; changed: string[] } {
+  const next: Record<string, unknown> = { ...stored };
+  const set_by: Record<string, unknown> = { ...(stored[SET_BY] as object | undefined) };
+  const changed: string[] = [];
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === undefined) continue;
+    if (JSON.stringify(next[key] ?? null) !== JSON.stringify(value)) changed.push(key);
+    if (value === null) {
+      delete next[key];
+      delete set_by[key];
+    } else {
+      next[key] = value;
+      set_by[key] = by;
+    }
+  }
+  delete next[SET_BY];
+  return { stored: Object.keys(set_by).length === 0 ? next : { ...next, [SET_BY]: set_by }, changed };
+}
+
+export function originOf(stored: Readonly<Record<string, unknown>>, key: string): Origin {
+  if (stored[key] === undefined || stored[key] === null) return 'default';
+  return (stored[SET_BY] as Record<string, unknown> | undefined)?.[key] === 'emacs' ? 'emacs' : 'stored';
+}

@@ -1,0 +1,106 @@
+/** `hive config`: what is set, where it comes from, and that an agent cannot set it. */
+import { describe, expect, test } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { eventsOf, openTestHive } from '../support/hive.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+
+describe('hive config', () => {
+  test('lists every setting with its value, where that comes from, and what it is', async () => {
+    const person = shell(tempStore());
+    await person.hive('config', 'budget_capacity', '20');
+    const { out, code } = await person.hive('config');
+    expect(code).toBe(0);
+    expect(out).toMatch(/^KEY +VALUE +ORIGIN +WHAT IT IS$/m);
+    expect(out).toMatch(/^budget_capacity +20 +stored +pings and cards/m);
+    expect(out).toMatch(/^notify_when +always +default +when popups/m);
+    const { settings } = (await person.hive('config', '--json')).json();
+    expect(settings).toContainEqual(
+      expect.objectContaining({
+        key: 'budget_capacity',
+        value: 20,
+        default: 120,
+        origin: 'stored',
+        scope: 'everywhere',
+      }),
+    );
+  });
+
+  test('prints one value, sets it, and goes back', async () => {
+    const person = shell(tempStore());
+    expect(await person.hive('config', 'quiet-hours')).toMatchObject({ code: 0, out: 'none\n' });
+    expect(await person.hive('config', 'quiet_hours', '22:00-07:30')).toMatchObject({
+      code: 0,
+      out: 'quiet_hours: 22:00-07:30\n',
+    });
+    const shown = await person.hive('config', 'quiet_hours');
+    expect(shown.out).toBe('22:00-07:30\n');
+    expect(shown.err).toContain('Set with hive config; the default is none.');
+    expect((await person.hive('config', 'quiet_hours', '--unset')).out).toBe('quiet_hours: none\n');
+    expect((await person.hive('config', 'quiet_hours', '--json')).json()).toMatchObject({
+      setting: { value: null, origin: 'default' },
+    });
+  });
+
+  test.each([
+    [['nonsense'], 2, 'There is no setting "nonsense"'],
+    [['sound', 'loud'], 2, 'sound takes yes or no'],
+    [['sound', 'yes', '--unset'], 2, 'Give a VALUE or --unset, not both.'],
+    [['--unset'], 2, '--unset needs the KEY'],
+    [['notify_command', 'curl x'], 2, 'permits or runs something: set hive-notify-command in Emacs'],
+    [['permission_rules', '[]'], 2, 'permits or runs something'],
+    [['popup_permissions', 'yes'], 2, 'permits or runs something'],
+  ])('%j ends with %d and a sentence, and sets nothing', async (args, code, sentence) => {
+    const store = tempStore();
+    const person = shell(store);
+    const refused = await person.hive('config', ...args);
+    expect(refused.code).toBe(code);
+    expect(refused.err).toContain(sentence);
+    expect(await eventsOf(await openTestHive(store), 'desk/preferences_changed')).toEqual([]);
+  });
+
+  test('an agent may look, and sets nothing', async () => {
+    const store = tempStore();
+    const agent = shell(store, { HIVE_AGENT: 'agent-1' });
+    expect((await agent.hive('config', 'budget_capacity')).out).toBe('120\n');
+    for (const args of [
+      ['budget_capacity', '1000'],
+      ['allow_ping', '--unset'],
+    ]) {
+      const refused = await agent.hive('config', ...args);
+      expect(refused.code).toBe(7);
+      expect(refused.err).toContain(
+        "Settings are the human's, and this shell is an agent's (HIVE_AGENT is set)",
+      );
+    }
+    expect((await shell(store).hive('config', 'budget_capacity')).out).toBe('120\n');
+  });
+});
+
+describe('with an Emacs', () => {
+  test('what Emacs set is said to be from Emacs; the last to write has it, and the other is told', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const desk = await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: 'disabled:' } });
+    await desk.request('desk/preferences', { notify_when: 'never', outreach: { allow_ping: false } });
+    const person = shell(store);
+    expect((await person.hive('config')).out).toMatch(/^notify_when +never +Emacs/m);
+    const set = await person.hive('config', 'notify_when', 'unfocused');
+    expect(set.err).toContain(
+      'Emacs set this before, as hive-notify-when. It does so again when it next connects',
+    );
+    const { params } = await desk.seen(
+      (frame) =>
+        frame.method === 'desk/preferences_changed' && frame.params.preferences.notify_when === 'unfocused',
+    );
+    expect(params.preferences).toMatchObject({ notify_when: 'unfocused', outreach: { allow_ping: false } });
+    const again = await person.hive('config', 'allow_ping', '--unset');
+    expect(again.err).toContain('as hive-allow-ping');
+    expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
+    // What Emacs sends anew at each connection and is stored already changes nothing, and says nothing.
+    const before = (await eventsOf(hive, 'desk/preferences_changed')).length;
+    await desk.request('desk/preferences', { notify_when: 'unfocused' });
+    expect(await eventsOf(hive, 'desk/preferences_changed')).toHaveLength(before);
+    expect((await person.hive('config', 'notify_when')).err).toContain('Set by Emacs (hive-notify-when)');
+  });
+});

@@ -1,0 +1,132 @@
+/** Settings: what is written on a command line, what is stored, and where each value comes from. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach-rules.ts';
+import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import {
+  changeStored,
+  originOf,
+  parseSetting,
+  SETTINGS,
+  settingNamed,
+  showSetting,
+} from '../../src/domain/settings.ts';
+import { preferencesParams } from '../../src/schemas/desks.ts';
+
+const NOW = '2026-03-01T12:00:00.000Z';
+const parse = (key: string, text: string): unknown => parseSetting(settingNamed(key), text, NOW);
+
+describe('the table', () => {
+  test('has every preference and outreach setting, but for what permits or runs something', () => {
+    const all = [...Object.keys(DEFAULT_PREFERENCES), ...Object.keys(DEFAULT_OUTREACH_SETTINGS)];
+    const missing = all.filter((key) => !SETTINGS.some((setting) => setting.key === key));
+    expect(missing.sort()).toEqual(['notify_command', 'permission_rules', 'popup_permissions']);
+  });
+
+  test.each(SETTINGS)('$key: what a person types is what the wire of Emacs takes', ({ key, scope, type }) => {
+    const typed = {
+      yes_no: ['yes', 'off'],
+      choice: type.kind === 'choice' ? type.of : [],
+      whole_number: type.kind === 'whole_number' ? [`${type.min}`, `${type.max}`] : [],
+      yes_no_or_duration: ['no', '90m'],
+      hours: ['22:00-07:30'],
+      names: ['shop', 'shop,/home/ada/tools'],
+    }[type.kind];
+    expect(typed.length).toBeGreaterThan(0);
+    for (const text of typed) {
+      const change = { [key]: parse(key, text) };
+      expect(() => preferencesParams.parse(scope === 'seat' ? change : { outreach: change })).not.toThrow();
+    }
+  });
+
+  test('is asked with hyphens or underscores; another name is told what there is', () => {
+    expect(settingNamed('budget-capacity').key).toBe('budget_capacity');
+    expect(() => settingNamed('budgets')).toThrow(
+      /There is no setting "budgets"\. There are notify_when, .*budget_capacity/,
+    );
+  });
+
+  test.each(['popup_permissions', 'notify-command', 'permission_rules'])(
+    '%s permits or runs something, and says where it is set instead',
+    (key) => {
+      expect(() => settingNamed(key)).toThrow(/permits or runs something: set hive-[a-z-]+ in Emacs\.$/);
+    },
+  );
+});
+
+describe('a value', () => {
+  test.each([
+    ['sound', 'yes', true],
+    ['sound', 'OFF', false],
+    ['notify_when', 'unfocused', 'unfocused'],
+    ['budget_capacity', ' 0 ', 0],
+    ['do_not_disturb', 'true', true],
+    ['do_not_disturb', '2h', '2026-03-01T14:00:00.000Z'],
+    ['quiet_hours', '22:00-07:30', { from: '22:00', to: '07:30' }],
+    ['muted_projects', 'shop, tools', ['shop', 'tools']],
+  ])('%s %s', (key, text, value) => {
+    expect(parse(key, text)).toEqual(value);
+  });
+
+  test.each([
+    ['sound', 'loud', 'sound takes yes or no, not "loud".'],
+    ['notify_when', 'sometimes', 'takes one of always, unfocused, never'],
+    ['budget_capacity', '1001', 'takes a whole number from 0 to 1000'],
+    ['budget_capacity', '1.5', 'takes a whole number'],
+    ['budget_refill_minutes', '0', 'takes a whole number from 1 to 10080'],
+    ['do_not_disturb', 'soon', 'takes yes, no, or a duration such as 90m or 2h'],
+    ['do_not_disturb', '2 hours', 'is no duration'],
+    ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30'],
+    ['muted_projects', 'shop,', 'takes names separated by commas'],
+  ])('%s %s is refused with what it takes', (key, text, sentence) => {
+    expect(() => parse(key, text)).toThrow(sentence);
+  });
+
+  test('is shown as it is typed', () => {
+    for (const [key, text] of [
+      ['sound', 'yes'],
+      ['notify_when', 'never'],
+      ['budget_capacity', '7'],
+      ['quiet_hours', '22:00-07:30'],
+      ['muted_projects', 'a,b'],
+    ] as const)
+      expect(showSetting(parse(key, text))).toBe(text);
+    for (const nothing of [null, []]) expect(showSetting(nothing)).toBe('none');
+  });
+
+  test('whatever is typed is taken or refused with a sentence, and a number is always within its bounds', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...SETTINGS), fc.string(), (setting, text) => {
+        try {
+          const value = parseSetting(setting, text, NOW);
+          if (setting.type.kind !== 'whole_number') return;
+          expect(value).toBeGreaterThanOrEqual(setting.type.min);
+          expect(value).toBeLessThanOrEqual(setting.type.max);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'invalid_input' });
+        }
+      }),
+    );
+  });
+});
+
+describe('what is stored', () => {
+  test('knows who set it last; null goes back to the default', () => {
+    const one = changeStored({}, { sound: true, notify_when: 'never' }, 'emacs');
+    expect(one.changed).toEqual(['sound', 'notify_when']);
+    const two = changeStored(one.stored, { sound: false, notify_when: undefined }, 'cli');
+    expect(two.changed).toEqual(['sound']);
+    expect(['sound', 'notify_when', 'quiet_hours'].map((key) => originOf(two.stored, key))).toEqual([
+      'stored',
+      'emacs',
+      'default',
+    ]);
+    const three = changeStored(two.stored, { sound: null, notify_when: null }, 'cli');
+    expect(three).toEqual({ stored: {}, changed: ['sound', 'notify_when'] });
+  });
+
+  test('what an older Hive stored without saying who is stored, and what changes nothing is no change', () => {
+    expect(originOf({ sound: true }, 'sound')).toBe('stored');
+    expect(changeStored({ sound: true }, { sound: true, quiet_hours: null }, 'emacs').changed).toEqual([]);
+  });
+});
