@@ -3,6 +3,7 @@ import type { ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { Session } from '../../domain/sessions.ts';
+import type { Aliases } from '../arguments.ts';
 
 /** What a tool's handler gets besides its arguments. */
 export interface ToolCall {
@@ -27,6 +28,10 @@ export interface Tool {
   title: string;
   description: string;
   input: ZodRawShape;
+  /** Other names that are taken for an argument. Clients are not told of them: a tool list is read with every call. */
+  aliases?: Aliases;
+  /** Without any of these the call looks at everything; then an argument that the tool does not know is refused, not ignored. */
+  narrowing?: readonly string[];
   /** Changes nothing that anyone would mind. */
   readOnly: boolean;
   handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
@@ -34,8 +39,10 @@ export interface Tool {
 
 /** Declares a tool so that its handler's arguments have the type of its input. */
 export function tool<Input extends ZodRawShape>(
-  definition: Omit<Tool, 'input' | 'handle'> & {
+  definition: Omit<Tool, 'input' | 'aliases' | 'narrowing' | 'handle'> & {
     input: Input;
+    aliases?: Readonly<Record<string, keyof Input & string>>;
+    narrowing?: readonly (keyof Input & string)[];
     handle(args: z.infer<z.ZodObject<Input>>, call: ToolCall): Promise<Record<string, unknown>>;
   },
 ): Tool {
