@@ -20,6 +20,7 @@ import { offerResources } from './resources.ts';
 import { sentences } from './result.ts';
 import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
+import { longestWait } from './waiting.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
@@ -27,6 +28,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process is to end: calls that wait return what they have. */
   stopping: AbortSignal;
+  /** How long the client lets a call run, where the human said so. */
+  tool_timeout_ms?: number | null;
   /** Told with each call who it is that calls. */
   onCaller?: (session: Session) => void;
 }
@@ -34,10 +37,10 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
 export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
   const server = newMcpServer();
+  const clientName = (): string => server.server.getClientVersion()?.name ?? '';
   async function resolve(given: Record<string, unknown>): Promise<Caller> {
-    const client = server.server.getClientVersion()?.name ?? '';
     const meta = connection.trusts_meta ? given : toldByHooks(given);
-    return hive.sessions.resolveCaller({ ...connection, meta, client });
+    return hive.sessions.resolveCaller({ ...connection, meta, client: clientName() });
   }
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
@@ -58,7 +61,13 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       });
       const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
       const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-      const call = { hive, session, advice, carrier, hand, progress };
+      const longest_wait_ms = longestWait({
+        client: clientName(),
+        env: connection.trusts_meta ? connection.env : null,
+        hears_progress: meta['progressToken'] !== undefined,
+        tool_timeout_ms: connection.tool_timeout_ms ?? null,
+      });
+      const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms };
       const ends = [extra.signal, connection.stopping];
       const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
         tool.handle(args as never, {

@@ -19,6 +19,8 @@ export interface ToolCall {
   turn_id: string | null;
   /** Aborted when the client cancels the call or goes away, and when its turn is to stop. */
   signal: AbortSignal;
+  /** So long this call may wait: the client allows no more, or is not known to. */
+  longest_wait_ms: number;
   /** Tells a client that asked for it that the call is alive. */
   progress(message: string): Promise<void>;
 }
