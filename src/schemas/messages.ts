@@ -76,6 +76,10 @@ export const postParams = z.object({
     .regex(/^msg-[0-9a-zA-Z-]{8,80}$/)
     .nullish(),
   heading: z.object({ handle, stamp: z.string().regex(STAMP) }).nullish(),
+  /** The store it was written for: another one refuses it. */
+  store_id: characters(limits.id).nullish(),
+  /** The outbox's own id; a message is known by its `message_id`. */
+  response_id: characters(limits.id).nullish(),
 });
 
 /** A cursor, or the `seq` of a message that is known: an editor drops what it showed, and pages on from what is left. */

@@ -1,5 +1,6 @@
 /** The shared buffer as Emacs asks for it and writes to it. */
 import type { Hive } from '../../application/hive.ts';
+import { wrongStore } from '../../application/prompt-refusals.ts';
 import { explainUnresolved } from '../../domain/mention-resolution.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/projects.ts';
@@ -26,7 +27,9 @@ function placeOf(hive: Hive, params: PlaceParams): { project: string; project_di
 }
 
 export const messageMethods = {
-  'message/post': takes(postParams, async ({ by, ...request }, { hive }) => {
+  'message/post': takes(postParams, async ({ by, store_id, ...request }, { hive }) => {
+    if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
+      throw wrongStore(store_id, hive.store_id, 'message');
     const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
       ...request,
       priority: request.priority ?? undefined,
