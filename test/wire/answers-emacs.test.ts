@@ -247,6 +247,16 @@ test('parts of an answer that nobody understands: a request is told of them, of 
   expect((await hive.doctor.run()).filter(({ name }) => name === 'Answer')).toEqual([]);
 });
 
+test('what was taken asks for nothing more, even when its question is long gone', async () => {
+  const hive = await openTestHive();
+  const kept = { from: 'desk-1', reason: 'An answer has no "mood".', sender_told: false };
+  await hive.unreadAnswers.keep({ ...kept, params: { ask_id: 'ask-gone', decision: 'yes' }, taken: true });
+  await hive.unreadAnswers.keep({ ...kept, params: { ask_id: 'ask-gone', decision: 'no' } });
+  const shown = (await hive.doctor.run()).filter(({ name }) => name === 'Answer');
+  expect(shown).toHaveLength(1);
+  expect(shown[0]?.text).toContain('"decision":"no"');
+});
+
 describe('a store that is busy', () => {
   /** A hive that refuses the first answers. */
   async function busyHive(refusals: number): Promise<Hive> {

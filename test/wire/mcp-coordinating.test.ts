@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/result.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
 import type { Hive } from '../../src/application/hive.ts';
+import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpOptions } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
@@ -209,6 +210,13 @@ test.each<[string, McpOptions]>([
   });
   const waited = await coordinator.call('hivemind_await_ask', {}, { onprogress: HEARS });
   expect(waited).toMatchObject({ prompts: [], timed_out: false, waited_ms: 200 });
+});
+
+test('--tool-timeout with --url is refused, because the far side could not heed it', async () => {
+  const remote = ['--url', 'http://127.0.0.1:9', '--token-file', '/nowhere'];
+  const { code, err } = await shell(tempStore()).hive('mcp', ...remote, '--tool-timeout', '5m');
+  expect(code).not.toBe(0);
+  expect(err).toContain('--tool-timeout is for a store of this machine; with --url leave it out.');
 });
 
 test('while it waits, the client hears that the call is alive', async () => {
