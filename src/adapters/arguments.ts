@@ -90,8 +90,10 @@ function walkObject(object: z.ZodObject, place: Place, value: Record<string, unk
       key,
       Object.keys(shape).filter((name) => !corrected.has(name)),
     );
-    place.unknown.push({ path: join(place.path, key), meant });
     taken.set(key, item);
+    // A strict schema refuses it in words of its own.
+    if (object.def.catchall instanceof z.ZodNever) continue;
+    place.unknown.push({ path: join(place.path, key), meant });
     if (meant !== null) corrected.set(meant, item);
   }
   return [Object.fromEntries(taken), Object.fromEntries(corrected)];

@@ -6,6 +6,7 @@ import { understand } from '../../src/adapters/arguments.ts';
 import { takeArguments } from '../../src/adapters/mcp/arguments.ts';
 import type { Tool } from '../../src/adapters/mcp/tool.ts';
 import { toolsFor } from '../../src/adapters/mcp/tools.ts';
+import { preferencesParams } from '../../src/schemas/desks.ts';
 import { listParams, snoozeParams } from '../../src/schemas/prompts.ts';
 
 const tools = new Map(toolsFor('coordinator').map((tool) => [tool.name, tool]));
@@ -204,6 +205,21 @@ test('null that means something is kept: it brings a snoozed question back', () 
     ask_id: 'a',
     until: null,
   });
+});
+
+test('what a strict schema does not know it refuses itself, and takes the rest in any spelling', () => {
+  const written = { notifyWhen: 'never', outreach: { 'allow-ping': false }, colour: 'red' };
+  const { given, unknown } = understand(preferencesParams, written);
+  expect(unknown).toEqual([]);
+  expect(preferencesParams.safeParse(given).error?.issues.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^There is no preference "colour"; there are notify_when/),
+  ]);
+  expect(given).toMatchObject({ notify_when: 'never', outreach: { allow_ping: false } });
+});
+
+test('the keys of a record are data', () => {
+  const permission_rules = [{ tool: 'Bash', 'my-key': 'x', allowIf: 'y' }];
+  expect(understand(preferencesParams, { permission_rules }).given).toEqual({ permission_rules });
 });
 
 test('a name of Object is only a name', () => {
