@@ -242,14 +242,20 @@ test('parts of an answer that nobody understands: a request is told of them, of 
   desk.notify('hivemind-response', { ask_id: other, ...answer });
   const { params } = await desk.seen(isTold('desk/notice'));
   expect(params).toMatchObject({ severity: 'warning', taken: true });
-  expect(params.text).toMatch(/was taken, but not all of it\. An answer has no "mood"\./);
+  expect(params.text).toMatch(
+    /was taken, but not all of it\. Hive does not know what "mood" means in an answer\./,
+  );
   expect((await hive.prompts.get(other)).decision).toBe('yes');
   expect((await hive.doctor.run()).filter(({ name }) => name === 'Answer')).toEqual([]);
 });
 
 test('what was taken asks for nothing more, even when its question is long gone', async () => {
   const hive = await openTestHive();
-  const kept = { from: 'desk-1', reason: 'An answer has no "mood".', sender_told: false };
+  const kept = {
+    from: 'desk-1',
+    reason: 'Hive does not know what "mood" means in an answer.',
+    sender_told: false,
+  };
   await hive.unreadAnswers.keep({ ...kept, params: { ask_id: 'ask-gone', decision: 'yes' }, taken: true });
   await hive.unreadAnswers.keep({ ...kept, params: { ask_id: 'ask-gone', decision: 'no' } });
   const shown = (await hive.doctor.run()).filter(({ name }) => name === 'Answer');

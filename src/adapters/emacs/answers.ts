@@ -58,7 +58,7 @@ function keepPart(params: unknown, seat: Seat, ignored: readonly string[]): Prom
   return seat.hive.unreadAnswers.keep({
     from: placeOf(seat),
     params,
-    reason: `An answer has no ${names}.`,
+    reason: `Hive does not know what ${names} means in an answer.`,
     taken: true,
     sender_told: false,
   });
