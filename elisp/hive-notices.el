@@ -8,7 +8,8 @@
 
 ;; A guard gave up, a loop was stopped, an agent ended and owed a report: such
 ;; notices are said in one line, and can be read again here; what was told
-;; before this Emacs started comes from the store.
+;; before this Emacs started comes from the store.  An answer that could not
+;; be taken is one of them, with everything that was sent.
 
 ;;; Code:
 
@@ -28,7 +29,15 @@
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) notice)
   "Say NOTICE and keep it."
   (hive-notices--keep (cons notice hive-notices--list))
-  (hive-notify-say "Hive: %s" (hive-text-line (plist-get notice :text) 300)))
+  (unless (hive-notices--said-p notice)
+    (hive-notify-say "Hive: %s" (hive-text-line (plist-get notice :text) 300))))
+
+(defun hive-notices--said-p (notice)
+  "Return non-nil if the human knows of NOTICE already.
+That an answer of this Emacs was refused, its outbox has said."
+  (and (equal "unread_answer" (plist-get notice :notice))
+       (eq t (plist-get notice :sender_told))
+       (equal (plist-get notice :from) (plist-get hive-sidecar-info :desk_id))))
 
 (defun hive-notices--keep (notices)
   "Keep NOTICES, newest first, as far as there is room."
@@ -65,7 +74,13 @@
           (dolist (notice hive-notices--list)
             (insert (propertize (concat (hive-text-age (plist-get notice :at)) " ago  ")
                                 'face 'shadow)
-                    (hive-text-inert (plist-get notice :text)) "\n"))
+                    (propertize (hive-text-inert (plist-get notice :text))
+                                'face (and (equal "error" (plist-get notice :severity))
+                                           'error))
+                    "\n")
+            (when (stringp (plist-get notice :sent))
+              (insert (propertize "Sent:" 'face 'shadow) " "
+                      (hive-text-inert (plist-get notice :sent)) "\n")))
           (hive-wrap-heed (point-min) (point-max))
           (goto-char (min place (point-max))))))))
 

@@ -9,7 +9,14 @@ import { mentionListParams, mentionProcessParams, pairParams } from '../src/sche
 import { messageListParams, postParams } from '../src/schemas/messages.ts';
 import { noticeListParams } from '../src/schemas/notices.ts';
 import { outreachListParams } from '../src/schemas/outreach.ts';
-import { actParams, listParams, promptRef, responseParams, snoozeParams } from '../src/schemas/prompts.ts';
+import {
+  actParams,
+  amendParams,
+  listParams,
+  promptRef,
+  responseParams,
+  snoozeParams,
+} from '../src/schemas/prompts.ts';
 import { configureParams, sessionListParams } from '../src/schemas/sessions.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../src/schemas/turns.ts';
 
@@ -35,7 +42,7 @@ export const METHODS = {
   ],
   'hivemind-response': [
     responseParams,
-    `An answer. \`selected\` wins over \`decision\`, which is at most ${PROMPT_LIMITS.decision} characters; one of them is needed. Sent again under its \`response_id\` it is one answer. Who comes second gets \`accepted: false\` and the winner. Taken as a notification too.`,
+    `An answer. \`selected\` wins over \`decision\`, which is at most ${PROMPT_LIMITS.decision} characters; one of them is needed. Who comes second gets \`accepted: false\` and the winner. Sent again under its \`response_id\` it is one answer; one without gets an id made from this desk and its content, so a repeated frame is one answer too. \`by\` is the human of this desk unless given. Taken as a notification as well. An answer that cannot be taken is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
   ],
   'mention/allow': [
     pairParams,
@@ -67,7 +74,10 @@ export const METHODS = {
     outreachListParams,
     'Pings, cards and reports, newest first, 100 a page unless `limit` says otherwise.',
   ],
-  'prompt/amend': [responseParams, 'Corrects an own answer, until it is handed to the agent.'],
+  'prompt/amend': [
+    amendParams,
+    'Corrects an own answer, until it is handed to the agent. Each correction has a `response_id` of its own.',
+  ],
   'prompt/cancel': [actParams, 'Takes a question back. It then carries no decision.'],
   'prompt/claim': [actParams, 'This desk has taken the question up; a claim lasts as long as the desk.'],
   'prompt/get': [promptRef, 'One prompt in full, with its trail of at most 200 events.'],

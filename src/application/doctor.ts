@@ -1,5 +1,6 @@
 /** The doctor: looks at everything that must be right, and says what to do about each thing that is not. */
 import type { Check, Examination, Logger, Store } from './ports.ts';
+import { checkUnreadAnswers } from './unread-answers.ts';
 
 export interface DoctorService {
   run(): Promise<Check[]>;
@@ -16,6 +17,7 @@ export function createDoctor(
       const all = [
         ...(await examinations()),
         { name: 'Hive', examine: async () => [await describeHive(store)] },
+        { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];
       const found = await Promise.all(
         all.map(async ({ name, examine }) => {

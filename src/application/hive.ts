@@ -39,6 +39,7 @@ import type { Place } from './station.ts';
 import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTurns, type TurnService } from './turns.ts';
+import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { createWakes, type WakeService } from './wakes.ts';
 
 export interface Hive {
@@ -64,6 +65,8 @@ export interface Hive {
   readonly wakes: WakeService;
   readonly retention: RetentionService;
   readonly doctor: DoctorService;
+  /** What a human answered and nobody could take. */
+  readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
   /** The project that a directory belongs to. */
   readonly findPlace: (directory: string) => Place;
@@ -165,6 +168,7 @@ export function createHive(parts: HiveParts): Hive {
     wakes,
     retention,
     doctor: createDoctor(store, parts.examinations, log),
+    unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
     startExpiry() {
       stopExpiry ??= startExpiry(store, expiring, log);

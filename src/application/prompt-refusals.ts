@@ -35,10 +35,10 @@ export function usedBefore({ response_id, ask_id }: StoredResponse): HiveError {
   );
 }
 
-export function wrongStore(given: string, own: string): HiveError {
+export function wrongStore(given: string, own: string, what: 'answer' | 'message' = 'answer'): HiveError {
   return new HiveError(
     'wrong_store',
-    `The answer was written for the store ${given}; this is ${own}. It was not taken here.`,
+    `The ${what} was written for the store ${given}; this is ${own}. It was not taken here.`,
     { given, own },
   );
 }

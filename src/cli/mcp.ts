@@ -14,6 +14,7 @@ import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
 import { openHive } from '../open-hive.ts';
+import { parseDuration } from './duration.ts';
 import { exitCodeOfError } from './exit-codes.ts';
 import { endSoon, untilSignalled } from './lifetime.ts';
 
@@ -23,25 +24,39 @@ export function defineMcp(command: Command): void {
       new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
     )
     .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
+    .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'where the token for it lies')
-    .action(({ role, source, url, tokenFile }: McpOptions) =>
-      url === undefined ? runMcp({ role, source: source ?? null }) : runRemote(url, tokenFile),
+    .action(({ role, source, toolTimeout, url, tokenFile }: McpOptions) =>
+      url === undefined
+        ? runMcp({ role, source: source ?? null, tool_timeout_ms: givenTimeout(toolTimeout) })
+        : runRemote(url, tokenFile, toolTimeout),
     );
 }
 
 interface McpOptions {
   role: Role;
   source?: Source;
+  toolTimeout?: string;
   url?: string;
   tokenFile?: string;
 }
 
-async function runRemote(given: string, token_file: string | undefined): Promise<void> {
+function givenTimeout(given: string | undefined): number | null {
+  return given === undefined ? null : parseDuration(given);
+}
+
+async function runRemote(
+  given: string,
+  token_file: string | undefined,
+  tool_timeout: string | undefined,
+): Promise<void> {
   const stop = untilSignalled();
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw invalidInput(`--url ${given} is no http address.`);
+  if (tool_timeout !== undefined)
+    throw invalidInput('--tool-timeout is for a store of this machine; with --url leave it out.');
   if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
@@ -49,7 +64,13 @@ async function runRemote(given: string, token_file: string | undefined): Promise
   process.exit(0);
 }
 
-async function runMcp({ role, source }: { role: Role; source: Source | null }): Promise<void> {
+interface LocalOptions {
+  role: Role;
+  source: Source | null;
+  tool_timeout_ms: number | null;
+}
+
+async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<void> {
   const stop = untilSignalled();
   // A copy: `process.env` asks the system at each look, and each call looks ten times.
   const env = { ...process.env };
@@ -62,6 +83,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       env,
       connection_id: randomIds.make('connection'),
       source,
+      tool_timeout_ms,
       place: findPlace(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
       machine: hostname(),
       parent_pid: process.ppid,

@@ -24,7 +24,7 @@ function distanceTo(given: string, candidate: string): number {
 }
 
 /** How many characters to add, drop or change (Levenshtein); more than `SLIPS` may be any larger number. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > SLIPS) return SLIPS + 1;
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {

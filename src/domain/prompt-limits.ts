@@ -34,7 +34,10 @@ export const PROMPT_LIMITS: Readonly<
 /** So many open prompts of one session are looked at, settled ones first, then the oldest; the rest at a later look. */
 export const OPEN_LIMIT = 200;
 
-/** No call of a tool waits longer, but for the blocking ask: a client takes one that says nothing for long for dead. */
+/**
+ * No call of a tool waits longer, except the blocking ask, and hivemind_await_ask where the client is known to allow more: a
+ * client takes a call that runs for long for dead.
+ */
 export const LONGEST_WAIT_MS = 25_000;
 
 /** A blocking ask waits so long unless told otherwise, and a day at most: what an agent can wait for, and a timer can count. */

@@ -82,6 +82,10 @@ export const postParams = z.object({
       origin: z.enum(['typed', 'inserted', 'program']).optional(),
     })
     .nullish(),
+  /** The store it was written for: another one refuses it. */
+  store_id: characters(limits.id).nullish(),
+  /** The outbox's own id; a message is known by its `message_id`. */
+  response_id: characters(limits.id).nullish(),
 });
 
 /** A cursor, or the `seq` of a message that is known: an editor drops what it showed, and pages on from what is left. */

@@ -116,13 +116,21 @@ const answerShape = {
 /** `hivemind_respond`, for coordinators. */
 export const respondShape = { ask_id: askId, ...answerShape };
 
-/** `hivemind-response` and `prompt/amend` as Emacs sends them: who answered is said, for the trail. */
+const responseId = characters(limits.key).min(1);
+
+/** `hivemind-response`: who answered is said, for the trail; left out, the human of this desk. */
 export const responseParams = z.object({
   ask_id: askId,
   ...answerShape,
-  by: characters(limits.key).min(1),
-  response_id: characters(limits.key).min(1),
+  by: characters(limits.key).min(1).nullish(),
+  response_id: responseId.nullish(),
   store_id: characters(limits.key).nullish(),
+});
+
+/** `prompt/amend`: the same answer may be given twice, with another in between, so each correction has an id of its own. */
+export const amendParams = responseParams.extend({
+  by: characters(limits.key).min(1),
+  response_id: responseId,
 });
 
 export const promptRef = z.object({ ask_id: askId });

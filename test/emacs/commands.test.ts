@@ -290,5 +290,13 @@ describe('bad input', () => {
     await emacs.keys('Enter');
     await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
     expect(readFileSync(file, 'utf8')).not.toMatch(/wrong type|void|debugger|invalid/i);
+    const log = join(home.folder, 'log');
+    await emacs.keys('M-:');
+    await emacs.type(
+      `(with-current-buffer (get-buffer-create "*hive log*") (write-region (concat (buffer-string) "end") nil ${lisp(log)} nil 0))`,
+    );
+    await emacs.keys('Enter');
+    await eventually(() => existsSync(log) && readFileSync(log, 'utf8') !== '');
+    expect(readFileSync(log, 'utf8')).not.toMatch(/parameters that this sidecar does not know/);
   });
 });

@@ -141,6 +141,32 @@
                                       (plist-get (plist-get (plist-get record :called) :params) :kind))))
     (should-error (hive-outreach-older) :type 'user-error)))
 
+(ert-deftest hive-notices-an-answer-that-was-not-taken-is-shown-whole ()
+  (hive-outreach-test nil
+    (let ((hive-notices--list nil)
+          (hive-sidecar-info '(:desk_id "desk-1"))
+          (notice '(:notice "unread_answer" :severity "error" :sender_told t :from "desk-2"
+                    :text "An answer to ask-1 could not be taken." :at "2026-01-01T00:00:00.000Z"
+                    :sent "{\"ask_id\":\"ask-1\",\"decison\":\"yes\"}")))
+      (hive-notices)
+      (hive-outreach-test-tell "desk/notice" notice)
+      (hive-test-wait 5 said)
+      (should (equal '("Hive: An answer to ask-1 could not be taken.") said))
+      (goto-char (point-min))
+      (should (search-forward "An answer to ask-1"))
+      (should (eq 'error (get-text-property (match-beginning 0) 'face)))
+      (should (search-forward "Sent: {\"ask_id\":\"ask-1\",\"decison\":\"yes\"}\n")))))
+
+(ert-deftest hive-notices-what-the-outbox-has-said-is-not-said-again ()
+  (hive-outreach-test nil
+    (let ((hive-notices--list nil)
+          (hive-sidecar-info '(:desk_id "desk-1")))
+      (hive-outreach-test-tell "desk/notice" '(:notice "unread_answer" :sender_told t :from "desk-1" :text "refused"))
+      (hive-outreach-test-tell "desk/notice" '(:notice "unread_answer" :sender_told :json-false :from "desk-1" :text "lost"))
+      (hive-test-wait 5 said)
+      (should (equal '("Hive: lost") said))
+      (should (= 2 (length hive-notices--list))))))
+
 (ert-deftest hive-notices-are-said-and-can-be-read-again ()
   (hive-outreach-test nil
     (let ((hive-notices--list nil))

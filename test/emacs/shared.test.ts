@@ -299,6 +299,7 @@ test('nothing failed on the way', async () => {
     '(if (get-buffer "*hive log*") (with-current-buffer "*hive log*" (buffer-string)))',
   );
   expect(log).not.toMatch(/ error: /);
+  expect(log).not.toMatch(/parameters that this sidecar does not know/);
 });
 
 test('what was posted while no sidecar ran is posted by the next Emacs, though this one is killed', async () => {

@@ -6,6 +6,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import fc from 'fast-check';
 import { createMcpServer } from '../../src/adapters/mcp/server.ts';
 import { ROOT } from '../support/children.ts';
+import type { RecordedLog } from '../support/hive.ts';
 import { agentConnection } from '../support/mcp-in-process.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
@@ -74,43 +75,107 @@ function shortened(value: Json): Json {
   );
 }
 
+/** A coordinator's client, for one input. */
+function withClient(work: (client: Client, log: RecordedLog) => Promise<void>): Promise<void> {
+  return inWorld(async ({ hive, log }) => {
+    const stopping = new AbortController();
+    const client = new Client({ name: 'fuzz', version: '1' });
+    const [here, there] = InMemoryTransport.createLinkedPair();
+    await createMcpServer(hive, agentConnection(stopping.signal), 'coordinator').connect(there);
+    await client.connect(here);
+    try {
+      await work(client, log);
+    } finally {
+      stopping.abort();
+      await client.close();
+    }
+  });
+}
+
+/** The argument by which those tools wait that wait unasked. */
+const WAITS: Readonly<Record<string, string>> = {
+  hivemind_ask: 'timeout_ms',
+  hivemind_await_ask: 'timeout_ms',
+  hivemind_interrupt: 'wait_ms',
+};
+
+/** What waits is given as little time as it may have. */
+function brief({ name, args }: { name: string; args: Json }): Record<string, unknown> {
+  const short = shortened(args) as Record<string, unknown>;
+  const waits = WAITS[name];
+  return waits === undefined || !isObject(args) ? short : { [waits]: LONGEST_WAIT_MS, ...short };
+}
+
 fuzz('tool arguments: any tool, any arguments', 40, () =>
   fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), (calls) =>
-    inWorld(async ({ hive, log }) => {
-      const stopping = new AbortController();
-      const client = new Client({ name: 'fuzz', version: '1' });
-      const [here, there] = InMemoryTransport.createLinkedPair();
-      await createMcpServer(hive, agentConnection(stopping.signal), 'coordinator').connect(there);
-      await client.connect(here);
-      try {
-        for (const { name, args } of calls) {
-          const blocks =
-            name === 'hivemind_ask' || name === 'hivemind_await_ask' || name === 'hivemind_interrupt';
-          const given = (blocks ? withLimit(shortened(args)) : shortened(args)) as Record<string, unknown>;
-          const result = await client
-            .callTool({ name, arguments: given }, undefined, { timeout: 8_000 })
-            .catch((error: unknown) => error as Error);
-          if (result instanceof Error) {
-            // Arguments that are no object never come to us: the SDK refuses the request.
-            if (isObject(args)) throw result;
-            continue;
-          }
-          const text = JSON.stringify(result.content);
-          if (result.isError === true && /internal: /.test(text)) throw new Error(log.lines.join('\n'));
-          if (result.isError === true && !/[.!?"'\])]/.test(text)) throw new Error(`No sentence: ${text}`);
+    withClient(async (client, log) => {
+      for (const { name, args } of calls) {
+        const result = await client
+          .callTool({ name, arguments: brief({ name, args }) }, undefined, { timeout: 8_000 })
+          .catch((error: unknown) => error as Error);
+        if (result instanceof Error) {
+          // Arguments that are no object never come to us: the SDK refuses the request.
+          if (isObject(args)) throw result;
+          continue;
         }
-        await client.callTool({ name: 'hivemind_status', arguments: {} });
-      } finally {
-        stopping.abort();
-        await client.close();
+        const text = JSON.stringify(result.content);
+        if (result.isError === true && /internal: /.test(text)) throw new Error(log.lines.join('\n'));
+        if (result.isError === true && !/[.!?"'\])]/.test(text)) throw new Error(`No sentence: ${text}`);
       }
+      await client.callTool({ name: 'hivemind_status', arguments: {} });
     }),
   ),
 );
 
-function withLimit(args: Json): Json {
-  return isObject(args) ? { timeout_ms: LONGEST_WAIT_MS, ...args } : args;
+/** Every name in a call respelled, each in its own way: the names in `fields` and `options` too. */
+function respelled(value: Json, ways: readonly number[]): Json {
+  let next = 0;
+  const respell = (name: string): string => {
+    const way = WAYS[(ways[next++ % ways.length] ?? 0) % WAYS.length] ?? ((same: string) => same);
+    return way(name);
+  };
+  const walk = (here: Json): Json => {
+    if (Array.isArray(here)) return here.map(walk);
+    if (!isObject(here)) return here;
+    return Object.fromEntries(Object.entries(here).map(([name, item]) => [respell(name), walk(item)]));
+  };
+  return walk(value);
 }
+
+const WAYS: readonly ((name: string) => string)[] = [
+  (name) => name.replaceAll('_', '-'),
+  (name) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()),
+  (name) => name.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase()),
+  (name) => name.toUpperCase(),
+  (name) => name.replaceAll('_', ''),
+  (name) => `:${name.replaceAll('_', '-')}`,
+];
+
+const goodCall: fc.Arbitrary<{ name: string; args: Json }> = fc.oneof(
+  ...tools.map(({ name, inputSchema }) => fc.record({ name: fc.constant(name), args: of(inputSchema) })),
+);
+
+fuzz('tool arguments: any spelling of any argument of any tool is that argument', 60, () =>
+  fc.asyncProperty(goodCall, fc.array(fc.nat(100), { minLength: 1, maxLength: 8 }), (one, ways) =>
+    withClient(async (client) => {
+      const given = brief(one);
+      const said = async (args: Json) => {
+        const { isError, content, structuredContent } = await client.callTool(
+          { name: one.name, arguments: args as Record<string, unknown> },
+          undefined,
+          { timeout: 8_000 },
+        );
+        return { isError, refusal: isError === true ? content : null, structuredContent };
+      };
+      const [plain, other] = [await said(given as Json), await said(respelled(given as Json, ways))];
+      const differs = JSON.stringify(plain.refusal) !== JSON.stringify(other.refusal);
+      // What a first call changed, a second may be refused for: pings are rationed, keys are used up.
+      const used = /outreach_refused|idempotency_conflict/.test(JSON.stringify(other.refusal));
+      if (differs && !used) throw new Error(JSON.stringify([given, plain, other]));
+      if (JSON.stringify(other).includes('ignored_arguments')) throw new Error(JSON.stringify(other));
+    }),
+  ),
+);
 
 function isObject(value: Json): value is { [key: string]: Json } {
   return value !== null && typeof value === 'object' && !Array.isArray(value);

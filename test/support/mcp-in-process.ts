@@ -20,11 +20,21 @@ export function agentConnection(stopping: AbortSignal = new AbortController().si
   };
 }
 
+interface InProcess {
+  /** The name that the client gives itself. */
+  name?: string;
+  connection?: Partial<Connection>;
+}
+
 /** A client with a session of its own, `agent-1`. */
-export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' });
+export async function connectInProcess(
+  hive: Hive,
+  role: Role = 'agent',
+  { name = 'test', connection = {} }: InProcess = {},
+): Promise<Client> {
+  const client = new Client({ name, version: '1' });
   const [here, there] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(hive, agentConnection(), role).connect(there);
+  await createMcpServer(hive, { ...agentConnection(), ...connection }, role).connect(there);
   await client.connect(here);
   onTestFinished(() => client.close());
   return client;

@@ -1,15 +1,21 @@
 /** A coordinator gets the questions that it may answer, and nothing hides them: its own, permissions, or their size. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { expect, test } from 'vitest';
+import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/result.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
 import type { Hive } from '../../src/application/hive.ts';
+import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { connectMcp, type McpOptions } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
 
 interface Awaited {
   prompts: Record<string, unknown>[];
   timed_out?: boolean;
+  waited_ms?: number;
   next: string;
 }
 
@@ -91,24 +97,145 @@ test('asked for one question, it gets that only where it waits and may be answer
   });
 });
 
-test.each<[string, Record<string, unknown>, number, RegExp]>([
-  ['60 s unless told otherwise', {}, 25_000, /Call again with timeout_ms 35000 to go on waiting/],
-  [
-    'as long as it is told, where that is short',
-    { timeout_ms: 1_000 },
-    1_000,
-    /Nothing was asked in that time/,
-  ],
-  ['25 s a call', { timeout_ms: 35_000 }, 25_000, /Call again with timeout_ms 10000 to go on/],
-  ['to the end with the last call', { timeout_ms: 25_000 }, 25_000, /Nothing was asked in that time/],
-])('it waits %s, and says how to go on', async (_how, args, wait_ms, next) => {
+/** How long each call waits, as the feed is told, and what the last one returned. Nobody asks anything. */
+async function waitsOf(
+  client: Parameters<typeof connectInProcess>[2],
+  args: Record<string, unknown>,
+  onprogress?: () => void,
+): Promise<{ wait_ms: number | undefined; result: Awaited }> {
   const hive = await openTestHive();
   const waits: number[] = [];
   const until = async (_check: unknown, options: UntilOptions): Promise<undefined> =>
     void waits.push(options.wait_ms);
-  const coordinator = await connectInProcess({ ...hive, feed: { ...hive.feed, until } }, 'coordinator');
-  const waited = await awaitAsk(coordinator, args);
-  expect(waits).toEqual([wait_ms]);
-  expect(waited).toMatchObject({ prompts: [], timed_out: true });
-  expect(waited.next).toMatch(next);
+  const coordinator = await connectInProcess(
+    { ...hive, feed: { ...hive.feed, until } },
+    'coordinator',
+    client,
+  );
+  const call = { name: 'hivemind_await_ask', arguments: args };
+  const { structuredContent } = await coordinator.callTool(
+    call,
+    undefined,
+    onprogress === undefined ? {} : { onprogress },
+  );
+  return { wait_ms: waits[0], result: structuredContent as unknown as Awaited };
+}
+
+const HEARS = (): void => undefined;
+
+describe('a client of which nothing is known', () => {
+  test.each<[string, Record<string, unknown>, Partial<Awaited>, RegExp]>([
+    ['60 s unless asked otherwise', {}, { timed_out: false, waited_ms: 25_000 }, /with timeout_ms 35000 to/],
+    [
+      'as long as it asked for, if that is short',
+      { timeout_ms: 1_000 },
+      { timed_out: true, waited_ms: 1_000 },
+      /Nothing was asked in that time/,
+    ],
+    [
+      '25 s a call',
+      { timeout_ms: 35_000 },
+      { timed_out: false, waited_ms: 25_000 },
+      /with timeout_ms 10000 to/,
+    ],
+    [
+      'to the end with the last call',
+      { timeout_ms: 25_000 },
+      { timed_out: true, waited_ms: 25_000 },
+      /Nothing was asked in that time/,
+    ],
+  ])('waits %s, and learns how to go on', async (_how, args, told, next) => {
+    // That it hears progress proves nothing: most clients end a call after a minute all the same.
+    const { wait_ms, result } = await waitsOf({}, args, HEARS);
+    expect(wait_ms).toBe(told.waited_ms);
+    expect(result).toMatchObject({ prompts: [], ...told });
+    expect(result.next).toMatch(next);
+  });
+});
+
+describe('Claude Code waits as long as it asked for', () => {
+  const claude = { name: 'claude-code' };
+  const limited = (MCP_TOOL_TIMEOUT: string): Parameters<typeof waitsOf>[0] => ({
+    ...claude,
+    connection: { env: { HIVE_AGENT: 'agent-1', MCP_TOOL_TIMEOUT } },
+  });
+
+  test.each<[string, Parameters<typeof waitsOf>[0], number, number]>([
+    ['in one call', claude, 60_000, 60_000],
+    ['for an hour', claude, 3_600_000, 3_600_000],
+    ['within MCP_TOOL_TIMEOUT', limited('120000'), 600_000, 115_000],
+    ['within an MCP_TOOL_TIMEOUT that is short', limited('8000'), 60_000, 4_000],
+    ['whatever an MCP_TOOL_TIMEOUT that is no number says', limited('soon'), 600_000, 600_000],
+  ])('%s', async (_how, client, timeout_ms, wait_ms) => {
+    const waited = await waitsOf(client, { timeout_ms }, HEARS);
+    expect(waited.wait_ms).toBe(wait_ms);
+    expect(waited.result).toMatchObject({ timed_out: wait_ms === timeout_ms, waited_ms: wait_ms });
+  });
+
+  test('but not silently, and not where its own limit is unknown', async () => {
+    expect((await waitsOf(claude, {})).wait_ms).toBe(25_000);
+    const remote = { ...claude, connection: { trusts_meta: false } };
+    expect((await waitsOf(remote, {}, HEARS)).wait_ms).toBe(25_000);
+  });
+});
+
+test('any client waits as long as its human said that it lets a call run', async () => {
+  const told = { connection: { tool_timeout_ms: 120_000 } };
+  expect((await waitsOf(told, { timeout_ms: 600_000 })).wait_ms).toBe(115_000);
+});
+
+test('a wait that was cut short has not timed out', async () => {
+  const stopping = new AbortController();
+  const hive = await openTestHive();
+  const coordinator = await connectInProcess(hive, 'coordinator', {
+    connection: { stopping: stopping.signal },
+  });
+  const waiting = awaitAsk(coordinator, { timeout_ms: 20_000 });
+  stopping.abort();
+  const cut = await waiting;
+  expect(cut).toMatchObject({ prompts: [], timed_out: false });
+  expect(cut.waited_ms).toBeLessThan(20_000);
+  expect(cut.next).toMatch(/Call again with timeout_ms \d+ to go on waiting\./);
+});
+
+test.each<[string, McpOptions]>([
+  ["the client's MCP_TOOL_TIMEOUT", { store: '', env: { HIVE_AGENT: 'agent-1', MCP_TOOL_TIMEOUT: '400' } }],
+  ['--tool-timeout', { store: '', client: 'test', args: ['--tool-timeout', '400ms'] }],
+])('a real hive mcp returns before %s', async (_limit, { args = [], ...options }) => {
+  const coordinator = await connectMcp({
+    client: 'claude-code',
+    ...options,
+    store: tempStore(),
+    args: ['--role', 'coordinator', ...args],
+  });
+  const waited = await coordinator.call('hivemind_await_ask', {}, { onprogress: HEARS });
+  expect(waited).toMatchObject({ prompts: [], timed_out: false, waited_ms: 200 });
+});
+
+test('--tool-timeout with --url is refused, because the far side could not heed it', async () => {
+  const remote = ['--url', 'http://127.0.0.1:9', '--token-file', '/nowhere'];
+  const { code, err } = await shell(tempStore()).hive('mcp', ...remote, '--tool-timeout', '5m');
+  expect(code).not.toBe(0);
+  expect(err).toContain('--tool-timeout is for a store of this machine; with --url leave it out.');
+});
+
+test('while it waits, the client hears that the call is alive', async () => {
+  const hive = await openTestHive();
+  const coordinator = await connectInProcess(hive, 'coordinator', { name: 'claude-code' });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const heard: Progress[] = [];
+  const waiting = coordinator.callTool(
+    { name: 'hivemind_await_ask', arguments: { timeout_ms: 60_000 } },
+    undefined,
+    { onprogress: (progress) => heard.push(progress) },
+  );
+  await eventually(() => {
+    vi.advanceTimersByTime(15_000);
+    return heard.length >= 2;
+  });
+  expect(heard[0]).toMatchObject({ message: 'No agent has asked anything yet.' });
+  const { ask_id } = await ask(hive, { question: 'Go on?' }, 'agent-2');
+  const { structuredContent } = await waiting;
+  expect(idsOf(structuredContent as unknown as Awaited)).toEqual([ask_id]);
 });

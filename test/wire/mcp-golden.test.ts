@@ -106,6 +106,8 @@ describe('prompts', () => {
     ['same-option-twice', 'hivemind_ask_async', { question: 'Go on?', options: ['a', 'a'] }],
     ['no-question', 'hivemind_ask_async', {}],
     ['unknown-prompt', 'hivemind_poll', { ask_id: 'nothing' }],
+    ['misspelled-argument', 'hivemind_poll', { ask: 'ask-1' }],
+    ['unknown-argument', 'hivemind_poll', { nothing: 'ask-1' }],
     ['two-ways', 'hivemind_poll', { ask_id: 'a', ask_ids: ['b'] }],
     ['unknown-tool', 'hivemind_dance', {}],
   ])('refusals: %s', async (why, tool, args) => {

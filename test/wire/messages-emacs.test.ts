@@ -22,6 +22,17 @@ async function world(): Promise<{
 }
 
 describe('Emacs', () => {
+  test('posts to the store it wrote for, and to no other', async () => {
+    const { desk, hive } = await world();
+    const message = { ...HERE, ...BY, body: 'Hello', response_id: 'msg-0000000000000001' };
+    const posted = await desk.request('message/post', { ...message, store_id: hive.store_id });
+    expect(posted).not.toHaveProperty('ignored_params');
+    await expect(desk.request('message/post', { ...message, store_id: 'store-old' })).rejects.toThrow(
+      /^wrong_store: The message was written for the store store-old/,
+    );
+    expect((await desk.request('message/list', HERE)).messages).toHaveLength(1);
+  });
+
   test('posts as the human, and every desk is told of the message and of its mentions', async () => {
     const { desk, ada } = await world();
     const posted = await desk.request('message/post', {

@@ -43,6 +43,15 @@ describe('prompts', () => {
     await exchange(sidecar, 'hivemind-response', late, 'hivemind-response-late');
   });
 
+  test('an answer in the words of the first design, and one that cannot be taken', async () => {
+    const { hive, sidecar } = await connectDesk();
+    const ask_id = await askedAndShown(hive);
+    const answer = { 'ask-id': ask_id, decision: 'yes', by: 'human' };
+    await exchange(sidecar, 'hivemind-response', answer, 'hivemind-response-plain');
+    sidecar.notify('hivemind-response', { ask_id, desicion: 'no' });
+    await expectTold(sidecar, 'desk/notice', () => true, 'desk/notice-unread-answer');
+  });
+
   test('lists, page by page', async () => {
     const { hive, sidecar } = await connectDesk();
     await askFully(hive);

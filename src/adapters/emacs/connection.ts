@@ -14,6 +14,7 @@ import {
 import type { Hive } from '../../application/hive.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
+import { hearAnswer, keepMalformed, sentenceOf, takeAnswer } from './answers.ts';
 import { deskMethods, initializeDesk } from './desks.ts';
 import { doctorMethods } from './doctor.ts';
 import { startEvents } from './events.ts';
@@ -25,6 +26,7 @@ import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
 import { noticeMethods } from './notices.ts';
 import { outreachMethods, tellUnseen } from './outreach.ts';
+import { ignoredIn } from './params.ts';
 import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
 import type { Methods, Seat, Tell } from './seat.ts';
@@ -69,9 +71,14 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   const writer = new StreamMessageWriter(output);
   const traffic = createTraffic();
   const refuse = (refusal: Refusal): void => sendRefusal(refusal, writer, hive);
+  const over = new AbortController();
   const reader = new FrameReader(input, {
     refuse: (why) => refuse(unreadable(why)),
-    sift: (content) => sift(content, traffic, refuse),
+    sift: (content) =>
+      sift(content, traffic, (refusal) => {
+        if (refusal !== 'ignore') refuse(refusal);
+        if (isAnswer(content)) traffic.follow(keepRefused(content, refusal, seat, over.signal));
+      }),
   });
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
@@ -104,7 +111,10 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     stop.addEventListener('abort', () => resolve(), { once: true });
   });
 
-  connection.onRequest('initialize', (params: unknown) => answer(hive, () => initializeDesk(params, seat)));
+  const reportIgnored = createIgnoredReport(hive);
+  connection.onRequest('initialize', (params: unknown) =>
+    answer(hive, async () => reportIgnored('initialize', await initializeDesk(params, seat))),
+  );
   connection.onNotification('initialized', () => {
     if (seat.desk === null) return;
     seat.following ??= startEvents(seat, tell);
@@ -118,17 +128,13 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     told = true;
   });
   connection.onRequest('shutdown', () => null);
-  for (const [name, method] of Object.entries(METHODS)) {
-    connection.onRequest(name, (params: unknown) => answer(hive, () => method(params, seat)));
+  for (const [name, method] of Object.entries({ ...METHODS, 'hivemind-response': takeAnswer })) {
+    connection.onRequest(name, (params: unknown) =>
+      answer(hive, async () => reportIgnored(name, await method(params, seat))),
+    );
   }
   // Emacs may send it as a mere event (docs/protocol.md): it is stored all the same, and only nobody hears that it is.
-  connection.onNotification('hivemind-response', async (params: unknown) => {
-    try {
-      await answer(hive, () => promptMethods['hivemind-response'](params, seat));
-    } catch (error) {
-      hive.log.warn('An answer that came as a notification was not taken.', { error: String(error) });
-    }
-  });
+  connection.onNotification('hivemind-response', (params: unknown) => hearAnswer(params, seat, over.signal));
   connection.onRequest((method: string) => {
     throw new ResponseError(
       RPC_CODES.methodNotFound,
@@ -140,6 +146,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
 
   await ended;
   options.ending();
+  over.abort();
   connection.dispose();
   const stops = [seat.following, stopPopups] as ((() => Promise<void>) | null)[];
   // An Emacs that hangs takes no more bytes, and what waits for that would wait for ever.
@@ -162,15 +169,59 @@ async function answer(hive: Hive, work: () => Promise<object | null>): Promise<o
 }
 
 /** Lets through what is a request or a notification, and counts it. */
-function sift(content: unknown, traffic: Traffic, refuse: (refusal: Refusal) => void): Message | null {
+function sift(
+  content: unknown,
+  traffic: Traffic,
+  refuse: (refusal: Refusal | 'ignore') => void,
+): Message | null {
   const refusal = refusalOf(content);
   if (refusal === null) {
     traffic.came();
     return withParams(content as Message);
   }
-  if (refusal !== 'ignore') refuse(refusal);
+  refuse(refusal);
   return null;
 }
+
+/** An answer in a frame that is no message is an answer all the same. */
+function keepRefused(
+  content: { params?: unknown },
+  refusal: Refusal | 'ignore',
+  seat: Seat,
+  ended: AbortSignal,
+): Promise<void> {
+  const [reason, sender_told] =
+    refusal === 'ignore'
+      ? ['It is not written as {ask_id, decision, by}.', false]
+      : [sentenceOf(refusal.message), true];
+  return keepMalformed(content.params ?? content, seat, { reason, sender_told, ended });
+}
+
+function isAnswer(content: unknown): content is { params?: unknown } {
+  return (
+    content !== null &&
+    typeof content === 'object' &&
+    'method' in content &&
+    content.method === 'hivemind-response'
+  );
+}
+
+/** Logs each name that was ignored once: Emacs may send it with every request. */
+function createIgnoredReport({ log }: Hive): (method: string, reply: object | null) => object | null {
+  const reported = new Set<string>();
+  return (method, reply) => {
+    const ignored = ignoredIn(reply).filter((name) => !reported.has(`${method} ${name}`));
+    for (const name of ignored) reported.add(`${method} ${name}`);
+    if (ignored.length > 0 && reported.size <= MOST_REPORTED)
+      log.warn('Emacs sent parameters that this sidecar does not know; they were ignored.', {
+        method,
+        ignored,
+      });
+    return reply;
+  };
+}
+
+const MOST_REPORTED = 1_000;
 
 function counted(traffic: Traffic): MessageStrategy['handleMessage'] {
   return async (message, next) => {

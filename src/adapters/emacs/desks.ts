@@ -4,11 +4,12 @@ import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { cleanName, namesOf } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { VERSION } from '../../version.ts';
-import type { Methods, Seat, Teller } from './seat.ts';
+import { takes } from './params.ts';
+import type { Method, Methods, Teller } from './seat.ts';
 
 /** Opens the desk: from here on agents see that a human is near. */
-export async function initializeDesk(params: unknown, seat: Seat): Promise<object> {
-  const { protocol_version, client, human } = initializeParams.parse(params);
+export const initializeDesk: Method = takes(initializeParams, async (params, seat) => {
+  const { protocol_version, client, human } = params;
   if (protocol_version !== PROTOCOL_VERSION) {
     const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
     throw invalidInput(
@@ -41,24 +42,22 @@ export async function initializeDesk(params: unknown, seat: Seat): Promise<objec
     store_id: seat.hive.store_id,
     head_seq: seat.head_seq,
   };
-}
+});
 
 export const deskMethods: Methods = {
-  async 'desk/focus'(params, { desk }) {
-    const { focused } = focusParams.parse(params);
+  'desk/focus': takes(focusParams, async ({ focused }, { desk }) => {
     if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
     await desk.setFocused(focused);
     return {};
-  },
+  }),
 
-  async 'desk/preferences'(params, { hive, seat }) {
-    const { outreach: changes, ...ofSeat } = preferencesParams.parse(params);
+  'desk/preferences': takes(preferencesParams, async ({ outreach: changes, ...ofSeat }, { hive, seat }) => {
     // What holds for outreach holds at every seat: it is the agents', not this desk's.
     const outreach = await (changes === undefined || changes === null
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
     return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), outreach } };
-  },
+  }),
 };
 
 /** What holds at this seat has changed: by a shell, or by another Emacs. */

@@ -1,8 +1,9 @@
+import { takesNothing } from './params.ts';
 import type { Methods } from './seat.ts';
 /** The doctor, asked from Emacs. */
 
 export const doctorMethods: Methods = {
-  async 'doctor/run'(_params, { hive }) {
+  'doctor/run': takesNothing(async ({ hive }) => {
     return { checks: await hive.doctor.run() };
-  },
+  }),
 };

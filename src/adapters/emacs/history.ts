@@ -4,6 +4,7 @@ import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
 import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
+import { takes } from './params.ts';
 import type { Methods } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
@@ -11,8 +12,7 @@ const DEFAULT_PAGE = 100;
 const SHOWN = 400;
 
 export const historyMethods: Methods = {
-  async 'history/search'(params, { hive }) {
-    const { full, limit, cursor, ...wanted } = historyParams.parse(params);
+  'history/search': takes(historyParams, async ({ full, limit, cursor, ...wanted }, { hive }) => {
     const filter = Object.fromEntries(
       Object.entries(wanted).filter(([, value]) => value !== null && value !== undefined),
     );
@@ -26,7 +26,7 @@ export const historyMethods: Methods = {
     }
     const { items, next_cursor } = await search(size, cursor ?? null);
     return { entries: items.map(inShort), next_cursor };
-  },
+  }),
 };
 
 function inShort(entry: HistoryEntry): HistoryEntry {

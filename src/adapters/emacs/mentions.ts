@@ -4,6 +4,7 @@ import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
 import { fitPage } from './frames.ts';
+import { takes, takesNothing } from './params.ts';
 import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
@@ -22,8 +23,7 @@ async function addresseeOf(
 }
 
 export const mentionMethods = {
-  async 'mention/list'(params, { hive }) {
-    const { session, status, limit, cursor } = mentionListParams.parse(params);
+  'mention/list': takes(mentionListParams, async ({ session, status, limit, cursor }, { hive }) => {
     const addressee = await addresseeOf(hive, session);
     const filter = { session_id: addressee.session_id, status: status ?? undefined };
     const { items, next_cursor } = await fitPage(
@@ -34,34 +34,36 @@ export const mentionMethods = {
     );
     const summary = await hive.mentions.summary(addressee.session_id);
     return { mentions: items, next_cursor, ...addressee, summary };
-  },
+  }),
 
-  async 'mention/process'(params, { hive }) {
-    const { session, mention_ids, all, note, by } = mentionProcessParams.parse(params);
-    const { session_id } = await addresseeOf(hive, session);
-    const { processed, already, remaining } = await hive.mentions.process({
-      session_id,
-      actor: { kind: 'human', by, via: 'emacs', confirmed: true },
-      mention_ids: mention_ids ?? undefined,
-      all: all ?? undefined,
-      note,
-    });
-    return { processed: processed.map((mention) => mention.mention_id), already, remaining };
-  },
+  'mention/process': takes(
+    mentionProcessParams,
+    async ({ session, mention_ids, all, note, by }, { hive }) => {
+      const { session_id } = await addresseeOf(hive, session);
+      const { processed, already, remaining } = await hive.mentions.process({
+        session_id,
+        actor: { kind: 'human', by, via: 'emacs', confirmed: true },
+        mention_ids: mention_ids ?? undefined,
+        all: all ?? undefined,
+        note,
+      });
+      return { processed: processed.map((mention) => mention.mention_id), already, remaining };
+    },
+  ),
 
-  async 'mention/allow'(params, { hive }) {
-    await hive.loops.allow(pairParams.parse(params).sessions);
+  'mention/allow': takes(pairParams, async (params, { hive }) => {
+    await hive.loops.allow(params.sessions);
     return {};
-  },
+  }),
 
-  async 'mention/mute'(params, { hive }) {
-    await hive.loops.mute(pairParams.parse(params).sessions);
+  'mention/mute': takes(pairParams, async (params, { hive }) => {
+    await hive.loops.mute(params.sessions);
     return {};
-  },
+  }),
 
-  async 'mention/loops'(_params, { hive }) {
+  'mention/loops': takesNothing(async ({ hive }) => {
     return { loops: await hive.loops.list() };
-  },
+  }),
 } satisfies Methods;
 
 export const tellMentions: Teller = async (events, { hive }, tell) => {

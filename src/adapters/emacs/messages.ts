@@ -1,11 +1,13 @@
 /** The shared buffer as Emacs asks for it and writes to it. */
 import type { Hive } from '../../application/hive.ts';
+import { wrongStore } from '../../application/prompt-refusals.ts';
 import { explainUnresolved } from '../../domain/mention-resolution.ts';
 import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/projects.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { takes } from './params.ts';
 import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
@@ -25,8 +27,9 @@ function placeOf(hive: Hive, params: PlaceParams): { project: string; project_di
 }
 
 export const messageMethods = {
-  async 'message/post'(params, { hive }) {
-    const { by, ...request } = postParams.parse(params);
+  'message/post': takes(postParams, async ({ by, store_id, ...request }, { hive }) => {
+    if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
+      throw wrongStore(store_id, hive.store_id, 'message');
     const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
       ...request,
       priority: request.priority ?? undefined,
@@ -42,36 +45,38 @@ export const messageMethods = {
       unresolved: unresolved.map((one) => ({ ...one, sentence: explainUnresolved(one) })),
       not_held: trips.map((trip) => trip.addressee.handle),
     };
-  },
+  }),
 
-  async 'message/list'(params, { hive }) {
-    const { thread, from, query, after, before, limit, ...place } = messageListParams.parse(params);
-    const found = placeOf(hive, place);
-    const filter = {
-      project_dir: found?.project_dir,
-      thread: thread ?? undefined,
-      from_handle: from ?? undefined,
-      query: query ?? undefined,
-      after,
-      before,
-    };
-    const { items, next_cursor, previous_cursor, more } = await readFitting(
-      (size) => hive.messages.read({ ...filter, limit: size }),
-      {
-        limit: limit ?? DEFAULT_PAGE,
-        bytes: FRAME_BYTES,
-        forward: after !== null && after !== undefined,
-      },
-    );
-    return {
-      messages: items,
-      next_cursor,
-      previous_cursor,
-      more,
-      project: found?.project ?? null,
-      project_dir: found?.project_dir ?? null,
-    };
-  },
+  'message/list': takes(
+    messageListParams,
+    async ({ thread, from, query, after, before, limit, ...place }, { hive }) => {
+      const found = placeOf(hive, place);
+      const filter = {
+        project_dir: found?.project_dir,
+        thread: thread ?? undefined,
+        from_handle: from ?? undefined,
+        query: query ?? undefined,
+        after,
+        before,
+      };
+      const { items, next_cursor, previous_cursor, more } = await readFitting(
+        (size) => hive.messages.read({ ...filter, limit: size }),
+        {
+          limit: limit ?? DEFAULT_PAGE,
+          bytes: FRAME_BYTES,
+          forward: after !== null && after !== undefined,
+        },
+      );
+      return {
+        messages: items,
+        next_cursor,
+        previous_cursor,
+        more,
+        project: found?.project ?? null,
+        project_dir: found?.project_dir ?? null,
+      };
+    },
+  ),
 } satisfies Methods;
 
 export const tellMessages: Teller = async (events, { hive }, tell) => {

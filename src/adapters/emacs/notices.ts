@@ -3,6 +3,7 @@ import type { HiveEvent } from '../../domain/events.ts';
 import { noticeListParams } from '../../schemas/notices.ts';
 import { fittingCount } from '../fitting.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { takes } from './params.ts';
 import type { Methods, Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
@@ -12,8 +13,7 @@ export const tellNotices: Teller = async (events, _seat, tell) => {
 };
 
 export const noticeMethods = {
-  async 'notice/list'(params, { hive }) {
-    const { limit, cursor } = noticeListParams.parse(params);
+  'notice/list': takes(noticeListParams, async ({ limit, cursor }, { hive }) => {
     const size = limit ?? DEFAULT_PAGE;
     const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
     const found = await hive.store.read((tx) => tx.events.notices(size + 1, before));
@@ -24,7 +24,7 @@ export const noticeMethods = {
       notices,
       next_cursor: last === undefined || found.length === notices.length ? null : String(last.notice_id),
     };
-  },
+  }),
 } satisfies Methods;
 
 function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number } & Record<string, unknown> {

@@ -1,26 +1,29 @@
 /** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
 import { outreachListParams } from '../../schemas/outreach.ts';
 import { fitPage } from './frames.ts';
+import { takes } from './params.ts';
 import { type Methods, type Seat, subjectsOf, type Tell, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 
 export const outreachMethods = {
-  async 'outreach/list'(params, { hive }) {
-    const { kind, session_id, project_dir, limit, cursor } = outreachListParams.parse(params);
-    const filter = {
-      kind: kind ?? undefined,
-      session_id: session_id ?? undefined,
-      project_dir: project_dir ?? undefined,
-    };
-    const { items, next_cursor } = await fitPage(
-      (size, from) => hive.outreach.list({ ...filter, limit: size, cursor: from }),
-      (item) => item,
-      limit ?? DEFAULT_PAGE,
-      cursor ?? null,
-    );
-    return { outreach: items, next_cursor };
-  },
+  'outreach/list': takes(
+    outreachListParams,
+    async ({ kind, session_id, project_dir, limit, cursor }, { hive }) => {
+      const filter = {
+        kind: kind ?? undefined,
+        session_id: session_id ?? undefined,
+        project_dir: project_dir ?? undefined,
+      };
+      const { items, next_cursor } = await fitPage(
+        (size, from) => hive.outreach.list({ ...filter, limit: size, cursor: from }),
+        (item) => item,
+        limit ?? DEFAULT_PAGE,
+        cursor ?? null,
+      );
+      return { outreach: items, next_cursor };
+    },
+  ),
 } satisfies Methods;
 
 /**

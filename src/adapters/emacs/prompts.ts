@@ -1,10 +1,19 @@
 /** Prompts as Emacs asks for them, and how the human's answers come in. */
-import type { AnswerCommand } from '../../application/prompts.ts';
+import { createHash } from 'node:crypto';
+import type { z } from 'zod';
 import type { HumanActor } from '../../domain/actors.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { concerns, namesOf } from '../../domain/humans.ts';
-import { actParams, listParams, promptRef, responseParams, snoozeParams } from '../../schemas/prompts.ts';
+import {
+  actParams,
+  amendParams,
+  listParams,
+  promptRef,
+  responseParams,
+  snoozeParams,
+} from '../../schemas/prompts.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
+import { takes } from './params.ts';
 import { type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
@@ -16,14 +25,25 @@ function human(by: string): HumanActor {
   return { kind: 'human', by, via: 'emacs', confirmed: true };
 }
 
-function answerCommand(params: unknown): AnswerCommand {
-  const { by, ...command } = responseParams.parse(params);
-  return { ...command, actor: human(by) };
+/** An answer without an id gets one made of where it came from and what it says: sent again, it is one answer. */
+function responseIdOf(answer: Omit<z.infer<typeof responseParams>, 'by'>, by: string, seat: Seat): string {
+  const { ask_id, decision, selected, comment } = answer;
+  const said = [placeOf(seat), ask_id, decision ?? null, selected ?? null, comment ?? null, by];
+  const digest = createHash('sha256').update(JSON.stringify(said)).digest('hex');
+  return `response-${digest.slice(0, 32)}`;
+}
+
+/** The desk; an Emacs that has not shaken hands is known by its machine, user and process. */
+export function placeOf({ desk, seat, pid }: Seat): string {
+  return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
 export const promptMethods = {
-  async 'hivemind-response'(params, { hive }) {
-    const { outcome, prompt } = await hive.prompts.respond(answerCommand(params));
+  'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, seat) => {
+    const by = given ?? seat.human;
+    const response_id = answer.response_id ?? responseIdOf(answer, by, seat);
+    const command = { ...answer, response_id, actor: human(by) };
+    const { outcome, prompt } = await seat.hive.prompts.respond(command);
     const standing = prompt.status === 'responded' ? prompt : prompt.late_response;
     return {
       ask_id: prompt.ask_id,
@@ -36,30 +56,31 @@ export const promptMethods = {
       via: standing?.via ?? null,
       responded_at: standing?.responded_at ?? null,
     };
-  },
+  }),
 
-  async 'prompt/list'(params, { hive }) {
-    const { status, agent, project, kind, to, query, limit, cursor } = listParams.parse(params);
-    const filter = {
-      status: status ?? undefined,
-      agent: agent ?? undefined,
-      project: project ?? undefined,
-      kind: kind ?? undefined,
-      to: to ?? undefined,
-      query: query ?? undefined,
-    };
-    const page = await fitPage(
-      (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
-      listed,
-      limit ?? DEFAULT_PAGE,
-      cursor ?? null,
-    );
-    const total = await hive.store.read((tx) => tx.prompts.count(filter));
-    return { prompts: page.items, next_cursor: page.next_cursor, total };
-  },
+  'prompt/list': takes(
+    listParams,
+    async ({ status, agent, project, kind, to, query, limit, cursor }, { hive }) => {
+      const filter = {
+        status: status ?? undefined,
+        agent: agent ?? undefined,
+        project: project ?? undefined,
+        kind: kind ?? undefined,
+        to: to ?? undefined,
+        query: query ?? undefined,
+      };
+      const page = await fitPage(
+        (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
+        listed,
+        limit ?? DEFAULT_PAGE,
+        cursor ?? null,
+      );
+      const total = await hive.store.read((tx) => tx.prompts.count(filter));
+      return { prompts: page.items, next_cursor: page.next_cursor, total };
+    },
+  ),
 
-  async 'prompt/get'(params, { hive }) {
-    const { ask_id } = promptRef.parse(params);
+  'prompt/get': takes(promptRef, async ({ ask_id }, { hive }) => {
     const prompt = await hive.prompts.get(ask_id);
     const events = await hive.store.read((tx) => tx.events.of(ask_id, TRAIL));
     const trail = fitted(
@@ -67,38 +88,36 @@ export const promptMethods = {
       TRAIL_BYTES,
     );
     return { prompt: fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), events: trail };
-  },
+  }),
 
-  async 'prompt/cancel'(params, { hive }) {
-    const { ask_id, by } = actParams.parse(params);
+  'prompt/cancel': takes(actParams, async ({ ask_id, by }, { hive }) => {
     const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
     return { accepted, prompt: fitFrame(prompt) };
-  },
+  }),
 
-  async 'prompt/amend'(params, { hive }) {
-    return { accepted: true, prompt: fitFrame(await hive.prompts.amend(answerCommand(params))) };
-  },
+  'prompt/amend': takes(amendParams, async ({ by, ...answer }, { hive }) => {
+    const prompt = await hive.prompts.amend({ ...answer, actor: human(by) });
+    return { accepted: true, prompt: fitFrame(prompt) };
+  }),
 
-  async 'prompt/seen'(params, { hive }) {
-    const { seen_at } = await hive.prompts.mark(promptRef.parse(params).ask_id, 'seen');
+  'prompt/seen': takes(promptRef, async (params, { hive }) => {
+    const { seen_at } = await hive.prompts.mark(params.ask_id, 'seen');
     return { seen_at };
-  },
+  }),
 
-  async 'prompt/snooze'(params, { hive }) {
-    const { ask_id, until } = snoozeParams.parse(params);
+  'prompt/snooze': takes(snoozeParams, async ({ ask_id, until }, { hive }) => {
     return { prompt: fitFrame(await hive.prompts.snooze(ask_id, until)) };
-  },
+  }),
 
-  async 'prompt/claim'(params, { hive, desk }) {
-    const { ask_id, by } = actParams.parse(params);
+  'prompt/claim': takes(actParams, async ({ ask_id, by }, { hive, desk }) => {
     const { accepted, prompt } = await hive.claims.claim(ask_id, { by, desk_id: deskIdOf(desk) });
     return { accepted, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
-  },
+  }),
 
-  async 'prompt/release'(params, { hive, desk }) {
-    const { released, prompt } = await hive.claims.release(promptRef.parse(params).ask_id, deskIdOf(desk));
+  'prompt/release': takes(promptRef, async (params, { hive, desk }) => {
+    const { released, prompt } = await hive.claims.release(params.ask_id, deskIdOf(desk));
     return { released, claimed_by: prompt.claimed_by, claimed_at: prompt.claimed_at };
-  },
+  }),
 } satisfies Methods;
 
 /** A claim lasts as long as the desk that holds it. */

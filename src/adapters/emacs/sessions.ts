@@ -4,13 +4,13 @@ import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
 import { FRAME_BYTES } from './frames.ts';
+import { takes } from './params.ts';
 import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_LIMIT = 200;
 
 export const sessionMethods = {
-  async 'session/list'(params, { hive }) {
-    const { state, limit } = sessionListParams.parse(params);
+  'session/list': takes(sessionListParams, async ({ state, limit }, { hive }) => {
     const size = limit ?? DEFAULT_LIMIT;
     const found = await hive.sessions.list({
       state: state === 'all' ? undefined : (state ?? 'alive'),
@@ -34,10 +34,9 @@ export const sessionMethods = {
     const fitting = listed.slice(0, fittingCount(listed, FRAME_BYTES));
     // No cursor: the order is that of the last sign of life, which is another by the next page.
     return { sessions: fitting, more: fitting.length < found.length };
-  },
+  }),
 
-  async 'session/configure'(params, { hive }) {
-    const { session_id, shared, roles, ...changes } = configureParams.parse(params);
+  'session/configure': takes(configureParams, async ({ session_id, shared, roles, ...changes }, { hive }) => {
     const session = await hive.sessions.configure(cleanText(session_id), {
       ...changes,
       // Neither has anything wider that it could follow: null leaves them, an empty list takes the roles away.
@@ -45,7 +44,7 @@ export const sessionMethods = {
       roles: roles ?? undefined,
     });
     return { session };
-  },
+  }),
 } satisfies Methods;
 
 export const tellSessions: Teller = async (events, { hive }, tell) => {

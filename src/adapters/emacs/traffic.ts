@@ -4,6 +4,8 @@ export interface Traffic {
   came(): void;
   /** It has been dealt with, reply and all. */
   done(): void;
+  /** Counts this until it is done; it never fails. */
+  follow(work: Promise<void>): void;
   /** Resolves when everything that came is done. */
   settled(): Promise<void>;
 }
@@ -11,13 +13,17 @@ export interface Traffic {
 export function createTraffic(): Traffic {
   let open = 0;
   let wake: (() => void) | null = null;
-  return {
+  const traffic: Traffic = {
     came() {
       open += 1;
     },
     done() {
       open -= 1;
       if (open === 0) wake?.();
+    },
+    follow(work) {
+      traffic.came();
+      void work.finally(() => traffic.done());
     },
     async settled() {
       if (open === 0) return;
@@ -26,6 +32,7 @@ export function createTraffic(): Traffic {
       });
     },
   };
+  return traffic;
 }
 
 /** Resolves with `work`, or after `limit_ms` without it; what fails then is nobody's business any more. */

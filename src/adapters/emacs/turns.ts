@@ -7,6 +7,7 @@ import type { InterruptOutcome } from '../../domain/interrupts.ts';
 import { outcomeSentence } from '../../domain/turn-sentences.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
+import { takes } from './params.ts';
 import { afterNews, type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 function human({ seat }: Seat, by: string | null | undefined): HumanActor {
@@ -25,27 +26,24 @@ function toldOne(one: OneOfAll): object {
 }
 
 const methods = {
-  async 'turn/interrupt'(params, seat) {
-    const { session_id, by, ...request } = interruptParams.parse(params);
+  'turn/interrupt': takes(interruptParams, async ({ session_id, by, ...request }, seat) => {
     const actor = human(seat, by);
     return told(await seat.hive.interrupts.interrupt({ ...request, session: session_id, actor }));
-  },
+  }),
 
-  async 'turn/interrupt_all'(params, seat) {
-    const { by, ...request } = interruptAllParams.parse(params);
+  'turn/interrupt_all': takes(interruptAllParams, async ({ by, ...request }, seat) => {
     const outcomes = await seat.hive.interrupts.interruptAll({ ...request, actor: human(seat, by) });
     return { outcomes: outcomes.map(toldOne) };
-  },
+  }),
 
-  async 'turn/cancel_interrupt'(params, seat) {
-    const { session_id, by, ...which } = cancelInterruptParams.parse(params);
+  'turn/cancel_interrupt': takes(cancelInterruptParams, async ({ session_id, by, ...which }, seat) => {
     const withdrawn = await seat.hive.interrupts.cancel({
       ...which,
       session: session_id,
       actor: human(seat, by),
     });
     return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
-  },
+  }),
 } satisfies Methods;
 
 /** Emacs is told that the turn has ended before its request is answered: it is never wrong about the turn. */

@@ -1,13 +1,13 @@
 /** How a coordinator finds the questions of other agents and answers them. */
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
-import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { askId, respondShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { agentActor } from './agent.ts';
 import { RESULT_BYTES, sentences } from './result.ts';
 import { type Tool, type ToolCall, tool } from './tool.ts';
+import { keepingAlive } from './waiting.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
 const MOST_WAIT_MS = 3_600_000;
@@ -21,7 +21,7 @@ const awaitAsk = tool({
   name: 'hivemind_await_ask',
   title: 'Wait for a question',
   description:
-    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), at most 25 s a call; what is left to wait stands in next. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting.',
+    'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), or as long as your client allows; next says how to go on. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting.',
   input: {
     timeout_ms: z
       .number()
@@ -29,31 +29,40 @@ const awaitAsk = tool({
       .min(0)
       .max(MOST_WAIT_MS)
       .optional()
-      .describe(`Wait so long in all, over several calls. Default ${DEFAULT_WAIT_MS}.`),
+      .describe(`Wait up to so long. Default ${DEFAULT_WAIT_MS}.`),
     ask_id: askId.optional().describe('Only this question, with its whole context.'),
   },
   readOnly: true,
   async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id }, call) {
     const actor = await actorOf(call);
     if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
-    const found = await call.hive.feed.until(
-      async () => {
-        const prompts = await answerable(actor, call);
-        return prompts.length > 0 ? prompts : undefined;
-      },
-      { wait_ms: Math.min(timeout_ms, LONGEST_WAIT_MS), signal: call.signal },
+    const wait_ms = Math.min(timeout_ms, call.longest_wait_ms);
+    const { signal } = call;
+    const began = performance.now();
+    const found = await keepingAlive(call, 'No agent has asked anything yet.', () =>
+      call.hive.feed.until(
+        async () => {
+          const prompts = await answerable(actor, call);
+          return prompts.length > 0 ? prompts : undefined;
+        },
+        { wait_ms, signal },
+      ),
     );
-    const left = Math.max(0, timeout_ms - LONGEST_WAIT_MS);
-    if (found === undefined) {
-      const next =
-        left > 0
-          ? `Nothing asked yet. Call again with timeout_ms ${left} to go on waiting.`
-          : 'Nothing was asked in that time. Call again to wait on.';
-      return { prompts: [], timed_out: true, next };
-    }
-    return questions(found);
+    if (found !== undefined) return questions(found);
+    const waited_ms = signal.aborted ? Math.round(performance.now() - began) : wait_ms;
+    return nothingAsked(waited_ms, timeout_ms);
   },
 });
+
+/** Only what waited its whole time has timed out. */
+function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unknown> {
+  const left_ms = Math.max(0, timeout_ms - waited_ms);
+  const next =
+    left_ms > 0
+      ? `Nothing asked yet, and this call could not wait longer. Call again with timeout_ms ${left_ms} to go on waiting.`
+      : 'Nothing was asked in that time. Call again to wait on.';
+  return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
+}
 
 async function actorOf({ hive, session }: ToolCall): Promise<AgentActor> {
   return { ...agentActor(session), ancestors: await hive.sessions.ancestors(session.session_id) };

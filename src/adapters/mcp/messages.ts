@@ -52,6 +52,7 @@ const read = tool({
   description:
     'Read messages of your project, oldest first: the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
   input: readShape,
+  narrowing: ['after', 'thread', 'from', 'query'],
   readOnly: true,
   async handle({ after, thread, from, query, limit = DEFAULT_PAGE }, { hive, session, advice }) {
     // A chain of replies is read whole, wherever it was written; a thread's name is one of the project.

@@ -44,6 +44,7 @@ const card = tool({
   description:
     'A small page for your human: a title, a text, fields, and buttons if you want an answer. Kept in their editor.',
   input: cardShape,
+  aliases: { buttons: 'actions' },
   readOnly: false,
   async handle(args, { hive, session, advice }) {
     const item = await hive.outreach.card(args, session);

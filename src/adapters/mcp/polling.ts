@@ -16,6 +16,7 @@ const poll = tool({
   description:
     'Look whether your human has answered: one question (ask_id), several (ask_ids), or without an id everything of yours that is open, what is settled first. wait_ms waits up to 25 s for an answer. Polling changes nothing and may be repeated.',
   input: pollShape,
+  narrowing: ['ask_id', 'ask_ids'],
   readOnly: true,
   async handle({ ask_id, ask_ids, wait_ms = 0 }, call) {
     if (ask_id !== undefined && ask_ids !== undefined) {

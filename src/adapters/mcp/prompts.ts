@@ -5,9 +5,7 @@ import { askId, askShape, blockingAskShape } from '../../schemas/prompts.ts';
 import { agentActor } from './agent.ts';
 import { deliveredView, pollTools } from './polling.ts';
 import { type Tool, type ToolCall, tool } from './tool.ts';
-
-/** Clients count a call dead that shows no sign of life for a minute or so. */
-const PROGRESS_MS = 15_000;
+import { keepingAlive } from './waiting.ts';
 
 const askAsync = tool({
   name: 'hivemind_ask_async',
@@ -72,14 +70,9 @@ const ask = tool({
     // The time limit is of the waiting only: the question itself stays (invariant 3).
     const { prompt } = await hive.prompts.ask(request, session, call.turn_id);
     const { ask_id } = prompt;
-    const alive = setInterval(() => {
-      call
-        .progress(`${ask_id} is still waiting for an answer.`)
-        .catch((error: unknown) => hive.log.warn('Progress could not be sent.', { error: String(error) }));
-    }, PROGRESS_MS);
-    const [waited] = await hive.prompts
-      .wait([ask_id], { wait_ms: timeout_ms, signal })
-      .finally(() => clearInterval(alive));
+    const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
+      hive.prompts.wait([ask_id], { wait_ms: timeout_ms, signal }),
+    );
     const deprecated = 'hivemind_ask is deprecated: it blocks you. Use hivemind_ask_async and hivemind_poll.';
     if (waited === undefined || waited.status === 'pending') {
       const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${timeout_ms} ms`;

@@ -1,6 +1,15 @@
 /** What every MCP server of ours is, with a store behind it or without. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  McpError,
+  type ServerNotification,
+  type ServerRequest,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { HiveError } from '../../domain/errors.ts';
@@ -24,7 +33,7 @@ export function newMcpServer(): McpServer {
 }
 
 /** How a tool shows itself to a client. */
-export function configOf({ title, description, input, readOnly }: Tool): {
+function configOf({ title, description, input, readOnly }: Tool): {
   title: string;
   description: string;
   inputSchema: Tool['input'];
@@ -47,6 +56,32 @@ export function configOf({ title, description, input, readOnly }: Tool): {
   };
 }
 
+/** What a call brings beside its arguments. */
+export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** Runs a tool with the arguments as the client wrote them. */
+export type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
+
+/**
+ * Lists these tools and runs them. The SDK runs a tool only with the arguments that its schema knows, and drops the
+ * others before anybody sees them; so the calls come here as they were written.
+ */
+export function offerTools(server: McpServer, tools: readonly Tool[], run: RunTool): void {
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  for (const tool of tools) {
+    server.registerTool(tool.name, configOf(tool), (args: unknown, extra) => run(tool, args, extra));
+  }
+  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = known.get(params.name);
+    return tool === undefined ? unknownTool(params.name) : run(tool, params.arguments, extra);
+  });
+}
+
+function unknownTool(name: string): CallToolResult {
+  const { message } = new McpError(ErrorCode.InvalidParams, `Tool ${name} not found`);
+  return { isError: true, content: [{ type: 'text', text: message }] };
+}
+
 /** A refusal of ours as the model reads it. */
 export function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
@@ -67,6 +102,6 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
     const message = `${error.message} Hive answers nothing until then; each call tries again. If it stays so, tell your human.`;
     return refusal({ code: error.code, message });
   };
-  for (const tool of toolsFor(role)) server.registerTool(tool.name, configOf(tool), refuse);
+  offerTools(server, toolsFor(role), refuse);
   return server;
 }

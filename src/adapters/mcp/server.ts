@@ -11,13 +11,16 @@ import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { Session } from '../../domain/sessions.ts';
-import { cleanDeep } from '../../domain/text.ts';
+import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
+import { type TakenArguments, takeArguments } from './arguments.ts';
 import { inTurn } from './interrupted.ts';
-import { configOf, newMcpServer, refusal } from './registration.ts';
+import { newMcpServer, offerTools, refusal } from './registration.ts';
 import { offerResources } from './resources.ts';
+import { sentences } from './result.ts';
 import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
+import { longestWait } from './waiting.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
@@ -25,6 +28,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process is to end: calls that wait return what they have. */
   stopping: AbortSignal;
+  /** How long the client lets a call run, where the human said so. */
+  tool_timeout_ms?: number | null;
   /** Told with each call who it is that calls. */
   onCaller?: (session: Session) => void;
 }
@@ -32,50 +37,57 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
 export function createMcpServer(hive: Hive, connection: Connection, role: Role): McpServer {
   const server = newMcpServer();
+  const clientName = (): string => server.server.getClientVersion()?.name ?? '';
   async function resolve(given: Record<string, unknown>): Promise<Caller> {
-    const client = server.server.getClientVersion()?.name ?? '';
     const meta = connection.trusts_meta ? given : toldByHooks(given);
-    return hive.sessions.resolveCaller({ ...connection, meta, client });
+    return hive.sessions.resolveCaller({ ...connection, meta, client: clientName() });
   }
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const courier = createCourier(hive.delivery, carrier);
-  for (const tool of toolsFor(role)) {
-    server.registerTool(tool.name, configOf(tool), async (args: unknown, extra): Promise<CallToolResult> => {
-      const errand = courier.begin();
-      try {
-        const meta = extra._meta ?? {};
-        const { session, advice, turn } = await resolve(meta);
-        connection.onCaller?.(session);
-        // That the client calls again over this connection proves that it read what was returned before.
-        // A proof that cannot be written now is written later; it must not keep the agent from reading on.
-        await errand.prove().catch((error: unknown) => {
-          hive.log.warn('What was read could not be recorded.', { error: String(error) });
-        });
-        const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
-        const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-        const call = { hive, session, advice, carrier, hand, progress, caughtUp };
-        const ends = [extra.signal, connection.stopping];
-        const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
-          tool.handle(args as never, {
-            ...call,
-            turn_id,
-            // Few tools wait for anything.
-            get signal() {
-              return AbortSignal.any([...ends]);
-            },
-          }),
-        );
-        // A call that its client has cancelled is not answered.
-        if (extra.signal.aborted) await errand.dropped();
-        else errand.returned();
-        return toResult(result);
-      } catch (error) {
-        await errand.dropped().catch(() => undefined);
-        return toErrorResult(error, hive);
-      }
-    });
-  }
+  offerTools(server, toolsFor(role), async (tool, written, extra) => {
+    const errand = courier.begin();
+    let taken: TakenArguments | null = null;
+    try {
+      taken = takeArguments(tool, written);
+      const { args } = taken;
+      const meta = extra._meta ?? {};
+      const { session, advice, turn } = await resolve(meta);
+      connection.onCaller?.(session);
+      // That the client calls again over this connection proves that it read what was returned before.
+      // A proof that cannot be written now is written later; it must not keep the agent from reading on.
+      await errand.prove().catch((error: unknown) => {
+        hive.log.warn('What was read could not be recorded.', { error: String(error) });
+      });
+      const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
+      const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+      const longest_wait_ms = longestWait({
+        client: clientName(),
+        env: connection.trusts_meta ? connection.env : null,
+        hears_progress: meta['progressToken'] !== undefined,
+        tool_timeout_ms: connection.tool_timeout_ms ?? null,
+      });
+      const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp };
+      const ends = [extra.signal, connection.stopping];
+      const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
+        tool.handle(args as never, {
+          ...call,
+          turn_id,
+          // Few tools wait for anything.
+          get signal() {
+            return AbortSignal.any([...ends]);
+          },
+        }),
+      );
+      // A call that its client has cancelled is not answered.
+      if (extra.signal.aborted) await errand.dropped();
+      else errand.returned();
+      return toResult(noted(result, taken));
+    } catch (error) {
+      await errand.dropped().catch(() => undefined);
+      return toErrorResult(error, hive, taken);
+    }
+  });
   return server;
 }
 
@@ -91,9 +103,16 @@ function toResult(result: Record<string, unknown>): CallToolResult {
   return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
+/** The result with what was ignored. */
+function noted(result: Record<string, unknown>, { ignored, note }: TakenArguments): Record<string, unknown> {
+  if (note === null) return result;
+  return { ...result, ignored_arguments: ignored, next: sentences(String(result['next'] ?? ''), note) };
+}
+
 /** A domain error is a result with its code and sentence; anything else is a fault of ours, logged and said so. */
-function toErrorResult(error: unknown, hive: Hive): CallToolResult {
-  if (error instanceof HiveError) return refusal(error);
+function toErrorResult(error: unknown, hive: Hive, taken: TakenArguments | null): CallToolResult {
+  if (error instanceof HiveError)
+    return refusal({ code: error.code, message: sentences(cleanText(error.message), taken?.note ?? null) });
   hive.log.error('A tool call failed.', {
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });

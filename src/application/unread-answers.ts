@@ -1,0 +1,119 @@
+/**
+ * Answers that could not be taken: nobody can read them, or they answer nothing. An answer is a human's word, so it is
+ * kept as it came, every desk hears of it, and the doctor shows it until its question is answered or a week has passed.
+ */
+import type { HiveEvent } from '../domain/events.ts';
+import { cleanDeep, excerpt } from '../domain/text.ts';
+import { giveNotice } from './notices.ts';
+import type { Check, ReadTx, Store } from './ports.ts';
+
+/** An answer as it came. */
+export interface UnreadAnswer {
+  /** Where it came from: what comes from there again is kept once. */
+  from: string;
+  /** What was sent. */
+  params: unknown;
+  /** A sentence: why it could not be taken, or what of it. */
+  reason: string;
+  /** The answer itself was taken, and only a part of it was not. */
+  taken?: boolean;
+  /** Whether its sender was told so. */
+  sender_told: boolean;
+}
+
+export interface UnreadAnswers {
+  /** Resolves when it is on disk. */
+  keep(answer: UnreadAnswer): Promise<void>;
+}
+
+/** What marks the notice of one, for programs. */
+const NOTICE = 'unread_answer';
+/** Longer than the longest answer with its comment; what is longer is cut. */
+const MOST_KEPT = 160 * 1024;
+/** Repeated frames come close together. */
+const LOOKED_BACK = 100;
+const SHOWN_MS = 7 * 24 * 60 * 60 * 1_000;
+/** How many notices the doctor reads at once, and how many answers it shows. */
+const PAGE = 200;
+const MOST_SHOWN = 10;
+
+export function createUnreadAnswers(store: Store): UnreadAnswers {
+  return {
+    keep: ({ from, params, reason, taken = false, sender_told }) =>
+      store.write(async (tx) => {
+        const sent = written(params);
+        const ask_id = askIdIn(params);
+        const before = await tx.events.notices(LOOKED_BACK);
+        const again = before.some(
+          ({ data }) => data['notice'] === NOTICE && data['from'] === from && data['sent'] === sent,
+        );
+        if (again) return;
+        const answer = `answer${ask_id === null ? '' : ` to ${ask_id}`}`;
+        await giveNotice(tx, {
+          severity: taken ? 'warning' : 'error',
+          session_id: null,
+          text: taken
+            ? `An ${answer} was taken, but not all of it. ${reason} M-x hive-notices shows what was sent.`
+            : `An ${answer} could not be taken. ${reason} It is kept: M-x hive-notices and hive doctor show it. Please answer again.`,
+          data: { notice: NOTICE, ask_id, from, sent, taken, sender_told },
+        });
+      }),
+  };
+}
+
+/** What was sent, as JSON that can be stored. */
+function written(params: unknown): string {
+  try {
+    const text = JSON.stringify(cleanDeep(params)) ?? 'nothing';
+    return text.length <= MOST_KEPT ? text : `${text.slice(0, MOST_KEPT).toWellFormed()}…`;
+  } catch (error) {
+    // Lists within lists, tens of thousands deep.
+    if (error instanceof RangeError) return 'something that is nested too deeply to be written down';
+    throw error;
+  }
+}
+
+/** The question that was meant, as far as it can be told. */
+function askIdIn(params: unknown): string | null {
+  if (params === null || typeof params !== 'object') return null;
+  const found = Object.entries(params).find(
+    ([name]) => name.toLowerCase().replaceAll(/[-_]/g, '') === 'askid',
+  );
+  return typeof found?.[1] === 'string' && found[1] !== '' ? excerpt(cleanDeep(found[1]), 200) : null;
+}
+
+/** A check for each that still asks for something to be done; none where there is nothing to do. */
+export async function checkUnreadAnswers(store: Store): Promise<Check[]> {
+  return store.read(async (tx) => {
+    const open: HiveEvent[] = [];
+    let before: number | undefined;
+    for (;;) {
+      const notices = await tx.events.notices(PAGE, before);
+      const young = notices.filter(({ at }) => Date.parse(tx.now) - Date.parse(at) < SHOWN_MS);
+      for (const notice of young) if (await asksForMore(tx, notice)) open.push(notice);
+      if (young.length < PAGE) break;
+      before = notices.at(-1)?.seq;
+    }
+    return open.slice(0, MOST_SHOWN).map(toCheck);
+  });
+}
+
+async function asksForMore(tx: ReadTx, { data }: HiveEvent): Promise<boolean> {
+  if (data['notice'] !== NOTICE || data['taken'] === true) return false;
+  const prompt = typeof data['ask_id'] === 'string' ? await tx.prompts.get(data['ask_id']) : undefined;
+  return prompt === undefined || prompt.status === 'pending';
+}
+
+function toCheck({ at, data }: HiveEvent): Check {
+  const ask_id = data['ask_id'];
+  const about = typeof ask_id === 'string' ? ` to ${ask_id}` : '';
+  return {
+    name: 'Answer',
+    ok: false,
+    text: `one${about} of ${at} could not be taken: ${excerpt(String(data['sent']), 300)}`,
+    advice:
+      typeof ask_id === 'string'
+        ? `answer again: hive respond ${ask_id}, or in Emacs; M-x hive-notices has the whole`
+        : 'find its question with hive list, and answer again; M-x hive-notices has the whole',
+  };
+}

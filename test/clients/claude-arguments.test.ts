@@ -1,0 +1,60 @@
+/** What the real Claude Code lets through of a tool's arguments, and how long it lets a call of a coordinator wait. */
+import { describe, expect, test } from 'vitest';
+import { serverSetting } from '../../src/domain/installation.ts';
+import { HIVE } from '../support/children.ts';
+import { hive as call, type ModelRequest, startModel } from './support/anthropic.ts';
+import { runClaude } from './support/claude.ts';
+import { askIdIn, clients, openWorld } from './support/world.ts';
+
+const done = { text: 'done' };
+
+/** The result of the last call, as the model read it. */
+function lastResult(request: ModelRequest | undefined): string {
+  return JSON.stringify(request?.messages.at(-1)).replaceAll('\\', '');
+}
+
+describe.skipIf(clients === null)('the arguments that a model gives', () => {
+  test('may be spelled in another way, or null', async () => {
+    const world = await openWorld();
+    const model = await startModel(({ messages }, step) => {
+      if (step === 1)
+        return {
+          calls: [call('hivemind_ask_async', { question: 'Go on?', options: null, multiSelect: null })],
+        };
+      return step === 2 ? { calls: [call('hivemind_poll', { 'ask-id': askIdIn(messages) })] } : done;
+    });
+    await runClaude({ ...world, model }, 'go');
+    expect(lastResult(model.requests[2])).toMatch(/"ask_id":"ask-\w+","status":"pending"/);
+  });
+
+  test('if they are misspelled, the model reads how to call', async () => {
+    const world = await openWorld();
+    const model = await startModel((_request, step) =>
+      step === 1 ? { calls: [call('hivemind_poll', { ask: 'ask-0000000000000000' })] } : done,
+    );
+    await runClaude({ ...world, model }, 'go');
+    expect(lastResult(model.requests[1])).toContain('Call hivemind_poll {"ask_id":"ask-0000000000000000"}.');
+  });
+});
+
+describe.skipIf(clients === null)('a coordinator waits for a question', () => {
+  const { args, ...server } = serverSetting('claude-code', [process.execPath, HIVE]);
+  const servers = { hive: { ...server, args: [...args, '--role', 'coordinator'] } };
+
+  test.each<[string, number, Record<string, string>, RegExp]>([
+    ['as long as it asked to, in one call', 30_000, {}, /"timed_out":true,"waited_ms":30000/],
+    [
+      'no longer than its client lets a call run',
+      60_000,
+      { MCP_TOOL_TIMEOUT: '8000' },
+      /"timed_out":false,"waited_ms":4000,"next":"[^"]*Call again with timeout_ms 56000/,
+    ],
+  ])('%s', async (_how, timeout_ms, env, result) => {
+    const world = await openWorld();
+    const model = await startModel((_request, step) =>
+      step === 1 ? { calls: [call('hivemind_await_ask', { timeout_ms })] } : done,
+    );
+    await runClaude({ ...world, model, servers, env }, 'go');
+    expect(lastResult(model.requests[1])).toMatch(result);
+  });
+});

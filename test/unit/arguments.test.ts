@@ -1,0 +1,230 @@
+/** Arguments as callers write them: any spelling of a name, null for what is absent, and nothing lost in silence. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { understand } from '../../src/adapters/arguments.ts';
+import { takeArguments } from '../../src/adapters/mcp/arguments.ts';
+import type { Tool } from '../../src/adapters/mcp/tool.ts';
+import { toolsFor } from '../../src/adapters/mcp/tools.ts';
+import { preferencesParams } from '../../src/schemas/desks.ts';
+import { listParams, snoozeParams } from '../../src/schemas/prompts.ts';
+
+const tools = new Map(toolsFor('coordinator').map((tool) => [tool.name, tool]));
+
+function tool(name: string): Tool {
+  const found = tools.get(name);
+  if (found === undefined) throw new Error(`There is no tool ${name}.`);
+  return found;
+}
+
+function take(name: string, written: unknown): ReturnType<typeof takeArguments> {
+  return takeArguments(tool(name), written);
+}
+
+/** A name in a spelling of its own: another case for any letter, other or no separators. */
+function spelled(name: string): fc.Arbitrary<string> {
+  const parts = [...name].map((letter) =>
+    letter === '_'
+      ? fc.constantFrom('_', '-', '', ' ', '.')
+      : fc.constantFrom(letter.toLowerCase(), letter.toUpperCase()),
+  );
+  return fc
+    .tuple(fc.constantFrom('', ':', '--'), ...parts)
+    .map((letters: readonly string[]) => letters.join(''));
+}
+
+const everyArgument = [...tools.values()].flatMap((one) =>
+  Object.keys(one.input).map((argument) => [one.name, argument] as const),
+);
+
+test.each(everyArgument)('%s takes every spelling of %s', (name, argument) => {
+  const { input } = tool(name);
+  const value = Symbol(argument);
+  fc.assert(
+    fc.property(spelled(argument), (spelling) => {
+      const { given, unknown } = understand(z.object(input), { [spelling]: value });
+      expect(given).toEqual({ [argument]: value });
+      expect(unknown).toEqual([]);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('no two arguments of a tool have a spelling in common', () => {
+  for (const { name, input, aliases = {} } of tools.values()) {
+    const folded = [...Object.keys(input), ...Object.keys(aliases)].map((key) =>
+      key.replaceAll('_', '').toLowerCase(),
+    );
+    expect([name, ...new Set(folded)]).toEqual([name, ...folded]);
+  }
+});
+
+test.each(everyArgument)('%s: null for %s is as if it had been left out', (name, argument) => {
+  const { input } = tool(name);
+  const schema = z.object(input);
+  const absent = schema.safeParse({});
+  const nothing = schema.safeParse(understand(schema, { [argument]: null }).given);
+  expect(nothing.success).toBe(absent.success);
+  expect(nothing.data?.[argument] ?? undefined).toBeUndefined();
+});
+
+describe('inside lists and objects', () => {
+  test('spellings and nulls are the same as outside', () => {
+    const { args } = take('hivemind_send_card', {
+      Title: 'Build',
+      fields: [{ NAME: 'a', value: 'b', inline: null }],
+      actions: [{ label: 'Go', ask: null }],
+      color: null,
+    });
+    expect(args).toEqual({
+      title: 'Build',
+      fields: [{ name: 'a', value: 'b' }],
+      actions: [{ label: 'Go' }],
+    });
+  });
+
+  test('an option may be a string or an object', () => {
+    const { args } = take('hivemind_ask_async', {
+      question: 'Which?',
+      options: ['red', { Label: 'blue', description: null }],
+    });
+    expect(args['options']).toEqual(['red', { label: 'blue', description: null }]);
+  });
+
+  test('an unknown name is said with its place', () => {
+    const { args, ignored, note } = take('hivemind_send_card', {
+      title: 'Build',
+      buttons: [{ label: 'Go', style: 'primary' }],
+    });
+    expect(args).toEqual({ title: 'Build', actions: [{ label: 'Go' }] });
+    expect(ignored).toEqual(['buttons[0].style']);
+    expect(note).toContain('"buttons[0].style"');
+  });
+});
+
+describe('an argument that does not exist', () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ['hivemind_poll', { ask: 'ask-1' }, 'Call hivemind_poll {"ask_id":"ask-1"}.'],
+    ['hivemind_poll', { id: 'ask-1', wait_ms: 5 }, 'Call hivemind_poll {"wait_ms":5,"ask_id":"ask-1"}.'],
+    ['hivemind_poll', { ask_idd: 'ask-1' }, 'Call hivemind_poll {"ask_id":"ask-1"}.'],
+    ['hivemind_poll', { ask_id: 'a', timeout: 9 }, 'Call hivemind_poll {"ask_id":"a","wait_ms":9}.'],
+    [
+      'hivemind_ask_async',
+      { question: 'Go?', choices: ['a', 'b'] },
+      'Call hivemind_ask_async {"question":"Go?","options":["a","b"]}.',
+    ],
+    ['hivemind_ask_async', { prompt: 'Go?' }, 'Call hivemind_ask_async {"question":"Go?"}.'],
+    [
+      'hivemind_ask_async',
+      { question: 'Go?', priority: 'low' },
+      'Call hivemind_ask_async {"question":"Go?","urgency":"low"}.',
+    ],
+    [
+      'hivemind_ask_async',
+      { question: 'Go?', options: [{ label: 'a', desc: 'b' }] },
+      'Call hivemind_ask_async {"question":"Go?","options":[{"label":"a","description":"b"}]}.',
+    ],
+    [
+      'hivemind_respond',
+      { ask_id: 'a', answer: 'yes' },
+      'Call hivemind_respond {"ask_id":"a","decision":"yes"}.',
+    ],
+    [
+      'hivemind_interrupt',
+      { agent_id: 'Claude-abc12' },
+      'Call hivemind_interrupt {"session":"Claude-abc12"}.',
+    ],
+    ['hivemind_post', { message: 'Hello' }, 'Call hivemind_post {"body":"Hello"}.'],
+    ['hivemind_read', { author: 'Human' }, 'Call hivemind_read {"from":"Human"}.'],
+    ['hivemind_await_ask', { timeout: 5 }, 'Call hivemind_await_ask {"timeout_ms":5}.'],
+  ])('%s %j is refused with the call that was meant', (name, written, call) => {
+    expect(() => take(name, written)).toThrow(/Nothing was done\./);
+    expect(() => take(name, written)).toThrow(call);
+  });
+
+  test('a long call is not repeated whole', () => {
+    expect(() => take('hivemind_ask_async', { question: 'x'.repeat(1_000), choices: ['a'] })).toThrow(
+      /Call hivemind_ask_async again with "options" instead\.$/,
+    );
+  });
+
+  test('a poll that names no question is not taken for a poll of everything', () => {
+    expect(() => take('hivemind_poll', { frobnicate: 'ask-1' })).toThrow(
+      'hivemind_poll {"ask_id": …}, or hivemind_poll {} for everything.',
+    );
+    expect(take('hivemind_poll', { ask_id: 'ask-1', frobnicate: 1 })).toMatchObject({
+      args: { ask_id: 'ask-1' },
+      ignored: ['frobnicate'],
+    });
+  });
+
+  test('who calls is no argument: the call is done, and says so', () => {
+    const { args, ignored, note } = take('hivemind_poll', { 'agent-id': 'agent-1' });
+    expect({ args, ignored }).toEqual({ args: {}, ignored: ['agent-id'] });
+    expect(note).toMatch(/Who you are is known from your client/);
+  });
+
+  test('a tool without arguments is called all the same', () => {
+    expect(take('hivemind_status', { random_string: 'x' })).toMatchObject({
+      args: {},
+      ignored: ['random_string'],
+    });
+  });
+
+  test('null for it is absent too', () => {
+    expect(take('hivemind_poll', { frobnicate: null })).toEqual({ args: {}, ignored: [], note: null });
+  });
+
+  test('many of them, with names of any length, stay a short note', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`${'x'.repeat(500)}${n}`, n]));
+    const { ignored, note } = take('hivemind_status', many);
+    expect(ignored).toHaveLength(10);
+    expect(note).toMatch(/and 490 more\./);
+    expect(note?.length).toBeLessThan(1_000);
+  });
+});
+
+test('one argument under two spellings is taken once, and refused where the values differ', () => {
+  expect(take('hivemind_poll', { ask_id: 'a', 'ask-id': 'a', askId: null }).args).toEqual({ ask_id: 'a' });
+  expect(() => take('hivemind_poll', { ask_id: 'a', 'ask-id': 'b' })).toThrow(
+    '"ask_id" and "ask-id" are the same argument',
+  );
+});
+
+test('what does not fit is said with the name of the argument', () => {
+  expect(() => take('hivemind_ask_async', { question: 7, timeoutMs: -1 })).toThrow(
+    /"question" does not fit: .*\. "timeout_ms" does not fit: /,
+  );
+  expect(() => take('hivemind_send_card', { title: 'a', actions: [{}] })).toThrow(
+    'The argument "actions[0].label" is missing.',
+  );
+});
+
+test('null that means something is kept: it brings a snoozed question back', () => {
+  expect(understand(snoozeParams, { 'ask-id': 'a', until: null }).given).toEqual({
+    ask_id: 'a',
+    until: null,
+  });
+});
+
+test('what a strict schema does not know it refuses itself, and takes the rest in any spelling', () => {
+  const written = { notifyWhen: 'never', outreach: { 'allow-ping': false }, colour: 'red' };
+  const { given, unknown } = understand(preferencesParams, written);
+  expect(unknown).toEqual([]);
+  expect(preferencesParams.safeParse(given).error?.issues.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^There is no preference "colour"; there are notify_when/),
+  ]);
+  expect(given).toMatchObject({ notify_when: 'never', outreach: { allow_ping: false } });
+});
+
+test('the keys of a record are data', () => {
+  const permission_rules = [{ tool: 'Bash', 'my-key': 'x', allowIf: 'y' }];
+  expect(understand(preferencesParams, { permission_rules }).given).toEqual({ permission_rules });
+});
+
+test('a name of Object is only a name', () => {
+  const written = JSON.parse('{"__proto__": {"status": "pending"}, "constructor": 1}') as unknown;
+  const { given, unknown } = understand(listParams, written);
+  expect(unknown.map(({ path }) => path)).toEqual(['__proto__', 'constructor']);
+  expect(listParams.parse(given)).toEqual({});
+});

@@ -1,0 +1,82 @@
+/** Arguments as models really write them, over a real client: taken, refused with the right call, or said to be ignored. */
+import { expect, test } from 'vitest';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { tempStore } from '../support/temp.ts';
+
+async function scene() {
+  const store = tempStore();
+  return { hive: await openTestHive(store), agent: await connectMcp({ store }) };
+}
+
+test('kebab case, camel case and null where nothing is meant', async () => {
+  const { agent } = await scene();
+  const { ask_id } = await agent.call('hivemind_ask_async', {
+    question: 'Go on?',
+    options: null,
+    'timeout-ms': null,
+    multiSelect: false,
+    allow_free_text: null,
+    urgency: 'low',
+  });
+  await agent.call('hivemind_ask_async', { question: 'And this?', urgency: 'low' });
+  for (const spelling of ['ask-id', 'askId', 'ask_id', 'ASK_ID'])
+    expect(await agent.call('hivemind_poll', { [spelling]: ask_id, waitMs: null })).toMatchObject({
+      ask_id,
+      status: 'pending',
+    });
+});
+
+test('a poll with a misspelled argument hands nothing over, and says how to call', async () => {
+  const { hive, agent } = await scene();
+  const { ask_id } = await agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
+  await hive.prompts.respond({ ask_id: String(ask_id), decision: 'yes', actor: HUMAN });
+  for (const misspelled of [{ ask: ask_id }, { id: ask_id }, { question_nr: ask_id }]) {
+    const refused = await agent.client.callTool({ name: 'hivemind_poll', arguments: misspelled });
+    expect(refused.isError).toBe(true);
+    expect(refused.structuredContent).toBeUndefined();
+    expect(JSON.stringify(refused.content)).toMatch(/has no argument .*Nothing was done\..*hivemind_poll \{/);
+  }
+  expect((await hive.prompts.get(String(ask_id))).handed_at).toBeNull();
+  expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'responded' });
+});
+
+test('what makes no difference is ignored, and the result says so', async () => {
+  const { agent } = await scene();
+  const asked = await agent.call('hivemind_ask_async', {
+    question: 'Go on?',
+    urgency: 'low',
+    agent_id: 'somebody-else',
+    mood: 'hopeful',
+  });
+  expect(asked).toMatchObject({ status: 'pending', ignored_arguments: ['agent_id', 'mood'] });
+  expect(asked['next']).toMatch(/Ignored.*"agent_id", "mood".*known from your client/);
+  expect(asked['agent']).not.toContain('somebody');
+});
+
+test('a refusal says what was ignored as well', async () => {
+  const { agent } = await scene();
+  await expect(agent.call('hivemind_poll', { ask_id: 'ask-none', mood: 'hopeful' })).rejects.toThrow(
+    /^prompt_not_found: .* Ignored, because this tool has no such argument: "mood"\.$/,
+  );
+});
+
+test('buttons are the actions of a card, and no client is told of that name', async () => {
+  const { hive, agent } = await scene();
+  const sent = await agent.call('hivemind_send_card', {
+    title: 'Deploy?',
+    buttons: [{ label: 'Go' }, { label: 'Wait', ask: null }],
+    fields: null,
+  });
+  const prompt = await hive.prompts.get(String(sent['ask_id']));
+  expect(prompt.options?.map(({ label }) => label)).toEqual(['Go', 'Wait']);
+  const { tools } = await agent.client.listTools();
+  const card = tools.find(({ name }) => name === 'hivemind_send_card');
+  expect(Object.keys(card?.inputSchema.properties ?? {})).toEqual([
+    'title',
+    'description',
+    'color',
+    'fields',
+    'actions',
+  ]);
+});
