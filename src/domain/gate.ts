@@ -20,6 +20,10 @@ export interface GateRecord {
   gave_up: boolean;
   /** Calls were held, and the session was not told yet that they pass again. */
   held: boolean;
+  /** Prompts of the human refused in a row without progress (`HIVE_GATE_PROMPT=block`). */
+  prompts: number;
+  /** Prompts are let through, until a mention is processed. */
+  prompts_gave_up: boolean;
 }
 
 export type GateOpinion = 'pass' | 'remind' | 'deny';
@@ -37,7 +41,16 @@ export const GATE_STEPS = 5;
 const STEP_MS = 2_000;
 
 export function newGate(session_id: string): GateRecord {
-  return { session_id, steps: 0, step_until: null, denials: 0, gave_up: false, held: false };
+  return {
+    session_id,
+    steps: 0,
+    step_until: null,
+    denials: 0,
+    gave_up: false,
+    held: false,
+    prompts: 0,
+    prompts_gave_up: false,
+  };
 }
 
 /**
@@ -66,6 +79,39 @@ export function decideGate(
   };
 }
 
+export interface PromptDecision {
+  refused: boolean;
+  record: GateRecord;
+  /** The gate gives up with this prompt: the human is notified. */
+  gave_up_now: boolean;
+}
+
+/** So many prompts are refused in a row before the gate lets them through. */
+export const PROMPT_REFUSALS = 5;
+
+/** What to do with one prompt of the human where prompts are blocked. `gating` mentions wait. */
+export function decidePrompt(
+  { gating }: Pick<UnprocessedCount, 'gating'>,
+  record: GateRecord,
+  prompt: string,
+): PromptDecision {
+  if (gating === 0 || record.prompts_gave_up || clearsMentions(prompt))
+    return { refused: false, record, gave_up_now: false };
+  if (record.prompts >= PROMPT_REFUSALS)
+    return { refused: false, record: { ...record, prompts_gave_up: true }, gave_up_now: true };
+  return { refused: true, record: { ...record, prompts: record.prompts + 1 }, gave_up_now: false };
+}
+
+/** The commands for dealing with mentions, as typed: those of the plugin, and a person's own of the same name. */
+const CLEARING_COMMAND = /^\s*\/(?:hive:)?(?:check-mentions|post)(?!\S)/;
+/** What such a command expands to, where the client tells that instead of what was typed, names the tool. */
+const CLEARING_TOOL = /\bhivemind_(?:(?:has|get)_unprocessed_mentions|process_mentions|post)\b/;
+
+/** Whether this prompt has the agent deal with its mentions. The gate never refuses such a prompt (invariant 11). */
+export function clearsMentions(prompt: string): boolean {
+  return CLEARING_COMMAND.test(prompt) || CLEARING_TOOL.test(prompt) || MENTIONS_COMMAND.test(prompt);
+}
+
 /** The batch in flight is closed: the model reads now, and the next denial is another step. */
 export function closeStep(record: GateRecord): GateRecord {
   return record.step_until === null ? record : { ...record, step_until: null };
@@ -73,7 +119,7 @@ export function closeStep(record: GateRecord): GateRecord {
 
 /** A mention was dealt with: that is progress, and the count begins anew. */
 export function noteProgress(record: GateRecord): GateRecord {
-  return { ...record, steps: 0, step_until: null, gave_up: false };
+  return { ...record, steps: 0, step_until: null, gave_up: false, prompts: 0, prompts_gave_up: false };
 }
 
 /** How many further mentions a reason shows in short. */

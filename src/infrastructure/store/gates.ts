@@ -10,6 +10,8 @@ const gates = table<GateRecord>('gates', {
   denials: 'plain',
   gave_up: 'boolean',
   held: 'boolean',
+  prompts: 'plain',
+  prompts_gave_up: 'boolean',
 });
 
 const GET = statement(() => `SELECT ${gates.list} FROM gates WHERE session_id = $1`);

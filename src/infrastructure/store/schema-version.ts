@@ -2,7 +2,7 @@
 import { HiveError } from '../../domain/errors.ts';
 
 /** The schema that this code reads and writes: the number of the last migration. */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 16;
 
 /** The refusal of a store that a newer Hive has written. */
 export function tooNew(where: string, found: number): HiveError {
