@@ -70,7 +70,7 @@ export interface Hive {
   startRetention(days: number): void;
   /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
-  /** Wakes the idle Codex session that speaks through this process (codex-wakes.ts). */
+  /** Wakes idle sessions of Codex, where Codex started this process (codex-wakes.ts). */
   startCodexWaker(env: Readonly<Record<string, string | undefined>>): CodexWaker;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
   startCodexAnswers(): void;
@@ -170,7 +170,7 @@ export function createHive(parts: HiveParts): Hive {
     startCodexAnswers() {
       stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
     },
-    startCodexWaker: (env) => createCodexWaker({ wakes, codex: parts.codex, log }, env),
+    startCodexWaker: (env) => createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, env),
     startPopups(party) {
       const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
       const stopMentions = startMentionPopups({ store, feed, notifier, log }, party);

@@ -89,6 +89,14 @@ export async function guardLoops(
   return trips;
 }
 
+/** The last message when a human last wrote to this session, to its project or to everyone. */
+export function humanSpokeTo(
+  tx: ReadTx,
+  { session_id, project_dir }: { session_id: string; project_dir: string | null },
+): Promise<number> {
+  return humanSpokeAt(tx, [session_id, project_dir]);
+}
+
 function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise<number> {
   return tx.loops.humanSpokeAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
 }
@@ -102,7 +110,7 @@ async function tellHuman(
   const others = addressees.map(({ handle }) => handle).join(', ');
   await giveNotice(tx, {
     severity: 'warning',
-    text: `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools. Let them go on, mute them, or write to them.`,
+    text: `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools or wake them. Let them go on, mute them, or write to them.`,
     session_id,
     data: {
       notice: 'loop_tripped',

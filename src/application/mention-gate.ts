@@ -8,6 +8,7 @@ import {
   decidePrompt,
   denialReason,
   type GateRecord,
+  gateMode,
   isExempt,
   newGate,
   noteProgress,
@@ -18,7 +19,7 @@ import {
 } from '../domain/gate.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
-import { type GateMode, isRemote } from '../domain/sessions.ts';
+import { isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import { humanPrompted } from './loops.ts';
@@ -34,7 +35,7 @@ import type { Station, Visit } from './station.ts';
 export const refusePrompts: Station = async (visit) => {
   const { tx, event, session, settings, log } = visit;
   if (settings.env['HIVE_GATE_PROMPT'] !== 'block' || !isHumanPrompt(event)) return null;
-  if ((session.gate ?? globalMode(settings.env)) === 'off') return null;
+  if ((session.gate ?? gateMode(settings.env['HIVE_GATE'])) === 'off') return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
   if (counted.gating === 0) return null;
@@ -77,7 +78,7 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
   const before = await tx.gates.get(session_id);
   if (counted.count === 0) return before?.held === true ? reopen(visit, before) : null;
   const record = before ?? newGate(session_id);
-  const mode = session.gate ?? globalMode(settings.env);
+  const mode = session.gate ?? gateMode(settings.env['HIVE_GATE']);
   const can_clear = await canCallUs(visit);
   const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });
   if (decision.record !== record) await tx.gates.put(decision.record);
@@ -146,7 +147,8 @@ async function remind(
   visit: Visit,
   mentions: readonly MentionInFull[],
 ): Promise<{ context: string[] } | null> {
-  if (mentions.length === 0 || (visit.session.gate ?? globalMode(visit.settings.env)) === 'off') return null;
+  if (mentions.length === 0 || (visit.session.gate ?? gateMode(visit.settings.env['HIVE_GATE'])) === 'off')
+    return null;
   await deliver(visit, mentions);
   return { context: [reminder(mentions)] };
 }
@@ -204,10 +206,4 @@ async function isServedRemotely(
     if (pid !== null && caller?.pid === pid) return true;
   }
   return false;
-}
-
-/** `HIVE_GATE`; a word it does not know leaves the default, which holds. */
-function globalMode(env: Readonly<Record<string, string | undefined>>): GateMode {
-  const given = env['HIVE_GATE'];
-  return given === 'remind' || given === 'off' ? given : 'block';
 }

@@ -67,6 +67,7 @@ async function runMcp({ role, source }: { role: Role; source: Source | null }): 
       parent_pid: process.ppid,
       trusts_meta: true,
       stopping: stop,
+      onClient: waker.greet,
       onCaller: waker.note,
     };
     const { connection_id, machine, parent_pid } = connection;

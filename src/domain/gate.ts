@@ -26,6 +26,11 @@ export interface GateRecord {
   prompts_gave_up: boolean;
 }
 
+/** What `HIVE_GATE` says; a word it does not know leaves the default, which holds. */
+export function gateMode(given: string | undefined): GateMode {
+  return given === 'remind' || given === 'off' ? given : 'block';
+}
+
 export type GateOpinion = 'pass' | 'remind' | 'deny';
 
 export interface GateDecision {

@@ -29,6 +29,7 @@ function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
     handle: 'Claude-abc12',
     from_session_id: 'session-2',
     priority: 'normal',
+    by_name: true,
     gates: true,
     denials: 0,
     status: 'unprocessed',

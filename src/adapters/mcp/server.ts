@@ -25,6 +25,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process is to end: calls that wait return what they have. */
   stopping: AbortSignal;
+  /** Called once the client has introduced itself, with its name. */
+  onClient?: (client: string) => void;
   /** Told with each call who it is that calls. */
   onCaller?: (session: Session) => void;
 }
@@ -37,6 +39,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     const meta = connection.trusts_meta ? given : toldByHooks(given);
     return hive.sessions.resolveCaller({ ...connection, meta, client });
   }
+  server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const courier = createCourier(hive.delivery, carrier);
