@@ -8,6 +8,7 @@ import { createDesks, type DeskService } from './desks.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
+import { heldNotices } from './held-notices.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
@@ -74,6 +75,8 @@ export interface Hive {
   startCodexWaker(env: Readonly<Record<string, string | undefined>>): CodexWaker;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
   startCodexAnswers(): void;
+  /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
+  startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
@@ -171,6 +174,7 @@ export function createHive(parts: HiveParts): Hive {
       stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
     },
     startCodexWaker: (env) => createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, env),
+    startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
       const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
       const stopMentions = startMentionPopups({ store, feed, notifier, log }, party);

@@ -17,6 +17,7 @@ import {
   SHOWN,
   toldInFull,
 } from '../domain/gate.ts';
+import { holdOfTurn } from '../domain/held-agents.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
 import { isRemote } from '../domain/sessions.ts';
@@ -77,7 +78,9 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
   const counted = await tx.mentions.countUnprocessed(session_id);
   const before = await tx.gates.get(session_id);
   if (counted.count === 0) return before?.held === true ? reopen(visit, before) : null;
-  const record = before ?? newGate(session_id);
+  // Only a session that was held before can have a hold of an earlier turn.
+  const turn = before?.held_since == null ? undefined : await tx.turns.current(session_id);
+  const record = holdOfTurn(before ?? newGate(session_id), turn?.started_at ?? null);
   const mode = session.gate ?? gateMode(settings.env['HIVE_GATE']);
   const can_clear = await canCallUs(visit);
   const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });

@@ -20,6 +20,10 @@ export interface GateRecord {
   gave_up: boolean;
   /** Calls were held, and the session was not told yet that they pass again. */
   held: boolean;
+  /** The first call that was held since the session last made progress; null where none is held. */
+  held_since: string | null;
+  /** The seats whose human was notified of that. */
+  held_told: string[];
   /** Prompts of the human refused in a row without progress (`HIVE_GATE_PROMPT=block`). */
   prompts: number;
   /** Prompts are let through, until a mention is processed. */
@@ -53,6 +57,8 @@ export function newGate(session_id: string): GateRecord {
     denials: 0,
     gave_up: false,
     held: false,
+    held_since: null,
+    held_told: [],
     prompts: 0,
     prompts_gave_up: false,
   };
@@ -73,13 +79,21 @@ export function decideGate(
   if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
   const sameStep = record.step_until !== null && now <= record.step_until;
   if (!sameStep && record.steps >= GATE_STEPS) {
-    return { opinion: 'remind', record: { ...record, gave_up: true, step_until: null }, gave_up_now: true };
+    const free = { ...record, gave_up: true, step_until: null, held_since: null, held_told: [] };
+    return { opinion: 'remind', record: free, gave_up_now: true };
   }
   const step_until = sameStep ? record.step_until : new Date(Date.parse(now) + STEP_MS).toISOString();
   const steps = sameStep ? record.steps : record.steps + 1;
   return {
     opinion: 'deny',
-    record: { ...record, steps, step_until, denials: record.denials + 1, held: true },
+    record: {
+      ...record,
+      steps,
+      step_until,
+      denials: record.denials + 1,
+      held: true,
+      held_since: record.held_since ?? now,
+    },
     gave_up_now: false,
   };
 }
@@ -124,7 +138,16 @@ export function closeStep(record: GateRecord): GateRecord {
 
 /** A mention was dealt with: that is progress, and the count begins anew. */
 export function noteProgress(record: GateRecord): GateRecord {
-  return { ...record, steps: 0, step_until: null, gave_up: false, prompts: 0, prompts_gave_up: false };
+  return {
+    ...record,
+    steps: 0,
+    step_until: null,
+    gave_up: false,
+    held_since: null,
+    held_told: [],
+    prompts: 0,
+    prompts_gave_up: false,
+  };
 }
 
 /** How many further mentions a reason shows in short. */

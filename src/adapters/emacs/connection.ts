@@ -80,6 +80,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopEvents: (() => Promise<void>) | null = null;
   let stopPopups: (() => Promise<void>) | null = null;
+  let stopHeld: (() => void) | null = null;
   let told = false;
 
   const ended = new Promise<void>((resolve) => {
@@ -101,6 +102,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     if (seat.desk === null) return;
     stopEvents ??= startEvents(seat, tell);
     stopPopups ??= startDeskPopups(seat, tell);
+    stopHeld ??= hive.startHeldNotices(seat.seat);
     if (!told) options.opened?.();
     told = true;
   });
@@ -128,6 +130,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   await ended;
   options.ending();
   connection.dispose();
+  (stopHeld as (() => void) | null)?.();
   const stops = [stopEvents, stopPopups] as ((() => Promise<void>) | null)[];
   // An Emacs that hangs takes no more bytes, and what waits for that would wait for ever.
   await within(PUT_AWAY_MS, Promise.all([...stops.map((putAway) => putAway?.()), seat.desk?.close()]));
