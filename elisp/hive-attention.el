@@ -75,6 +75,22 @@ Off unless you turn it on: a click is quickly done."
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
+(defcustom hive-notify-held nil
+  "When a line tells you that an agent is held by a mention.
+`never', `at-once', or after so many seconds, such as 60.  The line
+names the agent, who mentioned it and since when; several agents
+share one line.  `hive-notices' shows it again.  You are told in any
+case when an agent goes on without processing its mentions.
+
+Nothing is said while you are not to be disturbed, in your quiet
+hours, nor of projects that you muted."
+  :type '(choice (const :tag "As it is kept in the store" nil)
+                 (const :tag "Never" never)
+                 (const :tag "At once" at-once)
+                 (natnum :tag "After so many seconds" :value 60))
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
 (defcustom hive-permission-rules nil
   "What agents may do, or may not, without asking you.
 A list of rules, each a plist: :decision is \"allow\" or \"deny\",
@@ -219,6 +235,10 @@ One more comes back every `hive-budget-refill-minutes'."
     ,@(pcase hive-permission-rules
         ('none (list :permission_rules nil))
         ((pred consp) (list :permission_rules (vconcat hive-permission-rules))))
+    ,@(pcase hive-notify-held
+        ('never (list :notify_held "never"))
+        ('at-once (list :notify_held 0))
+        ((pred natnump) (list :notify_held hive-notify-held)))
     ,@(when hive-sound (list :sound (hive-attention--flag hive-sound)))
     ,@(let ((outreach (hive-attention--outreach)))
         (when outreach (list :outreach outreach)))))

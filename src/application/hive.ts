@@ -9,6 +9,7 @@ import { createDesks, type DeskService } from './desks.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
+import { heldNotices } from './held-notices.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
@@ -76,10 +77,12 @@ export interface Hive {
   startRetention(days: number): void;
   /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
-  /** Wakes the idle Codex session that speaks through this process (codex-wakes.ts). */
+  /** Wakes idle sessions of Codex, where Codex started this process (codex-wakes.ts). */
   startCodexWaker(env: Readonly<Record<string, string | undefined>>): CodexWaker;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
   startCodexAnswers(): void;
+  /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
+  startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
   startPopups(party: PopupParty): () => Promise<void>;
   close(): Promise<void>;
@@ -182,7 +185,8 @@ export function createHive(parts: HiveParts): Hive {
     startCodexAnswers() {
       stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
     },
-    startCodexWaker: (env) => createCodexWaker({ wakes, codex: parts.codex, log }, env),
+    startCodexWaker: (env) => createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, env),
+    startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
       const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
       const stopMentions = startMentionPopups({ store, feed, notifier, log }, party);

@@ -188,6 +188,7 @@ function nextState(name: string, blocked: boolean, session: Session): Session['s
     case 'Interrupt':
       return blocked ? 'active' : 'idle';
     case 'UserPromptSubmit':
+      return blocked ? session.state : 'active';
     case 'PreToolUse':
       return 'active';
     default:

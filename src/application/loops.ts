@@ -91,6 +91,14 @@ export async function guardLoops(
   return trips;
 }
 
+/** The last message when a human last wrote to this session, to its project or to everyone. */
+export function humanSpokeTo(
+  tx: ReadTx,
+  { session_id, project_dir }: { session_id: string; project_dir: string | null },
+): Promise<number> {
+  return humanSpokeAt(tx, [session_id, project_dir]);
+}
+
 function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise<number> {
   return tx.loops.humanSpokeAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
 }
@@ -105,8 +113,8 @@ async function tellHuman(
   const others = addressees.map(({ handle }) => handle).join(', ');
   const what =
     author === UNVERIFIED_HANDLE
-      ? `Unverified messages keep mentioning ${others} (${reason}) with no word of yours in between. They still arrive but no longer hold up tools. Find out what writes them, let it go on, mute it, or write to ${others}.`
-      : `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools. Let them go on, mute them, or write to them.`;
+      ? `Unverified messages keep mentioning ${others} (${reason}) with no word of yours in between. They still arrive but no longer hold up tools or wake anybody. Find out what writes them, let it go on, mute it, or write to ${others}.`
+      : `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools or wake them. Let them go on, mute them, or write to them.`;
   await giveNotice(tx, {
     severity: 'warning',
     text: what,

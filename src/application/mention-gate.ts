@@ -6,18 +6,22 @@ import { authorName } from '../domain/authors.ts';
 import {
   closeStep,
   decideGate,
+  decidePrompt,
   denialReason,
   type GateRecord,
+  gateMode,
   isExempt,
   newGate,
   noteProgress,
+  PROMPT_REFUSALS,
   reminder,
   SHOWN,
   toldInFull,
 } from '../domain/gate.ts';
+import { holdOfTurn } from '../domain/held-agents.ts';
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import type { MentionInFull } from '../domain/mentions.ts';
-import { type GateMode, isRemote, type Session } from '../domain/sessions.ts';
+import { isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
 import { humanPrompted } from './loops.ts';
@@ -26,9 +30,34 @@ import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
 import type { Station, Visit } from './station.ts';
 
+/**
+ * With `HIVE_GATE_PROMPT=block` a prompt of the human waits as well until the mentions are dealt with. First of all
+ * stations: a prompt that is refused begins no turn, and nothing is handed over beside it.
+ */
+export const refusePrompts: Station = async (visit) => {
+  const { tx, event, session, settings, log } = visit;
+  if (settings.env['HIVE_GATE_PROMPT'] !== 'block' || !isHumanPrompt(event)) return null;
+  if ((session.gate ?? gateMode(settings.env['HIVE_GATE'])) === 'off') return null;
+  const { session_id } = session;
+  const counted = await tx.mentions.countUnprocessed(session_id);
+  if (counted.gating === 0) return null;
+  const record = (await tx.gates.get(session_id)) ?? newGate(session_id);
+  const decision = decidePrompt(counted, record, event.prompt ?? '');
+  if (decision.record !== record) await tx.gates.put(decision.record);
+  if (decision.gave_up_now) {
+    log.warn('The mention gate lets prompts through.', { session: session.handle });
+    await noticeGivenUp(
+      visit,
+      (count, from) =>
+        `${labelled(session)} takes your messages again although ${count} mention(s) are not processed, the first from ${from}: it was refused ${PROMPT_REFUSALS} of them in a row. The gate only reminds the agent of them now.`,
+    );
+  }
+  return decision.refused ? { block: refusal(await waiting(visit), visit) } : null;
+};
+
 /** Judges tool calls, and carries mentions in where nothing is held. */
 export const gateMentions: Station = async (visit) => {
-  const { tx, event, session } = visit;
+  const { tx, event, session, verdict } = visit;
   if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
   switch (event.name) {
     case 'PreToolUse':
@@ -36,7 +65,8 @@ export const gateMentions: Station = async (visit) => {
     case 'PostToolBatch':
       return closeBatch(visit);
     case 'UserPromptSubmit':
-      return greet(visit);
+      // A new prompt carries all that waits, also what was said before.
+      return verdict.block === null ? remind(visit, await waiting(visit)) : null;
     default:
       return takesContext(event) ? remind(visit, await fresh(visit)) : null;
   }
@@ -49,20 +79,20 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
   const counted = await tx.mentions.countUnprocessed(session_id);
   const before = await tx.gates.get(session_id);
   if (counted.count === 0) return before?.held === true ? reopen(visit, before) : null;
-  const record = before ?? newGate(session_id);
-  const mode = session.gate ?? globalMode(settings.env);
+  // Only a session that was held before can have a hold of an earlier turn.
+  const turn = before?.held_since == null ? undefined : await tx.turns.current(session_id);
+  const record = holdOfTurn(before ?? newGate(session_id), turn?.started_at ?? null);
+  const mode = session.gate ?? gateMode(settings.env['HIVE_GATE']);
   const can_clear = await canCallUs(visit);
   const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });
   if (decision.record !== record) await tx.gates.put(decision.record);
   if (decision.gave_up_now) {
     log.warn('The mention gate gave up.', { session: session.handle });
-    const mentions = await waiting(visit);
-    await giveNotice(tx, {
-      severity: 'warning',
-      session_id,
-      text: `${labelled(session)} went on without processing ${mentions.length} mention(s), the first from ${mentions[0] === undefined ? 'nobody' : authorName(mentions[0])}; the gate only reminds it now.`,
-      data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
-    });
+    await noticeGivenUp(
+      visit,
+      (count, from) =>
+        `${labelled(session)} went on without processing ${count} mention(s), the first from ${from}; the gate only reminds it now.`,
+    );
   }
   if (decision.opinion === 'pass') return null;
   if (decision.opinion === 'remind') return remind(visit, await fresh(visit));
@@ -71,6 +101,20 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
   await deliver(visit, first);
   await tx.mentions.deny(session_id);
   return { deny: denialReason(first, counted.count) };
+}
+
+/** Notifies the human that the gate has given up. `sentence` gets how many mentions wait, and who wrote the first. */
+async function noticeGivenUp(
+  visit: Visit,
+  sentence: (count: number, from: string | undefined) => string,
+): Promise<void> {
+  const mentions = await waiting(visit);
+  await giveNotice(visit.tx, {
+    severity: 'warning',
+    session_id: visit.session.session_id,
+    text: sentence(mentions.length, mentions[0] && authorName(mentions[0])),
+    data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
+  });
 }
 
 /** The last mention was processed: nothing has to be sent again, and the next call says what was cleared. */
@@ -86,22 +130,19 @@ async function closeBatch(visit: Visit): Promise<{ context?: string[] } | null> 
   return null;
 }
 
-/** A new prompt: the agent is told what waits for it; with `HIVE_GATE_PROMPT=block` the prompt waits too. */
-async function greet(visit: Visit): Promise<{ block?: string; context?: string[] } | null> {
-  const mentions = await waiting(visit);
-  if (mentions.length === 0 || (visit.session.gate ?? globalMode(visit.settings.env)) === 'off') return null;
-  if (visit.settings.env['HIVE_GATE_PROMPT'] === 'block' && isHumanPrompt(visit.event))
-    return { block: refusal(mentions, visit.session) };
-  return remind(visit, mentions);
-}
-
 /** As the human at the terminal reads it: the prompt was not sent, and how to go on. */
-function refusal(mentions: readonly MentionInFull[], { handle }: Session): string {
+function refusal(mentions: readonly MentionInFull[], { event, session: { handle } }: Visit): string {
   const lines = mentions.map((mention) => `  - ${mention.at} from ${authorName(mention)}`);
+  // Codex has no commands of ours; what names the tool passes as well.
+  const asking =
+    event.client === 'claude-code'
+      ? '/hive:check-mentions (with the plugin of Hive)'
+      : 'Deal with your mentions and call hivemind_process_mentions.';
   return [
     `You have ${mentions.length} unprocessed mention(s). See them with: hive mentions --session ${handle}`,
     ...lines,
     `When you have dealt with them: hive mentions process --all --session ${handle}`,
+    `To have the agent deal with them, send: ${asking}`,
     'Your message was not sent; send it again afterwards.',
   ].join('\n');
 }
@@ -110,7 +151,8 @@ async function remind(
   visit: Visit,
   mentions: readonly MentionInFull[],
 ): Promise<{ context: string[] } | null> {
-  if (mentions.length === 0 || (visit.session.gate ?? globalMode(visit.settings.env)) === 'off') return null;
+  if (mentions.length === 0 || (visit.session.gate ?? gateMode(visit.settings.env['HIVE_GATE'])) === 'off')
+    return null;
   await deliver(visit, mentions);
   return { context: [reminder(mentions)] };
 }
@@ -168,10 +210,4 @@ async function isServedRemotely(
     if (pid !== null && caller?.pid === pid) return true;
   }
   return false;
-}
-
-/** `HIVE_GATE`; a word it does not know leaves the default, which holds. */
-function globalMode(env: Readonly<Record<string, string | undefined>>): GateMode {
-  const given = env['HIVE_GATE'];
-  return given === 'remind' || given === 'off' ? given : 'block';
 }

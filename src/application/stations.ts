@@ -5,7 +5,7 @@ import { deliverAnswers } from './delivery.ts';
 import { withdrawClosed } from './dialog-closings.ts';
 import { settleSession } from './hook-sessions.ts';
 import { deliverInterrupts, tellAborted } from './interrupt-stations.ts';
-import { gateMentions } from './mention-gate.ts';
+import { gateMentions, refusePrompts } from './mention-gate.ts';
 import { remindOfReports } from './report-reminder.ts';
 import { deliverReports } from './reports.ts';
 import type { Station } from './station.ts';
@@ -19,6 +19,7 @@ interface LateStation {
 
 /** Only those that are loaded late may wait for the human (`HookParts.waiting`). */
 const STATIONS: readonly (Station | LateStation)[] = [
+  refusePrompts,
   beginTurns,
   deliverInterrupts,
   tellAborted,

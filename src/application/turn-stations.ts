@@ -29,10 +29,11 @@ const KINDS: Readonly<Record<string, ArrivalKind>> = {
   SubagentStop: 'stop',
 };
 
-/** First of all: the turn of this event runs, if the event says so. */
+/** First of all but a refusal: the turn of this event runs, if the event says so. */
 export const beginTurns: Station = async (visit) => {
   const { tx, event, session } = visit;
-  if (isForeign(visit)) return null;
+  // A prompt that was refused never reaches the agent.
+  if (isForeign(visit) || visit.verdict.block !== null) return null;
   const { session_id } = session;
   const kind = KINDS[event.name];
   const current = (await tx.turns.current(session_id)) ?? null;

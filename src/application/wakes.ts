@@ -2,15 +2,31 @@
  * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it asks the store before it
  * says a word: whether the session is still there, idle and wanting, and this waiter still the one.
  */
+import type { Mention } from '../domain/mentions.ts';
 import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
-import { isWorthWaking, wakeSentence, wokenFor } from '../domain/wakes.ts';
+import type { Session } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
+import {
+  isMentionWorthWaking,
+  isWorthWaking,
+  type MentionWakes,
+  MOST_WAKES,
+  mentionWakeSentence,
+  newWaker,
+  type Waker,
+  wakeSentence,
+  wakesSince,
+  wokenFor,
+} from '../domain/wakes.ts';
 import type { Feed } from './feed.ts';
-import type { Ids, ReadTx, Store } from './ports.ts';
+import { humanSpokeTo } from './loops.ts';
+import { giveNotice } from './notices.ts';
+import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
 
 export interface WakeService {
   /**
-   * Waits until the session is idle with an answer to fetch, and gives what to tell it, to one waiter only; null
-   * when the time is up, the session has ended, or another waits for it by now.
+   * Waits until the session is idle with an answer to fetch or a mention to read, and gives what to tell it, to one
+   * waiter only; null when the time is up, the session has ended, or another waits for it by now.
    */
   untilWanted(wait: WakeWait): Promise<string | null>;
 }
@@ -18,42 +34,56 @@ export interface WakeService {
 export interface WakeWait {
   session_id: string;
   life_ms: number;
+  mentions: MentionWakes;
   signal?: AbortSignal | undefined;
 }
 
-/** What a look finds: nothing yet, the answers to tell of, or nothing to wait for any more. */
-type Found = readonly string[] | 'over' | undefined;
+/** Of what a session is to be told. */
+interface Wanted {
+  session: Session;
+  waker: Waker;
+  ask_ids: string[];
+  mentions: Mention[];
+  /** The last message when a human last wrote to it. */
+  spoke: number;
+}
+
+/** What a look finds: nothing yet, something, or nothing to wait for any more. */
+type Found = Wanted | 'over' | undefined;
+
+/** So many mentions are looked at; whoever has left that many unread is not woken for another one. */
+const MENTIONS_LIMIT = 100;
 
 export function createWakes({ store, feed, ids }: { store: Store; feed: Feed; ids: Ids }): WakeService {
   return {
-    async untilWanted({ session_id, life_ms, signal }) {
+    async untilWanted({ session_id, life_ms, mentions, signal }) {
       const waker_id = ids.make('waker');
       await store.write(async (tx) => {
-        const told = (await tx.wakers.get(session_id))?.told ?? [];
+        const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
         const until = new Date(Date.parse(tx.now) + life_ms).toISOString();
-        await tx.wakers.put({ session_id, waker_id, until, told });
+        await tx.wakers.put({ ...waker, waker_id, until });
       });
-      const look = (tx: ReadTx): Promise<Found> => lookAt(tx, session_id, waker_id);
+      const look = (tx: ReadTx): Promise<Found> => lookAt(tx, session_id, waker_id, mentions);
       for (;;) {
         const found = await feed.until(() => store.read(look), { wait_ms: life_ms, signal });
         if (found === undefined || found === 'over') return null;
         const woken = await store.write(async (tx) => {
           const now = await look(tx);
-          if (now === undefined || now === 'over') return now;
-          const waker = await tx.wakers.get(session_id);
-          if (waker !== undefined) await tx.wakers.put(wokenFor(waker, now));
-          const data = { ask_ids: now };
-          await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
-          return now;
+          return now === undefined || now === 'over' ? now : wake(tx, now);
         });
         if (woken === 'over') return null;
-        if (woken !== undefined) return wakeSentence(woken);
+        if (woken !== undefined) return woken;
       }
     },
   };
 }
 
-async function lookAt(tx: ReadTx, session_id: string, waker_id: string): Promise<Found> {
+async function lookAt(
+  tx: ReadTx,
+  session_id: string,
+  waker_id: string,
+  settings: MentionWakes,
+): Promise<Found> {
   const waker = await tx.wakers.get(session_id);
   if (waker?.waker_id !== waker_id) return 'over';
   const session = await tx.sessions.get(session_id);
@@ -61,6 +91,41 @@ async function lookAt(tx: ReadTx, session_id: string, waker_id: string): Promise
   // Its first hook may not have spoken yet; and whoever is at work gets its answers with its tools.
   if (session === undefined || (await tx.turns.current(session_id)) !== undefined) return undefined;
   const open = await tx.prompts.openOf(session_id, OPEN_LIMIT);
-  const answered = open.filter((prompt) => isWorthWaking(prompt, waker));
-  return answered.length === 0 ? undefined : answered.map(({ ask_id }) => ask_id);
+  const ask_ids = open.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
+  const undelivered = await tx.mentions.undelivered(session_id, MENTIONS_LIMIT);
+  const mode = session.gate ?? settings.mode;
+  const worth = undelivered.filter((mention) => isMentionWorthWaking(mention, waker, { ...settings, mode }));
+  if (ask_ids.length === 0 && worth.length === 0) return undefined;
+  const spoke = await humanSpokeTo(tx, session);
+  const mayWake = wakesSince(waker, spoke) < MOST_WAKES;
+  const mentions = worth.filter(({ from_session_id }) => from_session_id === null || mayWake);
+  if (ask_ids.length === 0 && mentions.length === 0) return undefined;
+  return { session, waker, ask_ids, mentions, spoke };
+}
+
+/** Writes down that it is woken, before it is told; returns what it is told. */
+async function wake(tx: WriteTx, { session, waker, ask_ids, mentions, spoke }: Wanted): Promise<string> {
+  const { session_id } = session;
+  const woken = wokenFor(waker, { ask_ids, mentions }, spoke);
+  await tx.wakers.put(woken);
+  const mention_ids = mentions.map(({ mention_id }) => mention_id);
+  const data = { ask_ids, mention_ids };
+  await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
+  if (woken.wakes === MOST_WAKES && wakesSince(waker, spoke) < MOST_WAKES) await noticeTired(tx, session);
+  const sentences = ask_ids.length === 0 ? [] : [wakeSentence(ask_ids)];
+  if (mentions.length > 0) {
+    const read = await Promise.all(mention_ids.map((mention_id) => tx.mentions.get(mention_id)));
+    sentences.push(mentionWakeSentence(read.filter((mention) => mention !== undefined)));
+  }
+  return sentences.join(' ');
+}
+
+async function noticeTired(tx: WriteTx, session: Session): Promise<void> {
+  const { session_id } = session;
+  await giveNotice(tx, {
+    severity: 'warning',
+    session_id,
+    text: `Mentions by other agents have woken ${labelled(session)} ${MOST_WAKES} times since you last wrote. They still reach it but no longer wake it, until you write to it or in its project.`,
+    data: { guard: 'wakes', wakes: MOST_WAKES },
+  });
 }

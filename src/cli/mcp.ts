@@ -89,6 +89,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       parent_pid: process.ppid,
       trusts_meta: true,
       stopping: stop,
+      onClient: waker.greet,
       onCaller: waker.note,
     };
     const { connection_id, machine, parent_pid } = connection;

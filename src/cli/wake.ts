@@ -1,9 +1,9 @@
 /**
  * `hive hook --wake`: a hook that its client lets run beside the session (asyncRewake) and that wakes it when it
- * idles and an answer has come: exit code 2, with a word on stderr. Every other end is silent.
+ * idles and an answer or a mention has come: exit code 2, with a word on stderr. Every other end is silent.
  */
 import { readHook } from '../adapters/hooks/hook.ts';
-import { wakeLifeMs } from '../domain/wakes.ts';
+import { mentionWakes, wakeLifeMs } from '../domain/wakes.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { openWakes } from '../open-hive.ts';
 
@@ -21,7 +21,12 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void>
     if (event.pid !== null && !processes.alive(event.pid)) gone.abort();
   }, LOOK_MS);
   const wakes = await openWakes({ env });
-  const text = await wakes.untilWanted({ session_id: event.session_id, life_ms, signal: gone.signal });
+  const text = await wakes.untilWanted({
+    session_id: event.session_id,
+    life_ms,
+    mentions: mentionWakes(env),
+    signal: gone.signal,
+  });
   clearInterval(looking);
   if (text === null) return;
   process.stderr.write(`${text}\n`, () => process.exit(2));

@@ -21,6 +21,19 @@ export interface GateRecord {
   gave_up: boolean;
   /** Calls were held, and the session was not told yet that they pass again. */
   held: boolean;
+  /** The first call that was held since the session last made progress; null where none is held. */
+  held_since: string | null;
+  /** The seats whose human was notified of that. */
+  held_told: string[];
+  /** Prompts of the human refused in a row without progress (`HIVE_GATE_PROMPT=block`). */
+  prompts: number;
+  /** Prompts are let through, until a mention is processed. */
+  prompts_gave_up: boolean;
+}
+
+/** What `HIVE_GATE` says; a word it does not know leaves the default, which holds. */
+export function gateMode(given: string | undefined): GateMode {
+  return given === 'remind' || given === 'off' ? given : 'block';
 }
 
 export type GateOpinion = 'pass' | 'remind' | 'deny';
@@ -38,7 +51,18 @@ export const GATE_STEPS = 5;
 const STEP_MS = 2_000;
 
 export function newGate(session_id: string): GateRecord {
-  return { session_id, steps: 0, step_until: null, denials: 0, gave_up: false, held: false };
+  return {
+    session_id,
+    steps: 0,
+    step_until: null,
+    denials: 0,
+    gave_up: false,
+    held: false,
+    held_since: null,
+    held_told: [],
+    prompts: 0,
+    prompts_gave_up: false,
+  };
 }
 
 /**
@@ -56,15 +80,56 @@ export function decideGate(
   if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
   const sameStep = record.step_until !== null && now <= record.step_until;
   if (!sameStep && record.steps >= GATE_STEPS) {
-    return { opinion: 'remind', record: { ...record, gave_up: true, step_until: null }, gave_up_now: true };
+    const free = { ...record, gave_up: true, step_until: null, held_since: null, held_told: [] };
+    return { opinion: 'remind', record: free, gave_up_now: true };
   }
   const step_until = sameStep ? record.step_until : new Date(Date.parse(now) + STEP_MS).toISOString();
   const steps = sameStep ? record.steps : record.steps + 1;
   return {
     opinion: 'deny',
-    record: { ...record, steps, step_until, denials: record.denials + 1, held: true },
+    record: {
+      ...record,
+      steps,
+      step_until,
+      denials: record.denials + 1,
+      held: true,
+      held_since: record.held_since ?? now,
+    },
     gave_up_now: false,
   };
+}
+
+export interface PromptDecision {
+  refused: boolean;
+  record: GateRecord;
+  /** The gate gives up with this prompt: the human is notified. */
+  gave_up_now: boolean;
+}
+
+/** So many prompts are refused in a row before the gate lets them through. */
+export const PROMPT_REFUSALS = 5;
+
+/** What to do with one prompt of the human where prompts are blocked. `gating` mentions wait. */
+export function decidePrompt(
+  { gating }: Pick<UnprocessedCount, 'gating'>,
+  record: GateRecord,
+  prompt: string,
+): PromptDecision {
+  if (gating === 0 || record.prompts_gave_up || clearsMentions(prompt))
+    return { refused: false, record, gave_up_now: false };
+  if (record.prompts >= PROMPT_REFUSALS)
+    return { refused: false, record: { ...record, prompts_gave_up: true }, gave_up_now: true };
+  return { refused: true, record: { ...record, prompts: record.prompts + 1 }, gave_up_now: false };
+}
+
+/** The commands for dealing with mentions, as typed: those of the plugin, and a person's own of the same name. */
+const CLEARING_COMMAND = /^\s*\/(?:hive:)?(?:check-mentions|post)(?!\S)/;
+/** What such a command expands to, where the client tells that instead of what was typed, names the tool. */
+const CLEARING_TOOL = /\bhivemind_(?:(?:has|get)_unprocessed_mentions|process_mentions|post)\b/;
+
+/** Whether this prompt has the agent deal with its mentions. The gate never refuses such a prompt (invariant 11). */
+export function clearsMentions(prompt: string): boolean {
+  return CLEARING_COMMAND.test(prompt) || CLEARING_TOOL.test(prompt) || MENTIONS_COMMAND.test(prompt);
 }
 
 /** The batch in flight is closed: the model reads now, and the next denial is another step. */
@@ -74,7 +139,16 @@ export function closeStep(record: GateRecord): GateRecord {
 
 /** A mention was dealt with: that is progress, and the count begins anew. */
 export function noteProgress(record: GateRecord): GateRecord {
-  return { ...record, steps: 0, step_until: null, gave_up: false };
+  return {
+    ...record,
+    steps: 0,
+    step_until: null,
+    gave_up: false,
+    held_since: null,
+    held_told: [],
+    prompts: 0,
+    prompts_gave_up: false,
+  };
 }
 
 /** How many further mentions a reason shows in short. */

@@ -68,7 +68,10 @@ export function resolveMentions(names: readonly string[], message: Origin, direc
       unresolved.push({ handle: name, reason: found, near: look ? nearestNames(name, book.names) : [] });
       continue;
     }
-    for (const addressee of found) addressees.set(addressee.session_id, addressee);
+    for (const addressee of found) {
+      const by_name = addressee.by_name || addressees.get(addressee.session_id)?.by_name === true;
+      addressees.set(addressee.session_id, { ...addressee, by_name });
+    }
   }
   return { addressees: [...addressees.values()], unresolved };
 }
@@ -104,22 +107,24 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
   }
 
   /** Those of a group who want mentions; of the muted and the author nothing is said. */
-  function reach(group: readonly Session[]): Addressee[] {
+  function reach(group: readonly Session[], by_name: boolean): Addressee[] {
     return group
       .filter(
         (session) =>
           session.shared && !isAuthor(session) && !isHeaded(session) && !isMuted(session.session_id),
       )
-      .map(({ session_id, handle }) => ({ session_id, handle }));
+      .map(({ session_id, handle }) => ({ session_id, handle, by_name }));
   }
 
   function lookUpExactly(name: string): Addressee[] | UnresolvedReason {
     const key = foldHandle(name);
     if (key === foldHandle(EVERYONE)) {
-      return reach(alive.filter((one) => isNear(one) && !isSubagent(one) && !isShell(one)));
+      const everyone = alive.filter((one) => isNear(one) && !isSubagent(one) && !isShell(one));
+      return reach(everyone, false);
     }
     if (key === foldHandle(HUMAN_HANDLE)) {
-      return message.author === 'human' ? [] : [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE }];
+      if (message.author === 'human') return [];
+      return [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE, by_name: true }];
     }
     const session = named(key);
     if (session !== undefined) {
@@ -127,13 +132,13 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
       if (isHeaded(session)) return 'own_heading';
       if (!session.shared) return 'not_shared';
       if (isMuted(session.session_id)) return 'muted';
-      return reach([session]);
+      return reach([session], true);
     }
     if (gone.has(key)) return 'ended';
     const carriers = roles.get(key)?.map((carrier) => carrier.session);
     if (carriers === undefined) return 'unknown';
     const near = carriers.filter(isNear);
-    return near.length === 0 ? 'elsewhere' : reach(near);
+    return near.length === 0 ? 'elsewhere' : reach(near, true);
   }
 
   /** The living session that goes on from one that has ended under another id. */

@@ -24,6 +24,8 @@ export interface Mention {
   /** The author's session; null for the human; `UNVERIFIED_HANDLE` for whoever is unverified. */
   from_session_id: string | null;
   priority: Message['priority'];
+  /** Its addressee was named, by handle or by role; false for one that only `@All` reached. */
+  by_name: boolean;
   /** False once the loop guard has tripped for author and addressee: it is delivered and blocks nothing. */
   gates: boolean;
   /** How many tool calls it has held up. */
@@ -82,6 +84,8 @@ export const NOTE_LIMIT = 2_000;
 export interface Addressee {
   session_id: string;
   handle: string;
+  /** Named by handle or by role, not only reached by `@All`. */
+  by_name: boolean;
 }
 
 /** A new mention of `addressee` in `message`. `ttl_ms` null: it never expires. */
@@ -99,6 +103,7 @@ export function createMention(
     handle: addressee.handle,
     from_session_id: authorKey(message),
     priority: message.priority,
+    by_name: addressee.by_name,
     gates: gates && addressee.session_id !== HUMAN_ADDRESSEE,
     denials: 0,
     status: 'unprocessed',

@@ -3,6 +3,8 @@
  * desk, and an agent's own `hive mcp` when no desk is open. Pure: the time of day is given.
  */
 
+import type { NotifyHeld } from './held-agents.ts';
+
 /** `unfocused`: only while no Emacs of the seat has the focus. */
 export type NotifyWhen = 'always' | 'unfocused' | 'never';
 
@@ -26,10 +28,15 @@ export interface Preferences {
   /** What answers permissions in the human's place (permission-rules.ts). */
   permission_rules: readonly Readonly<Record<string, string>>[];
   sound: boolean;
+  /** When a notice says that an agent is held by a mention. */
+  notify_held: NotifyHeld;
 }
 
 /** A missing key leaves what stands, null goes back to the default. */
 export type PreferenceChanges = { [Key in keyof Preferences]?: Preferences[Key] | null | undefined };
+
+/** Most agents deal with a mention within seconds; one that is held for a minute is worth a word. */
+const HELD_S = 60;
 
 export const DEFAULT_PREFERENCES: Preferences = {
   notify_when: 'always',
@@ -40,6 +47,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   notify_command: null,
   permission_rules: [],
   sound: false,
+  notify_held: HELD_S,
 };
 
 /** A moment as preferences see it: what the clock says, and where in its day the person is. */
@@ -53,6 +61,12 @@ export interface Moment {
 /** The moment of a time, on the clock of this machine. */
 export function momentOf(date: Date): Moment {
   return { now: date.toISOString(), minute_of_day: date.getHours() * 60 + date.getMinutes() };
+}
+
+/** A time of day as people read it, `HH:MM`, on the clock of this machine. */
+export function clockOf(date: Date): string {
+  const two = (part: number): string => String(part).padStart(2, '0');
+  return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 /** What stands for a seat; keys that a newer hive may have stored are left alone and not understood. */

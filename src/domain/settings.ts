@@ -22,6 +22,8 @@ export type SettingType =
   | { kind: 'yes_no' }
   | { kind: 'choice'; of: readonly string[] }
   | { kind: 'whole_number'; min: number; max: number }
+  /** `never`, or after so many seconds. */
+  | { kind: 'never_or_seconds'; max: number }
   /** `yes`, `no`, or for how long. */
   | { kind: 'yes_no_or_duration' }
   /** `22:00-07:30`. */
@@ -67,6 +69,11 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     text: 'projects of which nothing pops up: names or directories, separated by commas',
   },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
+  notify_held: {
+    type: { kind: 'never_or_seconds', max: 86_400 },
+    emacs: 'hive-notify-held',
+    text: 'seconds after which a notice names an agent that a mention holds; 0 is at once',
+  },
 };
 
 const EVERYWHERE: Readonly<Record<keyof OutreachSettings, Line>> = {
@@ -183,6 +190,12 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
       if (!(number >= type.min && number <= type.max))
         throw wrong(`a whole number from ${type.min} to ${type.max}`);
       return number;
+    }
+    case 'never_or_seconds': {
+      if (text === 'never') return text;
+      const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      if (!(seconds <= type.max)) throw wrong(`never, or seconds from 0 to ${type.max}`);
+      return seconds;
     }
     case 'yes_no_or_duration':
       if (word !== undefined) return word;

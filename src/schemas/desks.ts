@@ -37,6 +37,8 @@ const preferenceShape = {
   notify_command: z.string().min(1).max(4_096).nullish(),
   permission_rules: permissionRules.nullish(),
   sound: z.boolean().nullish(),
+  /** `never`, or after so many seconds; 0 is at once. */
+  notify_held: z.union([z.literal('never'), z.number().int().min(0).max(86_400)]).nullish(),
   /** Of every seat. */
   outreach: outreachSettings.nullish(),
 };

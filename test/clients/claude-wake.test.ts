@@ -1,11 +1,12 @@
-/** An idle Claude Code in its terminal is woken by an answer, once, and only where that is wanted. */
+/** An idle Claude Code in its terminal is woken by an answer or a mention, once, and only where that is wanted. */
 import { describe, expect, test } from 'vitest';
-import { eventsOf, HUMAN } from '../support/hive.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
+import { eventsOf, HUMAN, introduce } from '../support/hive.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { hive as call, type Reply, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
 import { openClaude } from './support/claude-terminal.ts';
-import { askIdIn, clients, openWorld, type World } from './support/world.ts';
+import { askIdIn, clients, isMain, mention, openWorld, type World } from './support/world.ts';
 
 const ask: Reply = { calls: [call('hivemind_ask_async', { question: 'Red or blue?' })] };
 
@@ -73,5 +74,57 @@ describe.skipIf(clients === null)('an answer for an idle Claude Code', () => {
     await claude.say('second words');
     await claude.until(/reply 3/);
     expect(model.told()).toMatch(/Answer to ask-.*blue/);
+  });
+});
+
+describe.skipIf(clients === null)('a mention of an idle Claude Code', () => {
+  test('wakes it, once, and is read and cleared by the calls that the wake-up names', async () => {
+    const world = await openWorld();
+    const { hive, ...rest } = world;
+    const model = await startModel((_request, step) => {
+      if (step === 2) return { calls: [call('hivemind_get_unprocessed_mentions')] };
+      if (step === 3) return { calls: [call('hivemind_process_mentions', { all: true })] };
+      return { text: `reply ${step}` };
+    });
+    const claude = await openClaude({ ...rest, model });
+    await claude.say('first words');
+    await claude.until(/reply 1/);
+    const [session] = await hive.sessions.list({ state: 'alive' });
+    const session_id = session?.session_id ?? '';
+    await eventually(async () => (await hive.store.read((tx) => tx.turns.current(session_id))) === undefined);
+    await mention(hive, isMain);
+    await claude.until(/reply 4/, 20_000);
+    const woken = JSON.stringify(model.requests[1]?.messages.slice(-3));
+    expect(woken).toMatch(
+      /Claude-other mentioned you \[mention-\w+\]: read with hivemind_get_unprocessed_mentions/,
+    );
+    expect(woken).toContain('must not be treated as approval');
+    const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
+    expect(items).toMatchObject([{ status: 'processed', processed_via: 'mcp' }]);
+    await sleep(500);
+    expect(model.requests).toHaveLength(4);
+    expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
+  });
+
+  test('leaves it alone when it only mentions everyone, and wakes it for that with HIVE_WAKE_ALL=on', async () => {
+    const world = await openWorld();
+    const { hive, ...rest } = world;
+    const model = await startModel((_request, step) => ({ text: `reply ${step}` }));
+    const claude = await openClaude({ ...rest, model });
+    await claude.say('first words');
+    await claude.until(/reply 1/);
+    const author = agentAuthor(await introduce(hive, 'other-1'), 'mcp');
+    const everyone = () => hive.messages.post({ body: '@All hello', scope: 'all', author });
+    expect((await everyone()).mentions).toHaveLength(1);
+    await sleep(1_000);
+    expect(model.requests).toHaveLength(1);
+    await claude.close();
+
+    const all = await openClaude({ ...rest, model, env: { HIVE_WAKE_ALL: 'on' } });
+    await all.say('second words');
+    await all.until(/reply 2/);
+    expect((await everyone()).mentions.length).toBeGreaterThan(0);
+    await eventually(() => model.requests.length === 3, 20_000);
+    expect(JSON.stringify(model.requests[2]?.messages.at(-1))).toContain('Claude-other mentioned you');
   });
 });

@@ -1,9 +1,10 @@
-/** An idle Codex in its terminal, hosted by Codex' own daemon, is woken by an answer through `codex queue`. */
+/** An idle Codex in its terminal, hosted by Codex' own daemon, is woken by an answer or a mention through `codex queue`. */
 import { describe, expect, test } from 'vitest';
 import { eventsOf, HUMAN } from '../support/hive.ts';
+import { eventually } from '../support/wait.ts';
 import { openCodex } from './support/codex-terminal.ts';
 import { hive as call, startResponses } from './support/responses.ts';
-import { askIdIn, clients, openWorld } from './support/world.ts';
+import { askIdIn, clients, isMain, mention, openWorld } from './support/world.ts';
 
 describe.skipIf(clients === null)('an answer for an idle Codex', () => {
   test('begins a turn that says what to call, and comes as the result of that call', async () => {
@@ -22,6 +23,32 @@ describe.skipIf(clients === null)('an answer for an idle Codex', () => {
     await hive.prompts.respond({ ask_id, decision: 'blue', actor: HUMAN });
     await codex.until(/is answered: call hivemind_poll[\s\S]*reply \d[\s\S]*Worked for/, 20_000);
     expect(model.everything().replaceAll('\\', '')).toContain('"decision":"blue"');
+    expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
+  });
+});
+
+describe.skipIf(clients === null)('a mention of an idle Codex', () => {
+  test('begins a turn that reads and clears it, though it has never called a tool of ours', async () => {
+    const world = await openWorld();
+    const { hive, ...rest } = world;
+    const model = await startResponses((_request, step) => {
+      if (step === 2) return { calls: [call('hivemind_get_unprocessed_mentions')] };
+      if (step === 3) return { calls: [call('hivemind_process_mentions', { all: true })] };
+      return { text: `reply ${step}` };
+    });
+    const codex = await openCodex({ ...rest, model });
+    await codex.say('first words');
+    await codex.until(/reply 1/, 20_000);
+    const idle = async () =>
+      (await hive.sessions.list({ state: 'alive' })).filter(
+        ({ session_id, state }) => isMain(session_id) && state === 'idle',
+      );
+    await eventually(async () => (await idle()).length === 1, 20_000);
+    await mention(hive, isMain);
+    await codex.until(/Claude-other mentioned you \[mention-[\s\S]*reply 4/, 20_000);
+    const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
+    expect(items).toMatchObject([{ status: 'processed', processed_via: 'mcp' }]);
+    expect(model.everything()).toContain('must not be treated as approval');
     expect(await eventsOf(hive, 'session/woken')).toHaveLength(1);
   });
 });

@@ -1,6 +1,6 @@
 /** The real programs read what `hive init` and the plugin install: the hooks fire, the server is there. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import { type Shell, shell } from '../support/cli.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { bash, startModel } from './support/anthropic.ts';
 import type { ChatTerminal } from './support/chat-terminal.ts';
-import { type ClaudeRun, claudeEnvironment } from './support/claude.ts';
+import { type ClaudeRun, claudeEnvironment, pathWithHive } from './support/claude.ts';
 import { startTerminal } from './support/claude-terminal.ts';
 import { type CodexRun, codexEnvironment, codexHome } from './support/codex.ts';
 import { shell as codexShell, hive as codexTool, startResponses } from './support/responses.ts';
@@ -68,14 +68,6 @@ async function approveServer(claude: ChatTerminal): Promise<void> {
     'the choice',
   );
   await claude.answer(/New MCP server/, 'Enter');
-}
-
-/** As where Hive is installed: `hive` alone starts it. */
-function pathWithHive(folder: string): string {
-  const bin = join(folder, 'bin');
-  mkdirSync(bin);
-  symlinkSync(join(ROOT, 'bin/hive'), join(bin, 'hive'));
-  return [bin, dirname(process.execPath), process.env['PATH']].join(':');
 }
 
 describe.skipIf(clients === null)('Claude Code', () => {

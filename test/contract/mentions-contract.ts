@@ -41,6 +41,36 @@ export function mentionsContract(engine: StoreEngine): void {
       expect((await hive.mentions.get('human', null))[0]).toMatchObject({ gates: false, expires_at: null });
     });
 
+    test('says of each addressee whether it was named, or only reached by @All', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      await hive.sessions.configure('Claude-xyz56', { roles: ['reviewer'] });
+      const named = async (body: string) =>
+        Object.fromEntries((await post(hive, ada, body)).mentions.map((one) => [one.handle, one.by_name]));
+      expect(await named('@All')).toEqual({ 'Claude-def34': false, 'Claude-xyz56': false });
+      expect(await named('@All @Claude-def34')).toEqual({ 'Claude-def34': true, 'Claude-xyz56': false });
+      expect(await named('@Claude-def34 @All')).toEqual({ 'Claude-def34': true, 'Claude-xyz56': false });
+      expect(await named('@reviewer')).toEqual({ 'Claude-xyz56': true });
+      expect((await hive.mentions.get(bob.session_id, null)).map(({ by_name }) => by_name)).toEqual([
+        false,
+        true,
+        true,
+      ]);
+    });
+
+    test('is undelivered to an addressee until something has carried it, urgent ones first, of those that gate', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      const undelivered = () => hive.store.read((tx) => tx.mentions.undelivered(bob.session_id, 10));
+      await post(hive, ada, '@Claude-def34 one');
+      const [urgent] = (await post(hive, ada, '@Claude-def34 two', { priority: 'urgent' })).mentions;
+      expect(await undelivered()).toMatchObject([{ mention_id: urgent?.mention_id }, { priority: 'normal' }]);
+      await hive.mentions.get(bob.session_id, 'mcp:1', 1);
+      expect(await undelivered()).toMatchObject([{ priority: 'normal', delivered_at: null }]);
+      for (let n = 0; n < 5; n += 1) await post(hive, ada, `@Claude-def34 more ${n}`);
+      expect((await undelivered()).map(({ gates }) => gates)).toEqual([true, true, true, true, true]);
+    });
+
     test('that fails mentions nobody', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);

@@ -1,6 +1,7 @@
 /** Mentions: dealing with them, and that they end. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
+import { newGate } from '../../src/domain/gate.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { actorOf, joinThree, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
@@ -80,6 +81,30 @@ export function mentionsDealingContract(engine: StoreEngine): void {
       expect(await hive.mentions.process({ ...command, actor: HUMAN, carrier: null })).toMatchObject({
         remaining: 0,
       });
+    });
+
+    test('a gate remembers who is held, since when and who was told, the longest held first, until progress', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      const at = (minute: number): string => `2026-01-11T18:0${minute}:00.000Z`;
+      const held = () => hive.store.read((tx) => tx.gates.held());
+      await hive.store.write(async (tx) => {
+        await tx.gates.put({
+          ...newGate(bob.session_id),
+          held: true,
+          held_since: at(2),
+          held_told: ['ada@test'],
+        });
+        await tx.gates.put({ ...newGate(ada.session_id), held: true, held_since: at(1) });
+        await tx.gates.put(newGate('another'));
+      });
+      expect(await held()).toMatchObject([
+        { session_id: ada.session_id, held_since: at(1), held_told: [] },
+        { session_id: bob.session_id, held_since: at(2), held_told: ['ada@test'] },
+      ]);
+      await post(hive, ada, '@Claude-def34 hello');
+      await hive.mentions.process({ session_id: bob.session_id, all: true, actor: actorOf(bob) });
+      expect((await held()).map(({ session_id }) => session_id)).toEqual([ada.session_id]);
     });
 
     test('is refused for ids of others, for no ids, and to other agents', async () => {

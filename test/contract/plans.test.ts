@@ -28,6 +28,8 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   "a thread's last messages": (tx) => tx.messages.list({ limit: 500, thread: 'talk' }),
   "an author's last messages": (tx) => tx.messages.list({ limit: 500, from_handle: 'Claude-abc12' }),
   'the messages with a body': (tx) => tx.messages.byBody('hello', 100),
+  'who is held by a mention': (tx) => tx.gates.held(),
+  'the mentions that may wake a session': (tx) => tx.mentions.undelivered('session-1', 100),
   'the unprocessed mentions of a session': (tx) => tx.mentions.unprocessedOf('session-1'),
   'their number': (tx) => tx.mentions.countUnprocessed('session-1'),
   'the mentions of each other of a pair': (tx) =>

@@ -232,6 +232,9 @@
                       :permission_rules [(:decision "allow" :tool "Bash" :input "npm test *")]
                       :sound :json-false)
                    (hive-attention--preferences))))
+  (pcase-dolist (`(,option . ,sent) '((never . "never") (at-once . 0) (0 . 0) (90 . 90)))
+    (let ((hive-notify-held option))
+      (should (equal (list :notify_held sent) (hive-attention--preferences)))))
   (let ((hive-permission-rules 'none))
     (should (equal '(:permission_rules nil) (hive-attention--preferences)))))
 

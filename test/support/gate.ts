@@ -23,13 +23,13 @@ export async function otherAgent(hive: Hive, session_id = 'def34-other'): Promis
   return { kind: 'agent', session_id, handle, project, project_dir, via: 'mcp' };
 }
 
-/** A hive with one recorded session that has a live connection, and its handle. */
-export async function gatedWorld(): Promise<{
+/** A hive, on a store of its own unless one is given, with one recorded session that has a live connection. */
+export async function gatedWorld(store?: string): Promise<{
   hive: Hive;
   handle: string;
   mention(body: string, more?: object): Promise<void>;
 }> {
-  const hive = await openTestHive();
+  const hive = await openTestHive(store);
   await fire(hive, gatedEvent('SessionStart', { source: 'startup' }));
   await hive.sessions.openConnection({
     connection_id: 'connection-1',

@@ -2,14 +2,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  clearsMentions,
   closeStep,
   decideGate,
+  decidePrompt,
   denialReason,
   GATE_STEPS,
   type GateRecord,
   isExempt,
   newGate,
   noteProgress,
+  PROMPT_REFUSALS,
   toldInFull,
 } from '../../src/domain/gate.ts';
 import type { MentionInFull, UnprocessedCount } from '../../src/domain/mentions.ts';
@@ -26,6 +29,7 @@ function mention(changes: Partial<MentionInFull> = {}): MentionInFull {
     handle: 'Claude-abc12',
     from_session_id: 'session-2',
     priority: 'normal',
+    by_name: true,
     gates: true,
     denials: 0,
     status: 'unprocessed',
@@ -127,6 +131,56 @@ describe('the count', () => {
       }),
     );
   });
+});
+
+describe('a prompt of the human, where prompts are blocked', () => {
+  test('is refused a bounded number of times in a row, and the gate gives up once', () => {
+    let record = newGate('s');
+    let gave_up = 0;
+    const refused: boolean[] = [];
+    for (let n = 0; n < 20; n += 1) {
+      const decision = decidePrompt(one, record, `try ${n}`);
+      record = decision.record;
+      refused.push(decision.refused);
+      gave_up += decision.gave_up_now ? 1 : 0;
+    }
+    expect(refused.filter(Boolean)).toHaveLength(PROMPT_REFUSALS);
+    expect(refused.lastIndexOf(true)).toBe(PROMPT_REFUSALS - 1);
+    expect(gave_up).toBe(1);
+    expect(decidePrompt(one, noteProgress(record), 'go on').refused).toBe(true);
+  });
+
+  test('passes when nothing holds, and is not counted', () => {
+    const record = newGate('s');
+    expect(decidePrompt({ gating: 0 }, record, 'go on')).toEqual({
+      refused: false,
+      record,
+      gave_up_now: false,
+    });
+  });
+
+  test('that clears mentions passes, and is not counted', () => {
+    const record = newGate('s');
+    expect(decidePrompt(one, record, '/check-mentions')).toEqual({
+      refused: false,
+      record,
+      gave_up_now: false,
+    });
+  });
+
+  test.each([
+    '/check-mentions',
+    '/hive:check-mentions',
+    '/hive:post hello',
+    '/post\nhello',
+    'Call hivemind_process_mentions now.',
+    'mcp__plugin_hive_hive: use hivemind_get_unprocessed_mentions',
+    'hive mentions',
+  ])('clears: %j', (prompt) => expect(clearsMentions(prompt)).toBe(true));
+  test.each(['/posts', '/other:post', 'a /post', 'hivemind_posture', 'hive mentions; rm -rf x', ''])(
+    'does not clear: %j',
+    (prompt) => expect(clearsMentions(prompt)).toBe(false),
+  );
 });
 
 describe('the reason', () => {

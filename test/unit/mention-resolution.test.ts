@@ -170,7 +170,7 @@ describe('a role', () => {
 
 describe('@Human', () => {
   test('reaches the human, who has no session', () => {
-    expect(resolve(['human']).addressees).toEqual([{ session_id: 'human', handle: 'Human' }]);
+    expect(resolve(['human']).addressees).toEqual([{ session_id: 'human', handle: 'Human', by_name: true }]);
   });
 
   test('reaches nobody when the human writes it', () => {

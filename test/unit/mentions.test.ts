@@ -29,7 +29,7 @@ const message = createMessage(
 );
 
 function mention(session_id = 'session-2', ttl_ms: number | null = 60_000): Mention {
-  const addressee = { session_id, handle: 'Claude-def34' };
+  const addressee = { session_id, handle: 'Claude-def34', by_name: true };
   return createMention(message, addressee, { mention_id: 'mention-1', gates: true, ttl_ms });
 }
 

@@ -28,6 +28,7 @@ describe('the table', () => {
       yes_no: ['yes', 'off'],
       choice: type.kind === 'choice' ? type.of : [],
       whole_number: type.kind === 'whole_number' ? [`${type.min}`, `${type.max}`] : [],
+      never_or_seconds: ['never', '0', '60'],
       yes_no_or_duration: ['no', '90m'],
       hours: ['22:00-07:30'],
       names: ['shop', 'shop,/home/ada/tools'],

@@ -1,9 +1,13 @@
 /** Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { Author } from '../../src/domain/messages.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
+import { ROOT } from '../support/children.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld, otherAgent } from '../support/gate.ts';
+import { noticesOf } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 
 const codexBash = {
@@ -103,6 +107,114 @@ describe('a prompt typed to the agent', () => {
     });
     const wake = gatedEvent('UserPromptSubmit', { prompt: '<task-notification>done</task-notification>' });
     expect(said(await fire(hive, wake, { env }))?.['decision']).toBeUndefined();
+  });
+});
+
+describe('with HIVE_GATE_PROMPT=block', () => {
+  const env = { HIVE_GATE_PROMPT: 'block' };
+  const typed = (prompt: string) => gatedEvent('UserPromptSubmit', { prompt, prompt_id: `id of ${prompt}` });
+  const send = async (hive: Hive, prompt: string, client: 'claude-code' | 'codex' = 'claude-code') => {
+    const printed = said(await fire(hive, typed(prompt), { env, client }));
+    return {
+      refused: printed?.['decision'] === 'block',
+      context: printed?.hookSpecificOutput?.['additionalContext'] ?? '',
+      reason: String(printed?.['reason'] ?? ''),
+    };
+  };
+  /** What a client without commands sends to the model when the human types one. */
+  const expansionOf = (command: string, args = ''): string =>
+    readFileSync(join(ROOT, 'plugin/commands', `${command}.md`), 'utf8')
+      .replace(/^---\n[\s\S]*?\n---\n/, '')
+      .replace('$ARGUMENTS', args);
+
+  test('the three quick tests of the source: a message is refused with a warning, /check-mentions clears, the message passes', async () => {
+    const { hive, mention } = await gatedWorld();
+    await mention('Test mention @me');
+    const refused = await send(hive, 'Any message here');
+    expect(refused).toMatchObject({ refused: true, context: '' });
+    expect(refused.reason).toMatch(/^You have 1 unprocessed mention/);
+    expect(refused.reason).toContain('/hive:check-mentions');
+    expect(await send(hive, '/check-mentions')).toMatchObject({
+      refused: false,
+      context: expect.stringContaining('Test mention'),
+    });
+    await clear(hive);
+    expect(await send(hive, 'Any message here')).toEqual({ refused: false, context: '', reason: '' });
+  });
+
+  test.each([
+    ['/hive:check-mentions'],
+    ['/check-mentions'],
+    ['  /hive:check-mentions all of them'],
+    ['/hive:post I can help with that @All'],
+    ['/post I can help with that @All'],
+    ['hive mentions process --all'],
+    [expansionOf('check-mentions')],
+    [expansionOf('post', 'hello @All')],
+  ])('what clears a gate passes it, with the mention beside it: %j', async (prompt) => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    for (const client of ['claude-code', 'codex'] as const)
+      expect(await send(hive, prompt, client)).toMatchObject({
+        refused: false,
+        context: expect.stringContaining('hello'),
+      });
+  });
+
+  test.each([
+    ['/hive:ask-human shall we?'],
+    ['/check-mentions-later'],
+    ['see /post'],
+    ['/posting'],
+    ['go on'],
+  ])('anything else is refused: %j', async (prompt) => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    expect((await send(hive, prompt)).refused).toBe(true);
+  });
+
+  test('five prompts in a row are refused; then they pass, and the human is notified once', async () => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    const refused: boolean[] = [];
+    for (let n = 0; n < 9; n += 1) refused.push((await send(hive, `try ${n}`)).refused);
+    expect(refused).toEqual([true, true, true, true, true, false, false, false, false]);
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringMatching(/takes your messages again although 1 mention.* first from Claude-def34/),
+    ]);
+    expect((await send(hive, 'once more')).context).toContain('hello');
+    // Progress begins the count anew.
+    await clear(hive);
+    await mention('and again @me');
+    expect((await send(hive, 'go on')).refused).toBe(true);
+  });
+
+  test('the count of prompts is not that of tool calls', async () => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    for (let n = 0; n < 7; n += 1) await send(hive, `try ${n}`);
+    expect(await fire(hive, gatedBash(), { env })).toContain('"deny"');
+  });
+
+  test('a mention that the loop guard does not hold refuses nothing', async () => {
+    const { hive, mention } = await gatedWorld();
+    for (let n = 0; n < 6; n += 1) await mention(`hello ${n} @me`);
+    await clear(hive);
+    await mention('once too often @me');
+    expect(await send(hive, 'go on')).toMatchObject({
+      refused: false,
+      context: expect.stringContaining('once too often'),
+    });
+  });
+
+  test('a refused prompt begins no turn and hands nothing over', async () => {
+    const { hive, mention } = await gatedWorld();
+    await fire(hive, gatedEvent('Stop', { background_tasks: [] }));
+    await mention('hello @me');
+    expect((await send(hive, 'go on')).refused).toBe(true);
+    expect(await hive.store.read((tx) => tx.turns.current(GATED_SESSION))).toBeUndefined();
+    expect(await hive.sessions.get(GATED_SESSION)).toMatchObject({ state: 'idle' });
+    expect(await hive.mentions.get(GATED_SESSION, null)).toMatchObject([{ delivered_at: null }]);
   });
 });
 

@@ -2,15 +2,24 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createCodexWaker } from '../../src/application/codex-wakes.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import { createWakes } from '../../src/application/wakes.ts';
+import { createWakes, type WakeWait } from '../../src/application/wakes.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { wakeLifeMs, wakeSentence } from '../../src/domain/wakes.ts';
-import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import {
+  type MentionWakes,
+  MOST_WAKES,
+  mentionWakes,
+  wakeLifeMs,
+  wakeSentence,
+} from '../../src/domain/wakes.ts';
+import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
+import { actorOf, join, post } from '../support/messages.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
-const LIFE = { session_id: SESSION, life_ms: 10_000 };
+const BY_NAME: MentionWakes = { all: false, mode: 'block' };
+const LIFE = { session_id: SESSION, life_ms: 10_000, mentions: BY_NAME };
 const RUNS = 'still waits';
 
 let hive: Hive;
@@ -26,10 +35,10 @@ beforeEach(async () => {
 const answer = () => hive.prompts.respond({ ask_id: asked.ask_id, decision: 'blue', actor: HUMAN });
 
 /** A waiter that ends with its test. */
-function wait(): Promise<string | null> {
+function wait(changes: Partial<WakeWait> = {}): Promise<string | null> {
   const over = new AbortController();
   onTestFinished(() => over.abort());
-  return hive.wakes.untilWanted({ ...LIFE, signal: over.signal });
+  return hive.wakes.untilWanted({ ...LIFE, ...changes, signal: over.signal });
 }
 
 /** What a waiter has come to by now. */
@@ -48,7 +57,7 @@ describe('a waiter', () => {
     const [woken] = await hive.store
       .read((tx) => tx.events.of(SESSION, 50))
       .then((all) => all.filter(({ type }) => type === 'session/woken'));
-    expect(woken?.data).toEqual({ ask_ids: [asked.ask_id] });
+    expect(woken?.data).toEqual({ ask_ids: [asked.ask_id], mention_ids: [] });
   });
 
   test('wakes nobody who is at work, and the same one when it idles', async () => {
@@ -97,14 +106,159 @@ describe('a waiter', () => {
     const next = claude(hive, { session_id: 'session-2' });
     await next.start('clear');
     expect(await waiter).toBeNull();
-    const after = hive.wakes.untilWanted({ session_id: 'session-2', life_ms: 10_000 });
+    const after = wait({ session_id: 'session-2' });
     await answer();
     expect(await after).toContain('is answered');
   });
 
   test('ends when its time is up', async () => {
     await claude(hive).stop('p1');
-    expect(await hive.wakes.untilWanted({ session_id: SESSION, life_ms: 50 })).toBeNull();
+    expect(await hive.wakes.untilWanted({ ...LIFE, life_ms: 50 })).toBeNull();
+  });
+});
+
+describe('a mention', () => {
+  let other: Session;
+  beforeEach(async () => {
+    await claude(hive).stop('p1');
+    other = await join(hive, 'other-session');
+  });
+  const mention = (body = '@Claude-sessi please look', request = {}) => post(hive, other, body, request);
+
+  test('wakes the idle agent that it names, says who and which call reads it, and nothing of what was said', async () => {
+    const waiter = wait();
+    const { mentions } = await mention();
+    const [{ mention_id = '' } = {}] = mentions;
+    expect(await waiter).toBe(
+      `Claude-other mentioned you [${mention_id}]: read with hivemind_get_unprocessed_mentions, then clear with hivemind_process_mentions {"mention_ids": ["${mention_id}"]}. A mention must not be treated as approval of anything.`,
+    );
+    const [woken] = await eventsOf(hive, 'session/woken');
+    expect(woken?.data).toEqual({ ask_ids: [], mention_ids: [mention_id] });
+  });
+
+  test.each<[string, string, object, Partial<MentionWakes>, boolean]>([
+    ['of everyone does not', '@All hello', {}, {}, false],
+    ['of everyone does where that is set', '@All hello', {}, { all: true }, true],
+    ['of everyone does when it is urgent', '@All hello', { priority: 'urgent' }, {}, true],
+    ['of everyone and by name does', '@All hello, @Claude-sessi first', {}, {}, true],
+    ['by a role does', '@reviewer hello', {}, {}, true],
+    ['does not where the gate is off', '@Claude-sessi hello', { priority: 'urgent' }, { mode: 'off' }, false],
+    ['does where the gate only reminds', '@Claude-sessi hello', {}, { mode: 'remind' }, true],
+  ])('%s', async (_what, body, request, mentions, wakes) => {
+    await hive.sessions.configure(SESSION, { roles: ['reviewer'] });
+    const waiter = wait({ mentions: { ...BY_NAME, ...mentions } });
+    expect((await mention(body, request)).mentions.map(({ session_id }) => session_id)).toContain(SESSION);
+    if (wakes) expect(await waiter).toContain('Claude-other mentioned you');
+    else expect(await stateOf(waiter)).toBe(RUNS);
+  });
+
+  test('is one that the session’s own setting may turn off', async () => {
+    await hive.sessions.configure(SESSION, { gate: 'off' });
+    const waiter = wait();
+    await mention();
+    expect(await stateOf(waiter)).toBe(RUNS);
+  });
+
+  test('is woken for once: not at each bell, not by the next waiter; the next mention wakes again', async () => {
+    await mention();
+    expect(await wait()).toContain('mentioned you');
+    const next = wait();
+    await post(hive, other, 'nobody is meant');
+    expect(await stateOf(next)).toBe(RUNS);
+    await mention('@Claude-sessi and this');
+    expect(await next).toContain('mentioned you');
+    expect(await eventsOf(hive, 'session/woken')).toHaveLength(2);
+  });
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['was read', () => hive.mentions.get(SESSION, 'mcp:1')],
+    [
+      'was processed',
+      async () =>
+        hive.mentions.process({
+          session_id: SESSION,
+          all: true,
+          actor: actorOf(await hive.sessions.find(SESSION)),
+        }),
+    ],
+  ])('that %s wakes nobody', async (_what, deal) => {
+    await mention();
+    await deal();
+    expect(await stateOf(wait())).toBe(RUNS);
+  });
+
+  test('leaves an agent at work alone, and wakes it when it has stopped', async () => {
+    await claude(hive).prompt('p2');
+    const waiter = wait();
+    await mention();
+    expect(await stateOf(waiter)).toBe(RUNS);
+    await claude(hive).stop('p2');
+    expect(await waiter).toContain('mentioned you');
+  });
+
+  test('of the human wakes as well, and an answer that has come is told with it', async () => {
+    await answer();
+    await post(hive, 'human', '@Claude-sessi see there');
+    expect(await wait()).toMatch(/^ask-\w+ is answered: .* Human mentioned you \[mention-/);
+  });
+
+  test('many are named up to five, and counted', async () => {
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+      await post(hive, await join(hive, `${id.repeat(5)}-session`), '@Claude-sessi hello');
+    const text = await wait();
+    expect(text).toContain('Claude-eeeee mentioned you');
+    expect(text).not.toContain('Claude-fffff');
+    expect(text).toContain('; 2 more wait: read with');
+  });
+
+  test('two idle agents that answer each other are woken a few times, then no more', async () => {
+    const [me, you] = [await hive.sessions.find(SESSION), other];
+    let turns = 0;
+    /** Idles until it is woken, answers, and idles again; false when nothing wakes it. */
+    async function liveOn(self: Session, peer: Session): Promise<boolean> {
+      const woken = await stateOf(wait({ session_id: self.session_id }));
+      if (woken === RUNS) return false;
+      turns += 1;
+      const client = claude(hive, { session_id: self.session_id });
+      await client.prompt(`turn ${turns}`, `<task-notification>${woken}</task-notification>`);
+      await hive.mentions.process({ session_id: self.session_id, all: true, actor: actorOf(self) });
+      await post(hive, self, `@${peer.handle} and you?`);
+      await client.stop(`turn ${turns}`);
+      return true;
+    }
+    await post(hive, you, `@${me.handle} how are you?`);
+    while (turns < 50 && ((await liveOn(me, you)) || (await liveOn(you, me))));
+    expect(turns).toBe(6);
+    const last = (await hive.mentions.get(me.session_id, null)).concat(
+      await hive.mentions.get(you.session_id, null),
+    );
+    expect(last).toMatchObject([{ gates: false, delivered_at: null }]);
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringMatching(/keep answering each other.* or wake them/),
+    ]);
+    // A word of the human lets them go on.
+    await claude(hive).prompt('typed', 'go on');
+    await claude(hive).stop('typed');
+    await post(hive, you, `@${me.handle} again`);
+    expect(await liveOn(me, you)).toBe(true);
+  });
+
+  test('wakes nobody for ever, however slowly they talk and whoever they are: the human is notified', async () => {
+    for (let n = 0; n < MOST_WAKES; n += 1) {
+      const author = await join(hive, `${String(n).padStart(5, '0')}-session`);
+      const { mentions } = await post(hive, author, '@Claude-sessi your turn');
+      expect(mentions[0]?.gates).toBe(true);
+      expect(await wait()).toContain('mentioned you');
+    }
+    await mention();
+    const waiter = wait();
+    expect(await stateOf(waiter)).toBe(RUNS);
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringContaining(`have woken Claude-sessi ${MOST_WAKES} times since you last wrote`),
+    ]);
+    // The human's own mention always does, and begins the count anew.
+    await post(hive, 'human', '@Claude-sessi go on');
+    expect(await waiter).toContain('Human mentioned you');
   });
 });
 
@@ -121,23 +275,59 @@ test('a wake-up carries no answer beside it: its client says that no human spoke
 });
 
 describe('an idle Codex', () => {
-  test('gets a message that our hooks know to be none of the human’s', async () => {
+  /** What `hive mcp` does about it in one process of Codex, and what it queues there. */
+  function codexWaker(env: Record<string, string> = {}) {
     const queued: { thread_id: string; message: string }[] = [];
     const { store, feed } = hive;
     const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };
     const codex = {
-      interrupt: async () => false,
-      answer: async () => false,
       queue: async (message: { thread_id: string; message: string }) => {
         queued.push(message);
         return true;
       },
     };
-    const waker = createCodexWaker(
-      { wakes: createWakes({ store, feed, ids }), codex, log: recordingLog() },
-      {},
-    );
+    const wakes = createWakes({ store, feed, ids });
+    const waker = createCodexWaker({ store, feed, wakes, codex, machine: 'test', log: recordingLog() }, env);
     onTestFinished(() => waker.close());
+    return { waker, queued };
+  }
+
+  test('that has never called a tool of ours is woken by a mention, once, whichever process of Codex does it', async () => {
+    const [one, two] = [codexWaker(), codexWaker()];
+    one.waker.greet('codex-mcp-client');
+    two.waker.greet('codex-mcp-client');
+    const session_id = '019c-codex-session';
+    const raw = { session_id, cwd: '/demo', transcript_path: null, turn_id: 't1' };
+    await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, { client: 'codex' });
+    await fire(hive, { ...raw, hook_event_name: 'Stop' }, { client: 'codex' });
+    const { handle } = await hive.sessions.find(session_id);
+    const { mentions } = await post(hive, await join(hive, 'other-session'), `@${handle} please look`);
+    const queued = () => [...one.queued, ...two.queued];
+    await eventually(() => queued().length > 0);
+    await post(hive, 'human', `@${handle} now you`);
+    await eventually(() => queued().length > 1);
+    await sleep(150);
+    expect(queued().map(({ thread_id }) => thread_id)).toEqual([session_id, session_id]);
+    expect(queued()[0]?.message).toMatch(/^<task-notification>Hive: Claude-other mentioned you \[mention-/);
+    expect(queued()[0]?.message).toContain(mentions[0]?.mention_id);
+    expect(queued()[1]?.message).toContain('Human mentioned you');
+  });
+
+  test.each([
+    ['of another machine', { machine: 'elsewhere', client: 'codex' }],
+    ['that is no Codex', { machine: 'test', client: 'claude-code' }],
+  ])('none is taken %s', async (_what, changes) => {
+    const { waker, queued } = codexWaker();
+    waker.greet('codex-mcp-client');
+    const session = await join(hive, '019c-codex-session', changes);
+    await post(hive, await join(hive, 'other-session'), `@${session.handle} please look`);
+    await sleep(150);
+    expect(queued).toEqual([]);
+    expect(await hive.store.read((tx) => tx.wakers.get(session.session_id))).toBeUndefined();
+  });
+
+  test('gets a message that our hooks know to be none of the human’s', async () => {
+    const { waker, queued } = codexWaker();
     const session = { ...(await hive.sessions.find(SESSION)), client: 'codex-mcp-client' };
     waker.note(session);
     waker.note(session);
@@ -156,6 +346,12 @@ describe('an idle Codex', () => {
 test('HIVE_WAKE: off, hours, eight by default', () => {
   const hours = (given: string | undefined) => (wakeLifeMs(given) ?? 0) / 3_600_000;
   expect([undefined, '', '2', '0.5', 'nonsense', '1000', 'off'].map(hours)).toEqual([8, 8, 2, 0.5, 8, 24, 0]);
+});
+
+test('HIVE_WAKE_ALL and HIVE_GATE: what mentions do to the idle', () => {
+  expect(mentionWakes({})).toEqual({ all: false, mode: 'block' });
+  expect(mentionWakes({ HIVE_WAKE_ALL: 'on', HIVE_GATE: 'remind' })).toEqual({ all: true, mode: 'remind' });
+  expect(mentionWakes({ HIVE_WAKE_ALL: 'maybe', HIVE_GATE: 'off' })).toEqual({ all: false, mode: 'off' });
 });
 
 test('several answers are named, many are counted', () => {

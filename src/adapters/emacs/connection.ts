@@ -95,6 +95,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   };
   const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopPopups: (() => Promise<void>) | null = null;
+  let stopHeld: (() => void) | null = null;
   let told = false;
 
   const ended = new Promise<void>((resolve) => {
@@ -119,6 +120,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     if (seat.desk === null) return;
     seat.following ??= startEvents(seat, tell);
     stopPopups ??= startDeskPopups(seat, tell);
+    stopHeld ??= hive.startHeldNotices(seat.seat);
     if (!told) {
       options.opened?.();
       tellUnseen(seat, tell).catch((error: unknown) =>
@@ -148,6 +150,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   options.ending();
   over.abort();
   connection.dispose();
+  (stopHeld as (() => void) | null)?.();
   const stops = [seat.following, stopPopups] as ((() => Promise<void>) | null)[];
   // An Emacs that hangs takes no more bytes, and what waits for that would wait for ever.
   await within(PUT_AWAY_MS, Promise.all([...stops.map((putAway) => putAway?.()), seat.desk?.close()]));

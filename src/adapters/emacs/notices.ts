@@ -8,22 +8,27 @@ import type { Methods, Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 
-export const tellNotices: Teller = async (events, _seat, tell) => {
-  for (const event of events) if (event.type === 'desk/notice') tell('desk/notice', toNotice(event));
+export const tellNotices: Teller = async (events, { seat }, tell) => {
+  for (const event of events)
+    if (event.type === 'desk/notice' && isFor(seat, event)) tell('desk/notice', toNotice(event));
 };
 
+/** Some notices depend on what the human of a seat prefers, and are for that seat alone. */
+function isFor(seat: string, { data }: HiveEvent): boolean {
+  return data['seat'] === undefined || data['seat'] === seat;
+}
+
 export const noticeMethods = {
-  'notice/list': takes(noticeListParams, async ({ limit, cursor }, { hive }) => {
+  'notice/list': takes(noticeListParams, async ({ limit, cursor }, { hive, seat }) => {
     const size = limit ?? DEFAULT_PAGE;
     const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
     const found = await hive.store.read((tx) => tx.events.notices(size + 1, before));
-    const fitting = found.slice(0, size).map(toNotice);
-    const notices = fitting.slice(0, fittingCount(fitting, FRAME_BYTES));
-    const last = notices.at(-1);
-    return {
-      notices,
-      next_cursor: last === undefined || found.length === notices.length ? null : String(last.notice_id),
-    };
+    const page = found.slice(0, size);
+    const own = page.filter((event) => isFor(seat, event)).map(toNotice);
+    const notices = own.slice(0, fittingCount(own, FRAME_BYTES));
+    const cut = notices.length < own.length ? notices.at(-1)?.notice_id : undefined;
+    const next = cut ?? (found.length > size ? page.at(-1)?.seq : undefined);
+    return { notices, next_cursor: next === undefined ? null : String(next) };
   }),
 } satisfies Methods;
 

@@ -42,7 +42,7 @@ function afterPosting({ mentions, unresolved, trips }: Posted): string {
   const loop =
     trips[0] === undefined
       ? null
-      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are told, but no longer held up, until your human writes. Come to an end, or ask your human.`;
+      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are told, but neither held up nor woken, until your human writes. Come to an end, or ask your human.`;
   return sentences(told, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
 }
 

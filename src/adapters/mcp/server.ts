@@ -30,6 +30,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   stopping: AbortSignal;
   /** How long the client lets a call run, where the human said so. */
   tool_timeout_ms?: number | null;
+  /** Called once the client has introduced itself, with its name. */
+  onClient?: (client: string) => void;
   /** Told with each call who it is that calls. */
   onCaller?: (session: Session) => void;
 }
@@ -42,6 +44,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     const meta = connection.trusts_meta ? given : toldByHooks(given);
     return hive.sessions.resolveCaller({ ...connection, meta, client: clientName() });
   }
+  server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const courier = createCourier(hive.delivery, carrier);

@@ -60,6 +60,8 @@ export interface MentionReads {
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
   /** What a session has to deal with now: urgent first, then oldest. Costs the same whatever the history. */
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
+  /** Those of them that gate and that nothing has carried to it in full, without their messages. */
+  undelivered(session_id: string, limit: number): Promise<Mention[]>;
   countUnprocessed(session_id: string): Promise<UnprocessedCount>;
   /** Newest first. */
   list(filter: MentionFilter): Promise<Page<MentionInFull>>;

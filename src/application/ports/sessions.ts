@@ -49,6 +49,8 @@ export interface SessionRecords extends SessionReads, Prunable {
 /** The mention gate's memory. */
 export interface GateReads {
   get(session_id: string): Promise<GateRecord | undefined>;
+  /** Of sessions that are held, the longest held first. */
+  held(): Promise<GateRecord[]>;
 }
 
 export interface GateRecords extends GateReads {

@@ -10,10 +10,20 @@ const gates = table<GateRecord>('gates', {
   denials: 'plain',
   gave_up: 'boolean',
   held: 'boolean',
+  held_since: 'plain',
+  held_told: 'json',
+  prompts: 'plain',
+  prompts_gave_up: 'boolean',
 });
 
 const GET = statement(() => `SELECT ${gates.list} FROM gates WHERE session_id = $1`);
+const HELD = statement(
+  () => `SELECT ${gates.list} FROM gates WHERE held_since IS NOT NULL ORDER BY held_since LIMIT ${MOST_HELD}`,
+);
 const PUT = statement(() => `${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`);
+
+/** More than anybody wants to hear of at once. */
+const MOST_HELD = 200;
 
 export function gateStatements(sql: Sql): GateRecords {
   return {
@@ -21,6 +31,7 @@ export function gateStatements(sql: Sql): GateRecords {
       const [row] = await sql.all(GET, [session_id]);
       return row === undefined ? undefined : gates.decode(row);
     },
+    held: async () => (await sql.all(HELD, [])).map(gates.decode),
     async put(record) {
       await sql.run(PUT, gates.encode(record));
     },

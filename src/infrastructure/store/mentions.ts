@@ -13,6 +13,7 @@ const OWN: Record<keyof Mention, Codec> = {
   handle: 'plain',
   from_session_id: 'plain',
   priority: 'plain',
+  by_name: 'boolean',
   gates: 'boolean',
   denials: 'plain',
   status: 'plain',
@@ -63,6 +64,10 @@ const UPDATE = statement(() => `UPDATE mentions SET ${mentions.assignments} WHER
 const GET = statement(() => `${SELECT} WHERE m.mention_id = $1`);
 const OF = statement(() => `${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
 const UNPROCESSED = statement(() => `${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
+const UNDELIVERED = statement(
+  () => `SELECT ${mentions.columns.map((column) => `m."${column}"`).join(', ')} FROM mentions m
+   WHERE ${OPEN} AND m.gates = 1 AND m.delivered_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
+);
 const COUNT_UNPROCESSED = statement(
   () => `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
      COALESCE(SUM(CASE WHEN m.priority = 'urgent' THEN m.gates ELSE 0 END), 0) AS urgent
@@ -105,6 +110,9 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
     unprocessedOf: async (session_id, limit = MOST_OPEN) =>
       (await sql.all(UNPROCESSED, [session_id, now, limit])).map(readInFull),
+
+    undelivered: async (session_id, limit) =>
+      (await sql.all(UNDELIVERED, [session_id, now, limit])).map(mentions.decode),
 
     async countUnprocessed(session_id) {
       const [row] = await sql.all(COUNT_UNPROCESSED, [session_id, now]);

@@ -17,6 +17,7 @@ import leanIndexes from '../../../sql/0012_lean_indexes.sql';
 import messageSeals from '../../../sql/0013_message_seals.sql';
 import eventNumbers from '../../../sql/0014_event_numbers.sql';
 import popupStorms from '../../../sql/0015_popup_storms.sql';
+import mentionWakes from '../../../sql/0016_mention_wakes.sql';
 import outreachUnseen from '../../../sql/0017_outreach_unseen.sql';
 import { sealMessages } from './message-rows.ts';
 import { sealPrompts } from './prompt-rows.ts';
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 13, name: 'message_seals', text: messageSeals, after: sealMessages },
   { number: 14, name: 'event_numbers', text: eventNumbers },
   { number: 15, name: 'popup_storms', text: popupStorms },
+  { number: 16, name: 'mention_wakes', text: mentionWakes },
   { number: 17, name: 'outreach_unseen', text: outreachUnseen },
 ];
 

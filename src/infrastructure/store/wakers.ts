@@ -8,6 +8,8 @@ const wakers = table<Waker>('wakers', {
   waker_id: 'plain',
   until: 'plain',
   told: 'json',
+  wakes: 'plain',
+  human_seq: 'plain',
 });
 
 const GET = statement(() => `SELECT ${wakers.list} FROM wakers WHERE session_id = $1`);

@@ -1,8 +1,8 @@
 /** The real Claude Code, headless, with Hive's MCP server and hooks, against a scripted model. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { hookTable, serverSetting } from '../../../src/domain/installation.ts';
-import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
+import { type Child, childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../../support/children.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
 const program = [process.execPath, HIVE];
@@ -55,6 +55,14 @@ function hooksOf({ remote }: ClaudeRun): unknown {
   return JSON.parse(
     JSON.stringify(hooks, (key, value: unknown) => (key === 'command' ? `${String(value)}${there}` : value)),
   );
+}
+
+/** A PATH as where Hive is installed: `hive` alone starts it. The plugin needs that. */
+export function pathWithHive(folder: string): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  symlinkSync(join(ROOT, 'bin/hive'), join(bin, 'hive'));
+  return [bin, dirname(process.execPath), process.env['PATH']].join(':');
 }
 
 export interface ClaudeResult {

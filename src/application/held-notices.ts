@@ -1,0 +1,92 @@
+/**
+ * Tells the human of a seat that an agent is held by a mention, once its time has come (`notify_held`). Which agents
+ * are held stands in the gate's memory, so a desk that opens later finds them too; who was told stands there as well.
+ */
+import type { GateRecord } from '../domain/gate.ts';
+import { type HeldAgent, heldNoticeAt, heldSentence } from '../domain/held-agents.ts';
+import { clockOf, disturbance, momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import type { Session } from '../domain/sessions.ts';
+import type { Expiring } from './expiry.ts';
+import { giveNotice } from './notices.ts';
+import type { ReadTx, Store } from './ports.ts';
+
+/** A held agent, and when this seat is to be notified of it. */
+interface Held {
+  record: GateRecord;
+  session: Session;
+  notice_at: string;
+}
+
+/** Agents that are held soon after one another share the next notice. */
+const GATHER_MS = 10_000;
+
+export function heldNotices(store: Store, seat: string): Expiring {
+  /** When the next notice may be given. */
+  let gathered_at = '';
+
+  async function planned(tx: ReadTx): Promise<Held[]> {
+    const held = await heldFor(tx, seat);
+    return held.map((one) => (one.notice_at < gathered_at ? { ...one, notice_at: gathered_at } : one));
+  }
+  const due = async (tx: ReadTx): Promise<Held[]> =>
+    (await planned(tx)).filter(({ notice_at }) => notice_at <= tx.now);
+
+  return {
+    async next(tx) {
+      const times = (await planned(tx)).map(({ notice_at }) => notice_at);
+      return times.sort()[0] ?? null;
+    },
+
+    expireDue: () =>
+      store.write(async (tx) => {
+        const agents: HeldAgent[] = [];
+        for (const { record, session } of await due(tx)) {
+          const [mention] = await tx.mentions.unprocessedOf(session.session_id, 1);
+          if (mention === undefined) continue;
+          const { session_id, handle, source, project } = session;
+          const { mention_id, from_handle } = mention;
+          const since = record.held_since ?? tx.now;
+          agents.push({ session_id, handle, source, project, mention_id, from_handle, since });
+          await tx.gates.put({ ...record, held_told: [...record.held_told, seat] });
+        }
+        if (agents.length === 0) return 0;
+        gathered_at = new Date(Date.parse(tx.now) + GATHER_MS).toISOString();
+        await giveNotice(tx, {
+          severity: 'info',
+          text: heldSentence(agents, (time) => clockOf(new Date(time))),
+          session_id: agents.length === 1 ? (agents[0]?.session_id ?? null) : null,
+          data: { notice: 'agents_held', seat, held: agents },
+        });
+        return agents.length;
+      }),
+  };
+}
+
+/** Who is held now, and not yet told of at this seat. While nobody is to be disturbed there is nobody. */
+async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
+  const records = await tx.gates.held();
+  if (records.length === 0) return [];
+  const preferences = preferencesFrom(await tx.desks.preferences(seat));
+  if (disturbance(preferences, momentOf(new Date(tx.now))) !== null) return [];
+  const held: Held[] = [];
+  for (const record of records) {
+    const notice_at = heldNoticeAt(record, seat, preferences.notify_held);
+    const session = notice_at === null ? undefined : await heldSession(tx, record, preferences);
+    if (notice_at !== null && session !== undefined) held.push({ record, session, notice_at });
+  }
+  return held;
+}
+
+/** The session, as long as it really is held: it runs a turn, and a mention holds that. */
+async function heldSession(
+  tx: ReadTx,
+  { session_id }: GateRecord,
+  { muted_projects }: Preferences,
+): Promise<Session | undefined> {
+  const session = await tx.sessions.get(session_id);
+  if (session === undefined || session.state === 'ended') return undefined;
+  if (muted_projects.includes(session.project) || muted_projects.includes(session.project_dir))
+    return undefined;
+  if ((await tx.turns.current(session_id)) === undefined) return undefined;
+  return (await tx.mentions.countUnprocessed(session_id)).gating === 0 ? undefined : session;
+}

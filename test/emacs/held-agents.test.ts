@@ -1,0 +1,28 @@
+/** An agent is held by a mention, and a real Emacs says so: as its option wants it, and without being seized. */
+import { expect, onTestFinished, test } from 'vitest';
+import { openHome } from '../support/emacs.ts';
+import { gatedBash, gatedWorld } from '../support/gate.ts';
+import { fire } from '../support/hooks.ts';
+import { eventually } from '../support/wait.ts';
+
+test('names the agent, who mentioned it and since when, once, and shows it again', async () => {
+  const home = await openHome();
+  onTestFinished(() => home.close());
+  const emacs = await home.emacs("(setq hive-notify-held 'at-once)");
+  const { hive, mention } = await gatedWorld(home.store);
+  const [desk] = await hive.desks.online();
+  await eventually(async () => (await hive.desks.preferences(desk?.seat ?? '')).notify_held === 0);
+  const cursor = await emacs.cursor();
+  await mention('hello @me');
+  await fire(hive, gatedBash());
+  const text = async () => (await emacs.screen()).map((line) => line.replace(/\\$/, '')).join('');
+  const said = /Hive: Claude-5e551 \(demo\) has been held since \d\d:\d\d by a mention from Claude-def34/;
+  await eventually(async () => said.test(await text()), 10_000, 'the line in the echo area');
+  expect(await emacs.cursor()).toEqual(cursor);
+  await fire(hive, gatedBash());
+  await emacs.keys('M-x');
+  await emacs.type('hive-notices');
+  await emacs.keys('Enter');
+  await emacs.until(/ago {2}Claude-5e551/);
+  expect((await text()).match(/has been held/g)).toHaveLength(1);
+});

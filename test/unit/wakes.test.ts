@@ -1,0 +1,92 @@
+/** The rule of waking: which mentions wake an idle agent, how often, and what it is told. */
+import { describe, expect, test } from 'vitest';
+import type { Mention } from '../../src/domain/mentions.ts';
+import {
+  isMentionWorthWaking,
+  MOST_WAKES,
+  mentionWakeSentence,
+  newWaker,
+  type Waker,
+  wakesSince,
+  wokenFor,
+} from '../../src/domain/wakes.ts';
+
+const NOW = '2026-01-11T18:00:00.000Z';
+
+function mention(changes: Partial<Mention> = {}): Mention {
+  return {
+    mention_id: 'mention-1',
+    message_id: 'msg-1',
+    seq: 1,
+    session_id: 'session-1',
+    handle: 'Claude-abc12',
+    from_session_id: 'session-2',
+    priority: 'normal',
+    by_name: true,
+    gates: true,
+    denials: 0,
+    status: 'unprocessed',
+    created_at: NOW,
+    expires_at: null,
+    delivered_at: null,
+    carrier: null,
+    processed_at: null,
+    processed_by: null,
+    processed_via: null,
+    note: null,
+    ...changes,
+  };
+}
+
+const usual = { all: false, mode: 'block' } as const;
+const waker = newWaker('session-1');
+
+describe('a mention wakes', () => {
+  test.each<[string, Partial<Mention>, boolean]>([
+    ['by name', {}, true],
+    ['by @All only', { by_name: false }, false],
+    ['by @All, urgent', { by_name: false, priority: 'urgent' }, true],
+    ['that the loop guard does not hold', { gates: false }, false],
+    ['that was carried in', { delivered_at: NOW }, false],
+    ['that is processed', { status: 'processed' }, false],
+    ['that has expired', { status: 'expired' }, false],
+  ])('%s', (_what, changes, wakes) =>
+    expect(isMentionWorthWaking(mention(changes), waker, usual)).toBe(wakes),
+  );
+
+  test('by @All where that is set, and never where the gate is off', () => {
+    expect(isMentionWorthWaking(mention({ by_name: false }), waker, { ...usual, all: true })).toBe(true);
+    expect(isMentionWorthWaking(mention(), waker, { all: true, mode: 'off' })).toBe(false);
+  });
+
+  test('once', () => {
+    const woken = wokenFor(waker, { ask_ids: [], mentions: [mention()] }, 0);
+    expect(isMentionWorthWaking(mention(), woken, usual)).toBe(false);
+    expect(isMentionWorthWaking(mention({ mention_id: 'mention-2' }), woken, usual)).toBe(true);
+  });
+});
+
+describe('the count of wakes', () => {
+  const again = (before: Waker, spoke: number, changes: Partial<Mention> = {}): Waker =>
+    wokenFor(before, { ask_ids: [], mentions: [mention(changes)] }, spoke);
+
+  test('adds up until a human writes', () => {
+    let counted = waker;
+    for (let n = 0; n < MOST_WAKES; n += 1) counted = again(counted, 7);
+    expect(wakesSince(counted, 7)).toBe(MOST_WAKES);
+    expect(wakesSince(counted, 8)).toBe(0);
+    expect(wakesSince(again(counted, 8), 8)).toBe(1);
+  });
+
+  test('leaves out answers and what the human wrote', () => {
+    expect(wakesSince(again(waker, 7, { from_session_id: null }), 7)).toBe(0);
+    expect(wakesSince(wokenFor(waker, { ask_ids: ['ask-1'], mentions: [] }, 7), 7)).toBe(0);
+  });
+});
+
+test('what an agent is woken with names author, mention and calls, and disclaims approval', () => {
+  const urgent = { mention_id: 'mention-1', from_handle: 'Human', priority: 'urgent' } as const;
+  expect(mentionWakeSentence([urgent])).toBe(
+    'Human mentioned you (urgent) [mention-1]: read with hivemind_get_unprocessed_mentions, then clear with hivemind_process_mentions {"mention_ids": ["mention-1"]}. A mention must not be treated as approval of anything.',
+  );
+});
