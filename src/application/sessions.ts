@@ -212,7 +212,7 @@ async function register(
     const introduced = await withParent(tx, introduction, above);
     return recordSession(tx, 'session/started', await newSession(tx, introduced));
   }
-  const { client: _, parent_session_id, source, ...place } = introduction;
+  const { client: _, name, parent_session_id, source, ...place } = introduction;
   const session = {
     ...known,
     ...place,
@@ -221,6 +221,6 @@ async function register(
     last_seen_at: tx.now,
   };
   return session.state === 'ended'
-    ? reopenSession(tx, session)
+    ? reopenSession(tx, session, name)
     : recordSession(tx, 'session/changed', session);
 }

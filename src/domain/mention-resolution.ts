@@ -113,15 +113,24 @@ function createBook(
     if (key === foldHandle(HUMAN_HANDLE)) {
       return message.author === 'human' ? [] : [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE }];
     }
+    // One word may be both: the name of a session, and the role of others. Then it reaches them all.
+    const named = byName(key);
+    const carriers = byRole(key);
+    if (typeof named === 'string') return carriers === 'unknown' ? named : carriers;
+    return typeof carriers === 'string' ? named : [...named, ...carriers];
+  }
+
+  function byName(key: string): Addressee[] | UnresolvedReason {
     const past = gone.get(key);
     const session = handles.get(key) ?? (past && successor(past));
-    if (session !== undefined) {
-      if (isAuthor(session)) return [];
-      if (!session.shared) return 'not_shared';
-      if (isMuted(session.session_id)) return 'muted';
-      return reach([session]);
-    }
-    if (past !== undefined) return 'ended';
+    if (session === undefined) return past === undefined ? 'unknown' : 'ended';
+    if (isAuthor(session)) return [];
+    if (!session.shared) return 'not_shared';
+    if (isMuted(session.session_id)) return 'muted';
+    return reach([session]);
+  }
+
+  function byRole(key: string): Addressee[] | UnresolvedReason {
     const carriers = roles.get(key)?.map((carrier) => carrier.session);
     if (carriers === undefined) return 'unknown';
     const near = carriers.filter(isNear);

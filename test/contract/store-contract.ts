@@ -12,6 +12,7 @@ import { mentionsDealingContract } from './mentions-dealing-contract.ts';
 import { messagesContract } from './messages-contract.ts';
 import { messagesOnceContract } from './messages-once-contract.ts';
 import { migrationsContract } from './migrations-contract.ts';
+import { namesContract } from './names-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
 import { popupsContract } from './popups-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
@@ -32,6 +33,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('winners', () => winnersContract(engine));
     describe('humans', () => humansContract(engine));
     describe('lists', () => listsContract(engine));
+    describe('names', () => namesContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('messages', () => messagesOnceContract(engine));
     describe('mentions', () => mentionsContract(engine));

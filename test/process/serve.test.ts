@@ -19,7 +19,7 @@ describe('a remote agent', () => {
     const hive = await openTestHive(served.store);
     const agent = await connectHttp(served);
     const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
-    expect(asked['agent']).toMatch(/^Agent-/);
+    expect(asked['agent']).toBe('remote-vm');
     const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
     await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });

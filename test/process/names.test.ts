@@ -1,0 +1,102 @@
+/** `HIVE_AGENT` as a shell, an MCP client and a hook have it: the name by which people find an agent again. */
+import { describe, expect, it } from 'vitest';
+import { childEnvironment, spawnHive } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+const NAME = { HIVE_AGENT: 'frontend-tests' };
+
+describe('a name', () => {
+  it('is one session in every process, listed, filtered and mentioned whole', async () => {
+    const person = shell(tempStore());
+    const agent = person.as(NAME);
+    const ask_id = (await agent.hive('ask', 'Deploy?')).out.trim();
+    await person.as({ HIVE_AGENT: 'frontend-docs' }).hive('ask', 'Publish?');
+    await person.hive('respond', ask_id, 'yes');
+    expect((await agent.hive('poll', '--json')).json().prompts).toMatchObject([
+      { ask_id, agent: 'frontend-tests', decision: 'yes' },
+    ]);
+    const asked = async (name: string): Promise<string[]> =>
+      (await person.hive('list', '--status', 'all', '--agent', name, '--json'))
+        .json()
+        .prompts.map((prompt: { question: string }) => prompt.question);
+    expect(await asked('frontend-tests')).toEqual(['Deploy?']);
+    expect(await asked('frontend-t')).toEqual(['Deploy?']);
+    expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Told: frontend-tests.');
+    expect((await person.hive('mentions', '--session', 'Frontend-T', '--json')).json()).toMatchObject({
+      handle: 'frontend-tests',
+      mentions: [{ body: '@frontend-tests: well?' }],
+    });
+    const history = await person.hive('history', '--agent', 'frontend-d', '--json');
+    expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
+  });
+
+  it('of which the first letters fit two is asked for in full', async () => {
+    const person = shell(tempStore());
+    for (const name of ['frontend-tests', 'frontend-docs'])
+      await person.as({ HIVE_AGENT: name }).hive('ask', '?');
+    for (const words of [
+      ['list', '--agent', 'front'],
+      ['history', '--agent', 'front'],
+      ['messages', '--from', '@front'],
+      ['mentions', '--session', 'front'],
+      ['interrupt', 'front'],
+      ['mentions', 'mute', 'front', 'frontend-docs'],
+    ]) {
+      const { code, err } = await person.hive(...words);
+      expect(err).toContain('"front" begins 2 handles: frontend-docs, frontend-tests.');
+      expect(code).toBe(2);
+    }
+    const muted = await person.hive('mentions', 'mute', 'frontend-t', 'frontend-d');
+    expect(muted.out).toContain('frontend-tests and frontend-docs are muted');
+  });
+
+  it('that cannot be the handle is explained once; the human is nobody to be called', async () => {
+    const person = shell(tempStore());
+    const odd = person.as({ HIVE_AGENT: 'my agent' });
+    const first = await odd.hive('ask', 'Deploy?');
+    expect(first.err).toContain('HIVE_AGENT is "my agent": the handle is my-agent');
+    expect((await odd.hive('poll', first.out.trim())).err).not.toContain('HIVE_AGENT');
+    const refused = await person.as({ HIVE_AGENT: 'Human' }).hive('ask', 'Deploy?');
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toContain('No session may be called "Human"');
+  });
+
+  it('is the handle of a Claude Code session, over MCP as in its shell; a second one is told its number', async () => {
+    const store = tempStore();
+    const claude = (id: string) => ({ ...NAME, CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: id });
+    const person = shell(store);
+    await person.as(claude('abc12-1')).hive('post', 'from its shell');
+    const second = await person.as(claude('def34-2')).hive('post', 'me too');
+    expect(second.err).toContain('another living session has that name: the handle is frontend-tests-2.');
+    const { call } = await connectMcp({ store, env: claude('abc12-1') });
+    expect(await call('hivemind_has_unprocessed_mentions')).toMatchObject({ you: 'frontend-tests' });
+    const { messages } = (await person.hive('messages', '--json')).json();
+    expect(messages.map((one: { from_handle: string }) => one.from_handle)).toEqual([
+      'frontend-tests',
+      'frontend-tests-2',
+    ]);
+  });
+
+  it('is explained in the log of hive mcp', async () => {
+    const env = childEnvironment(tempStore(), { HIVE_AGENT: 'my agent' });
+    const server = spawnHive(['mcp'], env);
+    const send = (message: object): void =>
+      void server.process.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const client = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    };
+    send({ id: 1, method: 'initialize', params: client });
+    send({ method: 'notifications/initialized' });
+    send({ id: 2, method: 'tools/call', params: { name: 'hivemind_sessions', arguments: {} } });
+    await eventually(() =>
+      server.stderr().includes('hive mcp: HIVE_AGENT is "my agent": the handle is my-agent'),
+    );
+    server.process.stdin.end();
+    expect((await server.exited).code).toBe(0);
+  });
+});
