@@ -21,8 +21,8 @@ export function agentConnection(stopping: AbortSignal = new AbortController().si
 }
 
 /** A client with a session of its own, `agent-1`. */
-export async function connectInProcess(hive: Hive, role: Role = 'agent'): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' });
+export async function connectInProcess(hive: Hive, role: Role = 'agent', name = 'test'): Promise<Client> {
+  const client = new Client({ name, version: '1' });
   const [here, there] = InMemoryTransport.createLinkedPair();
   await createMcpServer(hive, agentConnection(), role).connect(there);
   await client.connect(here);

@@ -1,6 +1,10 @@
 /** What every MCP server of ours is, with a store behind it or without. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult, ToolAnnotations } from '@modelcontextprotocol/sdk/types.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { HiveError } from '../../domain/errors.ts';
@@ -8,7 +12,7 @@ import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { Tool } from './tool.ts';
-import { toolsFor } from './tools.ts';
+import { hiddenFrom, toolsFor } from './tools.ts';
 
 /** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
 const madeAtNeed: jsonSchemaValidator = {
@@ -53,6 +57,40 @@ export function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>):
 }
 
 /**
+ * Says to a model that calls a tool of another role how it would get it; without this the SDK says only that there is
+ * no such tool. The tool itself stays out of the list, where it would cost every agent its tokens. Called when all
+ * tools are registered.
+ */
+export function explainHidden(server: McpServer, role: Role, isRemote: boolean): void {
+  const hidden = hiddenFrom(role);
+  if (hidden.size === 0) return;
+  type Handler = Parameters<typeof server.server.setRequestHandler<typeof CallToolRequestSchema>>[1];
+  // The SDK has no way to ask for the handler that it made of the registered tools.
+  const { _requestHandlers: handlers } = server.server as unknown as {
+    _requestHandlers: ReadonlyMap<string, Handler>;
+  };
+  const registered = handlers.get('tools/call');
+  if (registered === undefined) return;
+  server.server.setRequestHandler(CallToolRequestSchema, (request, extra) => {
+    const { name } = request.params;
+    if (!hidden.has(name)) return registered(request, extra);
+    const client = server.server.getClientVersion()?.name ?? '';
+    return refusal({ code: 'not_allowed', message: howToCoordinate(name, client, isRemote) });
+  });
+}
+
+function howToCoordinate(tool: string, client: string, isRemote: boolean): string {
+  const set = isRemote
+    ? 'your human makes a token with that role: hive token make NAME --role coordinator'
+    : /claude/i.test(client)
+      ? 'your human runs: hive init claude --role coordinator'
+      : /codex/i.test(client)
+        ? 'your human runs: hive init codex --role coordinator'
+        : 'your human starts the server of your client with: hive mcp --role coordinator';
+  return `${tool} is for coordinators, and this server runs with the role "agent". To get it, ${set}. It holds from the next session on. Do not change that yourself; ask your human.`;
+}
+
+/**
  * A server whose store could not be opened: a process that just ended would leave the model without a word, and
  * without tools. Each call tries again; as long as that fails it says why.
  */
@@ -68,5 +106,6 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
     return refusal({ code: error.code, message });
   };
   for (const tool of toolsFor(role)) server.registerTool(tool.name, configOf(tool), refuse);
+  explainHidden(server, role, false);
   return server;
 }

@@ -10,11 +10,11 @@ import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
-import type { Session } from '../../domain/sessions.ts';
+import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { inTurn } from './interrupted.ts';
-import { configOf, newMcpServer, refusal } from './registration.ts';
+import { configOf, explainHidden, newMcpServer, refusal } from './registration.ts';
 import { offerResources } from './resources.ts';
 import type { ToolCall } from './tool.ts';
 import { toolsFor } from './tools.ts';
@@ -76,6 +76,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       }
     });
   }
+  explainHidden(server, role, isRemote(connection.machine));
   return server;
 }
 
