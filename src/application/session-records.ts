@@ -58,11 +58,17 @@ export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 
-/** Writes a session down and tells what became of it. */
-export async function recordSession(tx: WriteTx, type: SessionEvent, session: Session): Promise<Session> {
+/** Writes a session down and tells what became of it; `trail` says who has done what. */
+export async function recordSession(
+  tx: WriteTx,
+  type: SessionEvent,
+  session: Session,
+  trail: Readonly<Record<string, unknown>> = {},
+): Promise<Session> {
   await tx.sessions.upsert(session);
   const { session_id, handle, state, source, project } = session;
-  await tx.events.append({ type, session_id, subject: session_id, data: { handle, state, source, project } });
+  const data = { handle, state, source, project, ...trail };
+  await tx.events.append({ type, session_id, subject: session_id, data });
   return session;
 }
 

@@ -68,6 +68,11 @@ export async function interruptingActor(hive: Hive, options: ActorOptions): Prom
   return agentActor(hive, caller);
 }
 
+/** The actor of a change to a session's settings; what an agent may not set, the rule says (domain/session-settings.ts). */
+export async function settingActor(hive: Hive, caller: Caller, options: ActorOptions): Promise<Actor> {
+  return caller.agent_because === null ? humanActor(options) : agentActor(hive, caller);
+}
+
 /** For what no agent may do at all; `whose` begins the sentence that it reads. @throws HiveError `not_allowed`. */
 export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
   const { agent_because } = await findCaller(hive);

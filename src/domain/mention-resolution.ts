@@ -19,7 +19,7 @@ export interface Directory {
 }
 
 /**
- * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it wants no mentions.
+ * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it takes no mentions of agents.
  * `elsewhere`: only sessions of other projects carry the role. `muted`: the human stopped this pair.
  */
 export type UnresolvedReason = 'unknown' | 'ended' | 'not_shared' | 'elsewhere' | 'muted';
@@ -125,9 +125,10 @@ function createBook(
     const session = handles.get(key) ?? (past && successor(past));
     if (session === undefined) return past === undefined ? 'unknown' : 'ended';
     if (isAuthor(session)) return [];
-    if (!session.shared) return 'not_shared';
+    // A session that takes no mentions still hears the human who calls it by name.
+    if (!session.shared && message.author !== 'human') return 'not_shared';
     if (isMuted(session.session_id)) return 'muted';
-    return reach([session]);
+    return [{ session_id: session.session_id, handle: session.handle }];
   }
 
   function byRole(key: string): Addressee[] | UnresolvedReason {

@@ -38,7 +38,7 @@ export interface Session {
   machine: string;
   /** The client's own process, as far as known: what a sweep of the same machine looks for. */
   pid: number | null;
-  /** Off: not addressed by `@All`, and a named mention of it comes back unresolved. */
+  /** Off: not addressed by `@All` or a role, and an agent's mention of it by name comes back unresolved. */
   shared: boolean;
   /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
   roles: string[];

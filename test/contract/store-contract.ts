@@ -15,6 +15,7 @@ import { migrationsContract } from './migrations-contract.ts';
 import { namesContract } from './names-contract.ts';
 import { outreachContract } from './outreach-contract.ts';
 import { popupsContract } from './popups-contract.ts';
+import { sessionSettingsContract } from './session-settings-contract.ts';
 import { transactionsContract } from './transactions-contract.ts';
 import { turnsContract } from './turns-contract.ts';
 import { winnersContract } from './winners-contract.ts';
@@ -34,6 +35,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('humans', () => humansContract(engine));
     describe('lists', () => listsContract(engine));
     describe('names', () => namesContract(engine));
+    describe('session settings', () => sessionSettingsContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('messages', () => messagesOnceContract(engine));
     describe('mentions', () => mentionsContract(engine));

@@ -100,3 +100,83 @@ describe('a name', () => {
     expect((await server.exited).code).toBe(0);
   });
 });
+
+describe('hive sessions set', () => {
+  it('changes anything for a person, and says what', async () => {
+    const person = shell(tempStore());
+    await person.as(NAME).hive('post', 'here');
+    const set = (...words: string[]) => person.hive('sessions', 'set', ...words);
+    const all = [
+      'shared=off',
+      'roles=reviewer,tester',
+      'gate=remind',
+      'source=bg',
+      'ping=off',
+      'reports=always',
+    ];
+    const { code, out } = await set('front', ...all, '--by', 'Ada');
+    expect({ code, out }).toEqual({ code: 0, out: `Set for frontend-tests: ${all.join(' ')}\n` });
+    expect((await person.hive('sessions')).out).toMatch(/^frontend-tests .* bg +off +reviewer, tester/m);
+    const session = async () => (await person.hive('sessions', '--json')).json().sessions[0];
+    expect(await session()).toMatchObject({
+      shared: false,
+      roles: ['reviewer', 'tester'],
+      gate: 'remind',
+      source: 'bg',
+      source_fixed: true,
+      outreach: { allow_ping: false, report_policy: 'always' },
+    });
+    const back = ['shared=on', 'roles=', 'gate=default', 'source=default', 'ping=default', 'reports=default'];
+    expect((await set('frontend-tests', ...back, '--json')).json().session).toMatchObject({
+      shared: true,
+      roles: [],
+      gate: null,
+      source_fixed: false,
+      outreach: {},
+    });
+    const log = (await person.hive('log', '--subject', 'frontend-tests')).out;
+    expect(log).toContain('"gate":"remind"');
+    expect(log).toContain('"by":"Ada","via":"cli","by_kind":"human"');
+  });
+
+  it('lets an agent set what is its own and harmless, and says why not more', async () => {
+    const person = shell(tempStore());
+    await person.as({ HIVE_AGENT: 'other' }).hive('post', 'here');
+    const set = (...words: string[]) => person.as(NAME).hive('sessions', 'set', ...words);
+    expect((await set('shared=off', 'roles=tester')).out).toBe(
+      'Set for frontend-tests: shared=off roles=tester\n',
+    );
+    expect((await set('frontend-tests', 'shared=on')).code).toBe(0);
+    for (const [words, why] of [
+      [['gate=off'], 'Only a human changes "gate": the gate holds an agent until'],
+      [['source=main'], 'Only a human changes "source": the source decides how much'],
+      [['ping=on'], 'Only a human changes "allow_ping": it limits what an agent may send'],
+      [['other', 'shared=off'], 'An agent changes only its own settings, and other is another session.'],
+    ] as const) {
+      const { code, err } = await set(...words);
+      expect(err).toContain(why);
+      expect(code).toBe(7);
+    }
+  });
+
+  it('refuses what it cannot read, with the settings and values there are', async () => {
+    const person = shell(tempStore());
+    await person.as(NAME).hive('post', 'here');
+    for (const [words, said] of [
+      [['shared=off'], 'Name a session: hive sessions set Claude-abc12 shared=off'],
+      [['front'], 'Say what to set: shared, roles, gate, source, ping, reports.'],
+      [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
+      [['front', 'toString=1'], 'There is no setting "toString".'],
+      [['front', 'gate=open'], '"gate=open" sets nothing: gate=block|remind|off|default.'],
+      [['front', 'shared'], '"shared" sets nothing: shared=on|off.'],
+      [['front', 'roles=All'], '"All" is no role'],
+    ] as const) {
+      const { code, err } = await person.hive('sessions', 'set', ...words);
+      expect(err).toContain(said);
+      expect(code).toBe(2);
+    }
+    const { code, err } = await person.hive('sessions', 'set', 'nobody', 'shared=off');
+    expect(err).toContain('There is no session "nobody"');
+    expect(code).toBe(1);
+  });
+});

@@ -74,7 +74,7 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
   test('the session keeps what the human set for it', async () => {
     const hive = await openTestHive();
     await fire(hive, start ?? {});
-    await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] });
+    await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] }, HUMAN);
     await fire(hive, end ?? {});
     await fire(hive, cleared ?? {});
     expect(await hive.sessions.get(SECOND)).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
