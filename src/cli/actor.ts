@@ -80,7 +80,8 @@ export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
     throw new HiveError('not_allowed', `${whose}, and this shell is an agent's (${agent_because}).`);
 }
 
-function humanActor({ by }: ActorOptions): HumanActor {
+/** The person at this terminal, once `refuseAgents` has let them through. */
+export function humanActor({ by }: ActorOptions): HumanActor {
   return { kind: 'human', by: by ?? humanName(process.env), via: 'cli', confirmed: false };
 }
 
