@@ -62,7 +62,7 @@ export function explainHandle(name: string, handle: string): string | null {
   if (isReserved(base))
     return `HIVE_AGENT is "${name}", but @${name} means somebody else: the handle is ${handle}.`;
   if (!isNamed(handle, base))
-    return `HIVE_AGENT is "${name}", which is the name of the session that this one runs under, or was set too late: the handle is ${handle}.`;
+    return `HIVE_AGENT is "${name}", but the handle is ${handle}: the name belongs to the session that started this one, or this one had a handle before.`;
   if (handle !== base)
     return `HIVE_AGENT is "${name}", and another living session has that name: the handle is ${handle}.`;
   return `HIVE_AGENT is "${name}": the handle is ${handle}, because a handle has letters, digits, - and _ only, at most ${LONGEST_NAME}.`;

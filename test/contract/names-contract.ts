@@ -128,6 +128,9 @@ export function namesContract(engine: StoreEngine): void {
         (await hive.messages.read({ from_handle, limit: 10 })).items.map(({ body }) => body);
       expect(await from('@front')).toEqual(['hello']);
       expect(await from('human')).toEqual(['hello yourself']);
+      // A session may be gone before what it wrote: its whole handle still means it, and nobody whose handle begins so.
+      await post(hive, { ...one, session_id: 'gone', handle: 'front' }, 'long ago');
+      expect(await from('front')).toEqual(['long ago']);
     });
   });
 }

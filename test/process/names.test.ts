@@ -9,7 +9,7 @@ import { eventually } from '../support/wait.ts';
 const NAME = { HIVE_AGENT: 'frontend-tests' };
 
 describe('a name', () => {
-  it('is one session in every process, listed, filtered and mentioned whole', async () => {
+  it('is one session in every process, and filters lists and history, whole or by its first letters', async () => {
     const person = shell(tempStore());
     const agent = person.as(NAME);
     const ask_id = (await agent.hive('ask', 'Deploy?')).out.trim();
@@ -24,13 +24,18 @@ describe('a name', () => {
         .prompts.map((prompt: { question: string }) => prompt.question);
     expect(await asked('frontend-tests')).toEqual(['Deploy?']);
     expect(await asked('frontend-t')).toEqual(['Deploy?']);
+    const history = await person.hive('history', '--agent', 'frontend-d', '--json');
+    expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
+  });
+
+  it('is mentioned whole, and its mentions are found by its first letters', async () => {
+    const person = shell(tempStore());
+    await person.as(NAME).hive('post', 'here');
     expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Told: frontend-tests.');
     expect((await person.hive('mentions', '--session', 'Frontend-T', '--json')).json()).toMatchObject({
       handle: 'frontend-tests',
       mentions: [{ body: '@frontend-tests: well?' }],
     });
-    const history = await person.hive('history', '--agent', 'frontend-d', '--json');
-    expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
   });
 
   it('of which the first letters fit two is asked for in full', async () => {

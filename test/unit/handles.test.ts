@@ -110,7 +110,7 @@ describe('a given name', () => {
     ['my agent', 'my-agent', 'the handle is my-agent, because a handle has letters'],
     ['🐝', 'Agent-x', 'no letter or digit: the handle is Agent-x.'],
     ['Human', 'Claude-abc12', '@Human means somebody else: the handle is Claude-abc12.'],
-    ['boss', 'Claude-abc12', 'the session that this one runs under'],
+    ['boss', 'Claude-abc12', 'the name belongs to the session that started this one'],
   ])('%j that became %j is explained', (name, handle, said) => {
     const sentence = explainHandle(name, handle);
     if (said === null) expect(sentence).toBeNull();
