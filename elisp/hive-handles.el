@@ -117,6 +117,23 @@ Sessions of PROJECT-DIR come first."
         (complete-with-action action (hive-handles-names project-dir)
                               string predicate)))))
 
+;;;; What was typed
+
+(defun hive-handles-expand (typed names)
+  "Return which of NAMES is meant by TYPED, the first letters of one.
+Case does not matter.  What begins none of them is returned as it
+is; several are a `user-error' that names them."
+  (let* ((typed (string-remove-prefix "@" typed))
+         (found (unless (string-empty-p typed)
+                  (cl-remove-if-not (lambda (name) (string-prefix-p typed name t))
+                                    (cl-remove-duplicates (remq nil names) :test #'equal))))
+         (same (cl-find typed found :test #'cl-equalp)))
+    (cond (same)
+          ((cdr found)
+           (user-error "%s begins several names: %s" (hive-text-line typed 40)
+                       (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
+          (t (or (car found) typed)))))
+
 ;;;; Completion in text
 
 (defvar-local hive-handles-project-dir nil

@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-handles)
 (require 'hive-history-export)
 (require 'hive-notify)
 (require 'hive-prompt)
@@ -203,9 +204,10 @@ An empty QUERY shows all, newest first."
     (pop-to-buffer buffer)))
 
 (defun hive-history-by-agent (agent)
-  "Find only what AGENT asked or wrote; empty for everybody."
+  "Find only what AGENT asked or wrote; empty for everybody.
+The first letters of one name are enough."
   (interactive (list (completing-read "Of agent: " (hive-history--known :agent))) hive-history-mode)
-  (hive-history--by :agent agent))
+  (hive-history--by :agent (hive-handles-expand agent (hive-history--known :agent))))
 
 (defun hive-history-by-project (project)
   "Find only what belongs to PROJECT; empty for all."

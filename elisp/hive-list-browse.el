@@ -11,6 +11,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-handles)
 (require 'hive-human)
 (require 'hive-list-table)
 (require 'hive-list-view)
@@ -63,10 +64,11 @@
     (nreverse values)))
 
 (defun hive-list-filter-agent (agent)
-  "Show only the questions of AGENT, or with an empty one those of all."
+  "Show only the questions of AGENT, or with an empty one those of all.
+The first letters of one name are enough."
   (interactive (list (completing-read "Questions of agent: " (hive-list--known :agent)))
                hive-list-mode)
-  (hive-list--filter-by :agent agent))
+  (hive-list--filter-by :agent (hive-handles-expand agent (hive-list--known :agent))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT, or with an empty one from all."

@@ -14,6 +14,7 @@
 (require 'cl-lib)
 (require 'hive-check-mentions)
 (require 'hive-handles)
+(require 'hive-human)
 (require 'hive-interrupt)
 (require 'hive-notify)
 (require 'hive-post)
@@ -122,7 +123,8 @@
 
 (defun hive-session-configure (session setting value)
   "Set SETTING of SESSION to VALUE, as the wire has it.
-Off is `shared' for a session that no @All and no mention reaches;
+Off is `shared' for a session that no @All and no mention by an
+agent reaches; yours, by its name, still do.
 `gate' is what unprocessed mentions do to its tool calls."
   (interactive
    (let* ((session (hive-session--which))
@@ -134,6 +136,7 @@ Off is `shared' for a session that no @All and no mention reaches;
   (let ((handle (hive-session--handle session)))
     (hive-rpc-request
      'session/configure (list :session_id (plist-get session :session_id)
+                              :by (hive-human-name)
                               (nth 1 setting) value)
      :success (lambda (_) (hive-notify-say "%s: %s is set" handle (car setting)))
      :error (lambda (err)

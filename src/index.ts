@@ -172,6 +172,7 @@ async function ownSession(
     ...findPlace(process.cwd()),
     session_id: own ?? told?.session_id ?? '',
     client: own === undefined ? (told?.client ?? '') : 'library',
+    name: agent ?? told?.name,
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
     // This process is the program's own session; of the agent that it runs under it is only a part.

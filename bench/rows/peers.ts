@@ -58,9 +58,7 @@ async function mail(rounds: number): Promise<Measurement[]> {
   await reader.call('hivemind_post', { body: 'I am here.' });
   const samples = { sent: [] as number[], fetched: [] as number[], mixed: [] as number[] };
   for (let round = -WARM_UP; round < rounds; round++) {
-    const sent = await timed(() =>
-      writer.call('hivemind_post', { body: '@Agent-reade the schema is done.' }),
-    );
+    const sent = await timed(() => writer.call('hivemind_post', { body: '@reader the schema is done.' }));
     const fetched = await timed(async () => {
       const { mentions } = await reader.call('hivemind_get_unprocessed_mentions');
       if (!Array.isArray(mentions) || mentions.length !== 1) throw new Error('The message did not arrive.');

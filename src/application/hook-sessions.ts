@@ -19,8 +19,7 @@ export async function sessionOfHook(
   settings: HookSettings,
   processes: Processes,
 ): Promise<Session> {
-  const root =
-    (await knownRoot(tx, event, settings.machine)) ?? (await newRoot(tx, event, settings, processes));
+  const root = (await knownRoot(tx, event, settings)) ?? (await newRoot(tx, event, settings, processes));
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
   if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
@@ -41,7 +40,11 @@ function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): 
   return tool !== null && hooks_seen_at !== null && Date.parse(now) - Date.parse(hooks_seen_at) < TOUCH_MS;
 }
 
-async function knownRoot(tx: WriteTx, event: HookEvent, machine: string): Promise<Session | undefined> {
+async function knownRoot(
+  tx: WriteTx,
+  event: HookEvent,
+  { machine, env }: HookSettings,
+): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
   // A hook over HTTP must not speak for a session of any other machine.
@@ -49,7 +52,8 @@ async function knownRoot(tx: WriteTx, event: HookEvent, machine: string): Promis
     throw new HiveError('not_allowed', `The session ${event.session_id} is not of ${machine}.`);
   const pid = event.pid ?? known.pid;
   const session = { ...known, pid, machine, source: sourceNow(known, event) };
-  if (known.state === 'ended' && event.name !== 'SessionEnd') return reopenSession(tx, session);
+  if (known.state === 'ended' && event.name !== 'SessionEnd')
+    return reopenSession(tx, session, env['HIVE_AGENT']);
   if (known.source !== session.source) return recordSession(tx, 'session/changed', session);
   if (known.pid !== pid) await tx.sessions.upsert(session);
   return session;
@@ -82,12 +86,13 @@ async function newRoot(
     source,
     pid,
     machine,
+    name: env['HIVE_AGENT'],
     parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
     ...settings.place(),
   };
   // What goes on from another has its parent; the client's own process may still carry the other's name.
   const above = before === undefined ? processes.ancestors(pid ?? settings.pid) : [];
-  const introduced = await newSession(tx, await withParent(tx, introduction, above));
+  const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's choices for a session hold for the one that goes on from it.
   const { shared, roles, gate, outreach, source_fixed } = before;

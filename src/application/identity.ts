@@ -60,17 +60,28 @@ export function agentVariable(env: CallerEvidence['env']): string | null {
 }
 
 /** The sessions that a shell's environment tells, likeliest first: agents started by agents leave several. */
-export function sessionsTold(env: CallerEvidence['env']): { session_id: string; client: string }[] {
-  const told: { session_id: string; client: string }[] = [];
+export function sessionsTold(env: CallerEvidence['env']): Told[] {
+  const told: Told[] = [];
+  const name = text(env['HIVE_AGENT']);
   const claude = text(env['CLAUDE_CODE_SESSION_ID']);
-  if (claude !== null) told.push({ session_id: claude, client: 'claude-code' });
+  if (claude !== null) told.push({ session_id: claude, client: 'claude-code', name });
   const codex = text(env['CODEX_SESSION_ID']) ?? text(env['CODEX_THREAD_ID']);
   const thread = text(env['CODEX_THREAD_ID']) ?? codex;
   if (codex !== null)
-    told.push({ session_id: thread === codex ? codex : `${codex}:${thread}`, client: 'codex' });
-  const named = text(env['HIVE_AGENT']);
-  if (named !== null) told.push({ session_id: named, client: named });
+    told.push(
+      thread === codex
+        ? { session_id: codex, client: 'codex', name }
+        : { session_id: `${codex}:${thread}`, client: 'codex', name: null },
+    );
+  if (name !== null) told.push({ session_id: name, client: name, name });
   return told;
+}
+
+/** A session as an environment tells it; `name` is what its person calls it, which no subagent shares. */
+export interface Told {
+  session_id: string;
+  client: string;
+  name: string | null;
 }
 
 function text(value: unknown): string | null {
@@ -84,6 +95,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
   const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = text(env['HIVE_PARENT']);
+  const name = text(env['HIVE_AGENT']);
 
   const codexSession = text(meta['sessionId']);
   if (codexSession !== null) {
@@ -96,15 +108,21 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
       source: declaredSource(evidence),
       session_id,
       client: 'codex',
+      name: isSubagent ? null : name,
       parent_session_id: isSubagent ? codexSession : parent_session_id,
     });
   }
   const claudeSession = text(env['CLAUDE_CODE_SESSION_ID']);
   if (claudeSession !== null)
-    return known({ ...common, session_id: claudeSession, client: 'claude-code', parent_session_id });
-  const named = text(env['HIVE_AGENT']);
-  if (named !== null)
-    return known({ ...common, session_id: named, client: client === '' ? named : client, parent_session_id });
+    return known({ ...common, session_id: claudeSession, client: 'claude-code', name, parent_session_id });
+  if (name !== null)
+    return known({
+      ...common,
+      session_id: name,
+      client: client === '' ? name : client,
+      name,
+      parent_session_id,
+    });
   return {
     introduction: { ...common, session_id: connection_id, client, parent_session_id },
     advice: ADVICE,

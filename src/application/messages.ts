@@ -23,6 +23,7 @@ import { cleanOptional, cleanText } from '../domain/text.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
 import { type MentionSettings, mentionIn, settleMention } from './mention-records.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
+import { authorNamed } from './session-records.ts';
 
 export interface PostCommand extends PostRequest {
   author: Author;
@@ -78,7 +79,12 @@ export function createMessages(store: Store, settings: MentionSettings): Message
     },
 
     get: (message_id) => store.read((tx) => find(tx, message_id)),
-    read: (filter) => store.read((tx) => tx.messages.list(filter)),
+    read: (filter) =>
+      store.read(async (tx) => {
+        const { from_handle } = filter;
+        const from = from_handle === undefined ? undefined : await authorNamed(tx, from_handle);
+        return tx.messages.list({ ...filter, from_handle: from });
+      }),
   };
 }
 

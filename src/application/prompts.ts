@@ -24,6 +24,7 @@ import {
   recordExpiry,
 } from './prompt-records.ts';
 import { conflict, tooLate } from './prompt-refusals.ts';
+import { authorNamed } from './session-records.ts';
 
 /** A question that is on disk. */
 export interface Asked {
@@ -170,7 +171,12 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
 
     async list(filter) {
       await settleDue();
-      return store.read((tx) => tx.prompts.list(filter));
+      return store.read(async (tx) => {
+        const { agent } = filter;
+        return tx.prompts.list(
+          agent === undefined ? filter : { ...filter, agent: await authorNamed(tx, agent) },
+        );
+      });
     },
 
     ...createAnswering(store, ids),

@@ -2,7 +2,9 @@
  * Retention: what is settled goes after `HIVE_RETENTION_DAYS`, with everything that hangs on it, in small
  * batches, so that no writer waits long. What is not settled stays, however old, and its events with it.
  */
+import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
+import { noteProgress } from '../domain/gate.ts';
 import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 
 /**
@@ -25,6 +27,10 @@ export interface RetentionService {
   preview(days: number): Promise<PruneCounts>;
   /** Removes them, batch by batch; the counts of what went. */
   sweep(days: number): Promise<PruneCounts>;
+  /** How many mentions are that old, dealt with or not, and what hangs on them; 0 days: all. */
+  previewMentions(days: number): Promise<PruneCounts>;
+  /** Removes them, and leaves one event that says who did. The messages stay. */
+  clearMentions(days: number, actor: HumanActor): Promise<PruneCounts>;
 }
 
 const DEFAULT_DAYS = 90;
@@ -34,11 +40,11 @@ const BATCH = 100;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
 /** @throws HiveError `invalid_input` that names the setting. */
-export function parseRetentionDays(setting: string, text: string): number {
+export function parseRetentionDays(setting: string, text: string, least = 1): number {
   const days = Number(text);
-  if (text.trim() === '' || !Number.isInteger(days) || days < 1 || days > MAX_DAYS) {
+  if (text.trim() === '' || !Number.isInteger(days) || days < least || days > MAX_DAYS) {
     throw invalidInput(
-      `${setting} is "${text}": it must be a whole number of days, 1 to ${MAX_DAYS}. Nothing was removed.`,
+      `${setting} is "${text}": it must be a whole number of days, ${least} to ${MAX_DAYS}. Nothing was removed.`,
     );
   }
   return days;
@@ -61,19 +67,40 @@ export function createRetention(store: Store): RetentionService {
     });
   }
 
+  async function inBatches(prune: (tx: WriteTx) => Promise<PruneCounts>): Promise<PruneCounts> {
+    let total: PruneCounts = {};
+    for (;;) {
+      const counts = await store.write(prune);
+      if (sum(counts) === 0) return total;
+      total = add(total, counts);
+      // Between two batches everybody else gets a turn.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   return {
     preview,
     async sweep(days) {
       let total: PruneCounts = {};
-      for (const kind of KINDS) {
-        for (;;) {
-          const counts = await store.write((tx) => tx[kind].prune(cutoff(tx, days), BATCH));
-          total = add(total, counts);
-          if (sum(counts) === 0) break;
-          // Between two batches everybody else gets a turn.
-          await new Promise((resolve) => setImmediate(resolve));
+      for (const kind of KINDS)
+        total = add(total, await inBatches((tx) => tx[kind].prune(cutoff(tx, days), BATCH)));
+      return total;
+    },
+    previewMentions: (days) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
+    async clearMentions(days, { by, via }) {
+      // Fixed, so that this ends also while others go on mentioning.
+      const before = await store.read(async (tx) => cutoff(tx, days));
+      const held = await store.read((tx) => tx.mentions.unprocessedBySession());
+      const total = await inBatches((tx) => tx.mentions.prune(before, BATCH));
+      await store.write(async (tx) => {
+        const left = await tx.mentions.unprocessedBySession();
+        for (const session_id of held.keys()) {
+          const gate = left.has(session_id) ? undefined : await tx.gates.get(session_id);
+          if (gate !== undefined) await tx.gates.put(noteProgress(gate));
         }
-      }
+        const data = { by, via, days, records: total };
+        await tx.events.append({ type: 'mention/cleared', session_id: null, subject: null, data });
+      });
       return total;
     },
   };

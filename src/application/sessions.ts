@@ -1,13 +1,15 @@
 /** Sessions: who the agents are. Registered by whatever sees them first; a handle is given once. */
+import { type Actor, refuse } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
-import { applyOutreachChanges, type OutreachChanges } from '../domain/outreach-rules.ts';
+import { applyOutreachChanges } from '../domain/outreach-rules.ts';
 import {
-  type GateMode,
-  type Session,
-  type SessionIntroduction,
-  sourceAfter,
-  stands,
-} from '../domain/sessions.ts';
+  checkRoles,
+  refusalToSet,
+  type SessionChanges,
+  type Standing,
+  settingsIn,
+} from '../domain/session-settings.ts';
+import { type Session, type SessionIntroduction, sourceAfter, stands } from '../domain/sessions.ts';
 import type { Source } from '../domain/sources.ts';
 import type { Turn } from '../domain/turns.ts';
 import { sessionsAmong, withParent } from './ancestry.ts';
@@ -30,23 +32,14 @@ export interface SessionService {
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
   /** The session behind a call: by its hook first, then by the client's process, by what the client tells last. */
   resolveCaller(evidence: CallerEvidence): Promise<Caller>;
-  /** @throws HiveError `session_not_found`, `invalid_input`. */
-  configure(handle_or_id: string, changes: SessionChanges): Promise<Session>;
+  /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` for what is not the actor's to set. */
+  configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
   /** Ends the sessions of this machine whose process is gone, and those nobody has heard of for long; returns them. */
   sweep(machine: string): Promise<Session[]>;
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
   closeConnections(connection_ids: readonly string[]): Promise<void>;
   /** The ids of every session this one descends from, nearest first. */
   ancestors(session_id: string): Promise<string[]>;
-}
-
-/** What the human may set for a session. */
-export interface SessionChanges extends OutreachChanges {
-  shared?: boolean | undefined;
-  roles?: readonly string[] | undefined;
-  gate?: GateMode | null | undefined;
-  /** Holds until it is taken back with null; then what the session's client tells counts again. */
-  source?: Source | null | undefined;
 }
 
 export interface Caller {
@@ -133,21 +126,30 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       return { session, advice: known === undefined ? advice : null, turn };
     },
 
-    async configure(handle_or_id, { shared, roles, gate, source, ...outreach }) {
+    async configure(handle_or_id, changes, actor) {
+      const { shared, roles, gate, source, ...outreach } = changes;
       const { session_id } = await service.find(handle_or_id);
+      checkRoles(roles ?? []);
       return store.write(async (tx) => {
         const session = await tx.sessions.get(session_id);
         if (session === undefined)
           throw new HiveError('session_not_found', `The session ${handle_or_id} is gone.`);
-        return recordSession(tx, 'session/changed', {
-          ...session,
-          shared: shared ?? session.shared,
-          roles: roles === undefined ? session.roles : [...new Set(roles)],
-          gate: gate === undefined ? session.gate : gate,
-          source: source ?? session.source,
-          source_fixed: source === undefined ? session.source_fixed : source !== null,
-          outreach: applyOutreachChanges(session.outreach, outreach),
-        });
+        if (actor.kind === 'agent') refuse(refusalToSet(actor, changes, await standingOf(tx, session)));
+        const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+        return recordSession(
+          tx,
+          'session/changed',
+          {
+            ...session,
+            shared: shared ?? session.shared,
+            roles: roles === undefined ? session.roles : [...new Set(roles)],
+            gate: gate === undefined ? session.gate : gate,
+            source: source ?? session.source,
+            source_fixed: source === undefined ? session.source_fixed : source !== null,
+            outreach: applyOutreachChanges(session.outreach, outreach),
+          },
+          { set, by: actor.by, via: actor.via, by_kind: actor.kind },
+        );
       });
     },
 
@@ -193,6 +195,23 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
 const SWEEP_LIMIT = 1_000;
 
+/** What a human has set for a session, or for those it continues, is in their events. */
+async function standingOf(tx: ReadTx, session: Session): Promise<Standing> {
+  const setByHuman = new Map<string, string>();
+  let one: Session | undefined = session;
+  for (let n = 0; one !== undefined && n < MAX_GENERATIONS; n += 1) {
+    for (const { data } of await tx.events.of(one.session_id, Number.MAX_SAFE_INTEGER)) {
+      const { set, by, by_kind } = data;
+      if (by_kind !== 'human' || set === null || typeof set !== 'object') continue;
+      for (const setting of settingsIn(set)) setByHuman.set(setting, String(by));
+    }
+    one = one.continues === null ? undefined : await tx.sessions.get(one.continues);
+  }
+  const handles = await tx.sessions.handles();
+  const others = handles.filter(({ session_id, alive }) => alive && session_id !== session.session_id);
+  return { session, setByHuman, others: others.map(({ handle }) => handle) };
+}
+
 /** Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
 async function byProcess(
   tx: ReadTx,
@@ -212,7 +231,7 @@ async function register(
     const introduced = await withParent(tx, introduction, above);
     return recordSession(tx, 'session/started', await newSession(tx, introduced));
   }
-  const { client: _, parent_session_id, source, ...place } = introduction;
+  const { client: _, name, parent_session_id, source, ...place } = introduction;
   const session = {
     ...known,
     ...place,
@@ -221,6 +240,6 @@ async function register(
     last_seen_at: tx.now,
   };
   return session.state === 'ended'
-    ? reopenSession(tx, session)
+    ? reopenSession(tx, session, name)
     : recordSession(tx, 'session/changed', session);
 }

@@ -68,6 +68,11 @@ export async function interruptingActor(hive: Hive, options: ActorOptions): Prom
   return agentActor(hive, caller);
 }
 
+/** The actor of a change to a session's settings; what an agent may not set, the rule says (domain/session-settings.ts). */
+export async function settingActor(hive: Hive, caller: Caller, options: ActorOptions): Promise<Actor> {
+  return caller.agent_because === null ? humanActor(options) : agentActor(hive, caller);
+}
+
 /** For what no agent may do at all; `whose` begins the sentence that it reads. @throws HiveError `not_allowed`. */
 export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
   const { agent_because } = await findCaller(hive);
@@ -75,7 +80,8 @@ export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
     throw new HiveError('not_allowed', `${whose}, and this shell is an agent's (${agent_because}).`);
 }
 
-function humanActor({ by }: ActorOptions): HumanActor {
+/** The person at this terminal, once `refuseAgents` has let them through. */
+export function humanActor({ by }: ActorOptions): HumanActor {
   return { kind: 'human', by: by ?? humanName(process.env), via: 'cli', confirmed: false };
 }
 

@@ -5,15 +5,19 @@
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
 import { agentVariable, sessionsTold } from '../application/identity.ts';
+import { explainHandle } from '../domain/handles.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
 import { thisSeat } from '../infrastructure/platform/seat.ts';
+import { remark } from './output.ts';
 
 export interface Caller {
   session_id: string;
   client: string;
+  /** What its person calls it (`HIVE_AGENT`). */
+  name: string | null;
   /** What shows that this is an agent, `CLAUDECODE is set`; null for a person. */
   agent_because: string | null;
   /** Every session that the environment tells or that a process above is. */
@@ -37,13 +41,14 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
   return {
     session_id: named?.session_id ?? nameless,
     client: named?.client ?? 'cli',
+    name: named !== undefined && 'name' in named ? named.name : null,
     agent_because: because,
     sessions: [...told, ...above].map(({ session_id }) => session_id),
   };
 }
 
 /** The caller's session, registered when it is new. One that is known stays as its own client described it. */
-export async function registerCaller(hive: Hive, { session_id, client }: Caller): Promise<Session> {
+export async function registerCaller(hive: Hive, { session_id, client, name }: Caller): Promise<Session> {
   const { known, now } = await hive.store.read(async (tx) => ({
     known: await tx.sessions.get(session_id),
     now: tx.now,
@@ -58,13 +63,17 @@ export async function registerCaller(hive: Hive, { session_id, client }: Caller)
     ...findPlace(process.cwd()),
     session_id,
     client,
+    name,
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
     // A shell is no agent: recorded as one, it would make everything in it an agent's.
     pid: known?.pid ?? null,
     parent_session_id: env['HIVE_PARENT'] ?? null,
   };
-  return hive.sessions.introduce(introduction, process.pid);
+  const session = await hive.sessions.introduce(introduction, process.pid);
+  const note = name === null || known !== undefined ? null : explainHandle(name, session.handle);
+  if (note !== null) remark(note);
+  return session;
 }
 
 /** A session that nobody has heard of for long is taken to be gone; a script need not write at each call to be heard. */

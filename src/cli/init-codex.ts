@@ -1,9 +1,10 @@
 /** Codex: its server, its hooks, and the trust without which it skips them silently. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { HiveError } from '../domain/errors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import type { Role } from '../domain/tokens.ts';
 import { hookPart } from '../infrastructure/installation/claude.ts';
-import { codexConfig, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
+import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { createInstaller, readText } from '../infrastructure/installation/files.ts';
 import { naming, type Part, planInit } from '../infrastructure/installation/parts.ts';
 import { codexPlaces } from '../infrastructure/installation/places.ts';
@@ -15,15 +16,24 @@ import { print, remark } from './output.ts';
 import { thisProgram } from './program.ts';
 import { ask, type SetUpOptions } from './set-up.ts';
 
-/** Trust that was given stays as long as it is for these very hooks. */
-export function codexParts(): Part[] {
+/**
+ * Trust that was given stays as long as it is for these very hooks, and the role unless another is wanted.
+ * @throws HiveError `invalid_input` for a role in a server's table that is not ours to change.
+ */
+export function codexParts(role?: Role): Part[] {
   const { config, hooks } = codexPlaces(process.env);
+  const now = naming({ path: config }, () => readText(config) ?? '');
+  const kept = naming({ path: config }, () => codexRole(now));
+  if (role !== undefined && role !== kept && isForeign(now))
+    throw invalidInput(
+      `${config} has a server of its own that starts Hive, which Hive does not change. Give it the role there: args = ["mcp", "--role", "${role}"].`,
+    );
   const part = hookPart('codex', hooks, thisProgram());
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');
-  const trust = naming({ path: config }, () => trustIn(readText(config) ?? '', tables));
-  return [codexConfig(config, thisProgram(), trust), part];
+  const trust = naming({ path: config }, () => trustIn(now, tables));
+  return [codexConfig(config, thisProgram(), trust, role ?? kept), part];
 }
 
 /** Asks whether Codex may run the hooks that are there now. Only a person at a terminal can say so. */
@@ -49,7 +59,7 @@ export async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
     return EXIT.done;
   }
   const installer = createInstaller(process.env);
-  const part = codexConfig(config, thisProgram(), tables);
+  const part = codexConfig(config, thisProgram(), tables, codexRole(text));
   const change = planInit(part, readText(config), installer.receiptOf(config));
   if (change !== null && !installer.write(change))
     throw new HiveError('invalid_input', `${config} has changed meanwhile: run this again.`);

@@ -2,11 +2,15 @@
  * `hive init` and `hive uninit`: Hive in the configuration of Claude Code, Codex and Emacs. An agent may set itself
  * up; but that Codex runs our hooks unasked, only a person at a terminal decides.
  */
-import type { Command } from 'commander';
-import { claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
+import { type Command, Option } from 'commander';
+import type { Role } from '../domain/tokens.ts';
+import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
 import { emacsPart } from '../infrastructure/installation/emacs.ts';
-import type { Part } from '../infrastructure/installation/parts.ts';
+import { readText } from '../infrastructure/installation/files.ts';
+import { naming, type Part } from '../infrastructure/installation/parts.ts';
 import { claudePlaces, emacsInitFile, type Scope } from '../infrastructure/installation/places.ts';
+import { openHive } from '../open-hive.ts';
+import { refuseAgents } from './actor.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { codexParts, offerTrust } from './init-codex.ts';
 import { remark } from './output.ts';
@@ -14,7 +18,11 @@ import { isOnPath, packageFolder, thisProgram } from './program.ts';
 import { reportErrors } from './run.ts';
 import { type Direction, type SetUpOptions, setUp } from './set-up.ts';
 
-interface ClaudeOptions extends SetUpOptions {
+interface CodexOptions extends SetUpOptions {
+  role?: Role;
+}
+
+interface ClaudeOptions extends CodexOptions {
   project?: boolean;
   user?: boolean;
   hooks?: boolean;
@@ -41,11 +49,15 @@ function defineSetUp(command: Command, direction: Direction): void {
   const claude = define<ClaudeOptions>('claude', 'Claude Code', (options) => setUpClaude(direction, options))
     .option('--user', 'for you, in every project (default)')
     .option('--project', 'for everybody who works on the project in this folder');
-  if (isInit) claude.option('--hooks', 'hooks too: answers and mentions arrive by themselves, guards hold');
-  define<SetUpOptions>('codex', 'Codex', async (options) => {
-    const code = await setUp(direction, codexParts(), options, said(direction, 'Codex'));
+  const codex = define<CodexOptions>('codex', 'Codex', async (options) => {
+    await mayCoordinate(options);
+    const code = await setUp(direction, codexParts(options.role), options, said(direction, 'Codex'));
     return isInit && code === 0 ? offerTrust(options) : code;
   });
+  if (isInit) {
+    claude.option('--hooks', 'hooks too: answers and mentions arrive by themselves, guards hold');
+    for (const client of [claude, codex]) client.addOption(roleOption());
+  }
   define<SetUpOptions>('emacs', 'Emacs', (options) =>
     setUp(
       direction,
@@ -58,7 +70,24 @@ function defineSetUp(command: Command, direction: Direction): void {
   );
 }
 
+function roleOption(): Option {
+  const what = 'what its agents may do; default: what is set there, else agent';
+  return new Option('--role <role>', what).choices(['agent', 'coordinator']);
+}
+
+/** A coordinator answers and interrupts other agents: no agent makes itself one. @throws HiveError `not_allowed`. */
+async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
+  if (role !== 'coordinator' || print === true) return;
+  const hive = await openHive();
+  try {
+    await refuseAgents(hive, "Who coordinates other agents is the human's to say");
+  } finally {
+    await hive.close();
+  }
+}
+
 async function setUpClaude(direction: Direction, options: ClaudeOptions): Promise<ExitCode> {
+  await mayCoordinate(options);
   const scope: Scope = options.project === true ? 'project' : 'user';
   const code = await setUp(
     direction,
@@ -72,10 +101,11 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
 }
 
 /** A project's files are shared: they cannot hold a path of this machine. */
-function claudeParts(direction: Direction, scope: Scope, { hooks = false }: ClaudeOptions): Part[] {
+function claudeParts(direction: Direction, scope: Scope, { hooks = false, role }: ClaudeOptions): Part[] {
   const places = claudePlaces(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
-  const server = claudeServer(places.servers, program);
+  const kept = naming({ path: places.servers }, () => claudeRole(readText(places.servers)));
+  const server = claudeServer(places.servers, program, role ?? kept);
   return hooks || direction === 'uninit'
     ? [server, hookPart('claude-code', places.settings, program)]
     : [server];

@@ -8,7 +8,10 @@ import { createMcpServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { explainHandle } from '../domain/handles.ts';
+import { hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
+import { cleanText } from '../domain/text.ts';
 import type { Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { findPlace } from '../infrastructure/platform/project.ts';
@@ -78,6 +81,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
   const hive = await openHive().catch((error: unknown) => openLater(error, role, wire));
   hive.startExpiry();
   const waker = hive.startCodexWaker(env);
+  const noteName = nameNote(env['HIVE_AGENT']);
   try {
     const connection = {
       env,
@@ -90,7 +94,10 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       trusts_meta: true,
       stopping: stop,
       onClient: waker.greet,
-      onCaller: waker.note,
+      onCaller: (session: Session) => {
+        waker.note(session);
+        noteName(session);
+      },
     };
     const { connection_id, machine, parent_pid } = connection;
     await announce(hive, { connection_id, machine, parent_pid, pid: process.pid });
@@ -110,6 +117,17 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
     await hive.close();
   }
   process.exit(0);
+}
+
+/** Says once, in the client's log, why a session is not called what its person called it. */
+function nameNote(name: string | undefined): (session: Session) => void {
+  let said = name === undefined || name === '';
+  return (session) => {
+    if (said || hostOf(session) !== session.session_id) return;
+    said = true;
+    const note = explainHandle(cleanText(name ?? ''), session.handle);
+    if (note !== null) process.stderr.write(`hive mcp: ${note}\n`);
+  };
 }
 
 /**

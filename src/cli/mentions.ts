@@ -178,9 +178,10 @@ async function loops(
     );
   if (a === undefined || b === undefined || more.length > 0)
     throw invalidInput(`Name two sessions: hive mentions ${action} Claude-abc12 Claude-def34`);
-  await hive.loops[action]([a, b]);
+  const pair = [(await hive.sessions.find(a)).handle, (await hive.sessions.find(b)).handle] as const;
+  await hive.loops[action](pair);
   const said = action === 'allow' ? 'may go on' : 'are muted: their mentions of each other reach neither';
-  if (options.json === true) printJson({ sessions: [a, b], state: action === 'allow' ? 'allowed' : 'muted' });
-  else print(`${a} and ${b} ${said}.`);
+  if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
+  else print(`${pair.join(' and ')} ${said}.`);
   return EXIT.done;
 }

@@ -1,10 +1,17 @@
-/** `hive sessions`: who is here, with the handles by which they are mentioned. */
+/** `hive sessions`: who is here, with the handles by which they are mentioned; `set` changes what is set for one. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { nearestNames } from '../domain/near-names.ts';
+import { REPORT_POLICIES } from '../domain/outreach-rules.ts';
+import type { SessionChanges } from '../domain/session-settings.ts';
 import type { Session } from '../domain/sessions.ts';
+import { SOURCES } from '../domain/sources.ts';
+import { type ActorOptions, BY, settingActor } from './actor.ts';
+import { findCaller, registerCaller } from './caller.ts';
 import { age } from './duration.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, printJson, printRows, remark } from './output.ts';
+import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { withHive } from './run.ts';
 
 interface SessionsOptions extends Format {
@@ -18,6 +25,79 @@ export function defineSessions(command: Command): void {
     .option('--ended', 'also those that have ended')
     .option('--json', 'print JSON')
     .action((options: SessionsOptions) => withHive(options, (hive) => sessions(hive, options)));
+  command
+    .command('set')
+    .description('change what is set for a session; an agent its own')
+    .usage('[options] [session] <name=value...>')
+    .argument('<words...>', `a handle, which an agent leaves out; then ${NAMES}, each as NAME=VALUE`)
+    .option('--by <name>', BY)
+    .option('--json', 'print JSON')
+    .action((words: string[], _options: unknown, set: Command) => {
+      // --json is the parent's option as well, which takes it wherever it stands.
+      const options = set.optsWithGlobals<ActorOptions & Format>();
+      return withHive(options, (hive) => configure(hive, words, options));
+    });
+}
+
+type Read = (value: string) => SessionChanges;
+
+const DEFAULT = 'default';
+const SWITCH: Readonly<Record<string, boolean>> = { on: true, off: false };
+
+/** The names are those of Emacs (elisp/hive-session-commands.el). */
+const SETTINGS: Readonly<Record<string, { values: readonly string[]; read: Read }>> = {
+  shared: { values: ['on', 'off'], read: (value) => ({ shared: SWITCH[value] }) },
+  roles: { values: [], read: (value) => ({ roles: value.split(',').filter((role) => role !== '') }) },
+  gate: choice('gate', ['block', 'remind', 'off']),
+  source: choice('source', SOURCES),
+  ping: {
+    values: ['on', 'off', DEFAULT],
+    read: (value) => ({ allow_ping: value === DEFAULT ? null : SWITCH[value] }),
+  },
+  reports: choice('report_policy', REPORT_POLICIES),
+};
+
+const NAMES = Object.keys(SETTINGS).join(', ');
+
+function choice(field: keyof SessionChanges, values: readonly string[]): { values: string[]; read: Read } {
+  return {
+    values: [...values, DEFAULT],
+    read: (value) => ({ [field]: value === DEFAULT ? null : value }) as SessionChanges,
+  };
+}
+
+/** @throws HiveError `invalid_input` that names the settings, or the values of one. */
+function readSetting(word: string): SessionChanges {
+  const at = word.indexOf('=');
+  const [name, value] = at < 0 ? [word, ''] : [word.slice(0, at), word.slice(at + 1)];
+  const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
+  if (setting === undefined) {
+    const [near] = nearestNames(name, Object.keys(SETTINGS));
+    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+    throw invalidInput(`There is no setting "${name}".${hint} There are ${NAMES}. Nothing was changed.`);
+  }
+  if (at < 0 || (setting.values.length > 0 && !setting.values.includes(value))) {
+    const values = setting.values.length > 0 ? setting.values.join('|') : 'ROLE,ROLE…';
+    throw invalidInput(`"${word}" sets nothing: ${name}=${values}. Nothing was changed.`);
+  }
+  return setting.read(value);
+}
+
+async function configure(hive: Hive, words: string[], options: ActorOptions & Format): Promise<ExitCode> {
+  const caller = await findCaller(hive);
+  const [named] = words.filter((word) => !word.includes('='));
+  const settings = words[0] === named ? words.slice(1) : words;
+  const changes: SessionChanges = Object.assign({}, ...settings.map(readSetting));
+  if (settings.length === 0) throw invalidInput(`Say what to set: ${NAMES}. Nothing was changed.`);
+  const isOwn = settings === words;
+  if (isOwn && caller.agent_because === null)
+    throw invalidInput(`Name a session: hive sessions set Claude-abc12 ${settings.join(' ')}`);
+  const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
+  const actor = await settingActor(hive, caller, options);
+  const session = await hive.sessions.configure(which, changes, actor);
+  if (options.json === true) printJson({ session });
+  else print(`Set for ${session.handle}: ${settings.join(' ')}`);
+  return EXIT.done;
 }
 
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {

@@ -40,6 +40,7 @@ export type EventType =
   | 'mention/processed'
   | 'mention/expired'
   | 'mention/moved'
+  | 'mention/cleared'
   | 'outreach/sent'
   | 'outreach/shown'
   | 'outreach/suppressed'

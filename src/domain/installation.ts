@@ -3,6 +3,7 @@
  * the doctor looks for it, and a test holds the plugin to it.
  */
 import type { HookClient } from './hooks.ts';
+import type { Role } from './tokens.ts';
 
 /** Goes up when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
 export const HOOK_PROTOCOL = 1;
@@ -130,9 +131,13 @@ const CODEX_ENVIRONMENT = [
   'PGCONNECT_TIMEOUT',
 ];
 
-export function serverSetting(client: HookClient, program: readonly string[]): ServerSetting {
+export function serverSetting(
+  client: HookClient,
+  program: readonly string[],
+  role: Role = 'agent',
+): ServerSetting {
   const [command = 'hive', ...rest] = program;
-  const server = { command, args: [...rest, 'mcp'] };
+  const server = { command, args: [...rest, 'mcp', ...(role === 'agent' ? [] : ['--role', role])] };
   return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, alwaysLoad: true };
 }
 
@@ -164,6 +169,14 @@ export function isHiveServer(entry: unknown): boolean {
   const words = [command, ...(Array.isArray(args) ? args : [])].filter((word) => typeof word === 'string');
   const mcp = words.indexOf('mcp');
   return mcp > 0 && isHive(words.slice(0, mcp));
+}
+
+/** The role that a server's entry gives its agent. */
+export function roleOfServer(entry: unknown): Role {
+  const { args } = (entry ?? {}) as { args?: unknown };
+  const words = Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
+  const role = optionOf(words, '--role') ?? words.find((word) => word.startsWith('--role='))?.slice(7);
+  return role === 'coordinator' ? role : 'agent';
 }
 
 function isHive(program: readonly string[]): boolean {

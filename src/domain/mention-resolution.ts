@@ -19,7 +19,7 @@ export interface Directory {
 }
 
 /**
- * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it wants no mentions.
+ * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it takes no mentions of agents.
  * `elsewhere`: only sessions of other projects carry the role. `muted`: the human stopped this pair.
  * `own_heading`: the message stands under the heading of that session.
  */
@@ -126,15 +126,25 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
       if (message.author === 'human') return [];
       return [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE, by_name: true }];
     }
+    // One word may be both: the name of a session, and the role of others. Then it reaches them all.
+    const bearer = byName(key);
+    const carriers = byRole(key);
+    if (typeof bearer === 'string') return carriers === 'unknown' ? bearer : carriers;
+    return typeof carriers === 'string' ? bearer : [...bearer, ...carriers];
+  }
+
+  function byName(key: string): Addressee[] | UnresolvedReason {
     const session = named(key);
-    if (session !== undefined) {
-      if (isAuthor(session)) return [];
-      if (isHeaded(session)) return 'own_heading';
-      if (!session.shared) return 'not_shared';
-      if (isMuted(session.session_id)) return 'muted';
-      return reach([session], true);
-    }
-    if (gone.has(key)) return 'ended';
+    if (session === undefined) return gone.has(key) ? 'ended' : 'unknown';
+    if (isAuthor(session)) return [];
+    if (isHeaded(session)) return 'own_heading';
+    // A session that takes no mentions still hears the human who calls it by name.
+    if (!session.shared && message.author !== 'human') return 'not_shared';
+    if (isMuted(session.session_id)) return 'muted';
+    return [{ session_id: session.session_id, handle: session.handle, by_name: true }];
+  }
+
+  function byRole(key: string): Addressee[] | UnresolvedReason {
     const carriers = roles.get(key)?.map((carrier) => carrier.session);
     if (carriers === undefined) return 'unknown';
     const near = carriers.filter(isNear);

@@ -1,10 +1,14 @@
-/** Names that come near a mistyped one: those it begins, and those at most two slips away. */
+/** Names that come near a mistyped one: those it begins, those at most two slips away, and those it begins but for a slip. */
 import { foldHandle } from './mention-parser.ts';
 
 const MOST = 3;
 const SLIPS = 2;
 /** Longer than any handle that somebody mistypes; keeps the comparison cheap whatever comes in. */
 const LONGEST = 64;
+/** Fewer characters begin too many names. */
+const BEGINNING = 3;
+/** From here on the beginning of a name may have a slip, and one name may be another's beginning. */
+const LONG_BEGINNING = 5;
 
 /** The nearest first, at most three. */
 export function nearestNames(name: string, names: readonly string[]): string[] {
@@ -18,14 +22,26 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
+/** A beginning with a slip in it counts as two slips: whole names come first. */
 function distanceTo(given: string, candidate: string): number {
-  if (given.length >= 3 && candidate.startsWith(given)) return 0;
-  return editDistance(given, candidate);
+  if (given.length >= BEGINNING && candidate.startsWith(given)) return 0;
+  if (candidate.length >= LONG_BEGINNING && given.startsWith(candidate)) return 1;
+  const row = lastRow(given, candidate.slice(0, LONGEST));
+  const whole = candidate.length > LONGEST ? SLIPS + 1 : (row.at(-1) ?? 0);
+  // The last character typed is one of the name's: else all that begin alike would come near.
+  const begins =
+    given.length >= LONG_BEGINNING &&
+    row.some((slips, column) => slips <= 1 && candidate[column - 1] === given.at(-1));
+  return Math.min(whole, begins ? SLIPS : SLIPS + 1);
 }
 
 /** How many characters to add, drop or change (Levenshtein); more than `SLIPS` may be any larger number. */
 export function editDistance(from: string, to: string): number {
-  if (Math.abs(from.length - to.length) > SLIPS) return SLIPS + 1;
+  return Math.abs(from.length - to.length) > SLIPS ? SLIPS + 1 : (lastRow(from, to).at(-1) ?? 0);
+}
+
+/** How many characters to add, drop or change (Levenshtein) to get to each beginning of `to`. */
+function lastRow(from: string, to: string): number[] {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {
     const next = [line];
@@ -35,5 +51,5 @@ export function editDistance(from: string, to: string): number {
     }
     row = next;
   }
-  return row.at(-1) ?? 0;
+  return row;
 }

@@ -16,7 +16,7 @@ export type SessionState = 'active' | 'idle' | 'ended';
 export interface Session {
   /** As its client calls it; `SESSION:AGENT_ID` for a subagent. */
   session_id: string;
-  /** What people type: client name and the first characters of the id, `Claude-abc12`. Unique in the store. */
+  /** What people type: its given name, else client name and first characters of the id, `Claude-abc12`. Unique in the store. */
   handle: string;
   /** Name of the client program as it gave it (`claude-code`, `codex`, …). */
   client: string;
@@ -38,7 +38,7 @@ export interface Session {
   machine: string;
   /** The client's own process, as far as known: what a sweep of the same machine looks for. */
   pid: number | null;
-  /** Off: not addressed by `@All`, and a named mention of it comes back unresolved. */
+  /** Off: not addressed by `@All` or a role, and an agent's mention of it by name comes back unresolved. */
   shared: boolean;
   /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
   roles: string[];
@@ -69,6 +69,8 @@ export interface SessionIntroduction {
   parent_session_id: string | null;
   machine: string;
   pid: number | null;
+  /** What its person calls it (`HIVE_AGENT`): its handle, if it is free. */
+  name?: string | null | undefined;
 }
 
 /** The human's handle, which no session can have. */
@@ -107,10 +109,14 @@ export function* handleCandidates(client: string, session_id: string): Generator
 }
 
 /**
- * A new session, alive and active. `handle` has been chosen among `handleCandidates` by who knows what is taken.
+ * A new session, alive and active. `handle` has been chosen by who knows what is taken.
  * @throws HiveError `invalid_input` for a session that calls itself the human, or unverified.
  */
-export function startSession(introduction: SessionIntroduction, handle: string, now: string): Session {
+export function startSession(
+  { name: _, ...introduction }: SessionIntroduction,
+  handle: string,
+  now: string,
+): Session {
   if (introduction.session_id === HUMAN_ADDRESSEE) {
     throw invalidInput(
       `No session may be called "${HUMAN_ADDRESSEE}": that is the human. Set HIVE_AGENT to another name.`,

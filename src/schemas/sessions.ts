@@ -1,15 +1,10 @@
 /** The shape of what comes in about sessions. */
 import { z } from 'zod';
+import { ROLE, ROLE_SENTENCE } from '../domain/session-settings.ts';
 import { SOURCES } from '../domain/sources.ts';
 import { outreachSettingsShape } from './outreach.ts';
 
-/** A role is written as a mention is: `@reviewer`. */
-const role = z
-  .string()
-  .regex(
-    /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,49}$/u,
-    'A role is one word of letters, digits, - and _, as in reviewer.',
-  );
+const role = z.string().regex(ROLE, ROLE_SENTENCE);
 
 /** `session/list`: the living, or those that have ended; newest first. The reply says in `more` whether it left out any. */
 export const sessionListParams = z.object({
@@ -25,5 +20,7 @@ export const configureParams = z.object({
   gate: z.enum(['block', 'remind', 'off']).nullish(),
   shared: z.boolean().nullish(),
   roles: z.array(role).max(20).nullish(),
+  /** Whose doing it is, for the event log. */
+  by: z.string().min(1).max(200).nullish(),
   ...outreachSettingsShape,
 });

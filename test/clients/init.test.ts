@@ -116,7 +116,7 @@ describe.skipIf(clients === null)('Claude Code', () => {
     const plugin = join(ROOT, 'plugin');
     const valid = await run(world.clients.claude, ['plugin', 'validate', '--strict', plugin], { env });
     expect(valid.stdout).toContain('Validation passed');
-    for (const command of ['ask-human', 'check-mentions', 'post'])
+    for (const command of ['ask-human', 'check-mentions', 'post', 'session'])
       expect(valid.stdout).toContain(`hive:${command}`);
 
     await claude(runs, '--plugin-dir', plugin);

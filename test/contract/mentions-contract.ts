@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { moveMentions } from '../../src/application/mention-records.ts';
+import { newGate } from '../../src/domain/gate.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, joinThree, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -44,7 +45,7 @@ export function mentionsContract(engine: StoreEngine): void {
     test('says of each addressee whether it was named, or only reached by @All', async () => {
       const hive = await open();
       const [ada, bob] = await joinThree(hive);
-      await hive.sessions.configure('Claude-xyz56', { roles: ['reviewer'] });
+      await hive.sessions.configure('Claude-xyz56', { roles: ['reviewer'] }, HUMAN);
       const named = async (body: string) =>
         Object.fromEntries((await post(hive, ada, body)).mentions.map((one) => [one.handle, one.by_name]));
       expect(await named('@All')).toEqual({ 'Claude-def34': false, 'Claude-xyz56': false });
@@ -188,5 +189,36 @@ export function mentionsContract(engine: StoreEngine): void {
     await post(hive, ada, '@Claude-def34');
     await hive.store.write((tx) => tx.mentions.deny(bob.session_id));
     expect(await hive.mentions.summary(bob.session_id)).toMatchObject({ denials: 1, unprocessed: 1 });
+  });
+
+  describe('clearing', () => {
+    test('removes mentions alone, dealt with or not, frees whom they held, and leaves a trail', async () => {
+      const hive = await open();
+      const [ada, bob] = await joinThree(hive);
+      const first = await post(hive, ada, '@Claude-def34 @Human');
+      await post(hive, ada, '@Claude-def34 again');
+      await hive.mentions.process({ session_id: 'human', actor: HUMAN, all: true });
+      await hive.store.write((tx) =>
+        tx.gates.put({ ...newGate(bob.session_id), gave_up: true, steps: 5, held: true }),
+      );
+      expect(await hive.retention.previewMentions(1)).toEqual({});
+      expect(await hive.retention.clearMentions(1, HUMAN)).toEqual({});
+      const found = await hive.retention.previewMentions(0);
+      expect(found).toMatchObject({ mentions: 3 });
+      expect(await hive.retention.clearMentions(0, HUMAN)).toEqual(found);
+      for (const session_id of [bob.session_id, 'human'])
+        expect(await hive.mentions.summary(session_id)).toMatchObject({ total: 0, unprocessed: 0 });
+      expect(await hive.store.read((tx) => tx.gates.get(bob.session_id))).toMatchObject({ gave_up: false });
+      expect((await hive.messages.get(first.message.message_id)).body).toContain('@Human');
+      expect((await eventsOf(hive, 'mention/cleared')).at(-1)?.data).toMatchObject({
+        by: 'ada',
+        via: 'emacs',
+        days: 0,
+        records: { mentions: 3 },
+      });
+      const left = await hive.store.read((tx) => tx.events.of(String(first.mentions[0]?.mention_id), 10));
+      expect(left).toEqual([]);
+      expect((await post(hive, ada, '@Claude-def34 anew')).mentions).toHaveLength(1);
+    });
   });
 }

@@ -30,7 +30,7 @@ export function outreachContract(engine: StoreEngine): void {
     test('what a rule suppresses is kept, and an event says by which rule', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');
-      await hive.sessions.configure('bg-1', { allow_ping: false });
+      await hive.sessions.configure('bg-1', { allow_ping: false }, HUMAN);
       const refusal = await refusalOf(hive.outreach.ping({ message: 'Look', critical: true }, session));
       expect(refusal.details).toMatchObject({ rule: 'allow_ping', passes_at: null });
       const [item] = (await hive.outreach.list({ limit: 10 })).items;
@@ -103,7 +103,7 @@ export function outreachContract(engine: StoreEngine): void {
     test('the source is the one of now, not the one of when the caller was looked up', async () => {
       const hive = await open();
       const session = await agent(hive, 'one', 'main');
-      await hive.sessions.configure('one', { source: 'bg' });
+      await hive.sessions.configure('one', { source: 'bg' }, HUMAN);
       expect(await hive.outreach.ping({ message: 'x' }, session)).toMatchObject({ source: 'bg' });
     });
   });
@@ -125,7 +125,7 @@ export function outreachContract(engine: StoreEngine): void {
     test('a session with figures of its own has a bucket of its own', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');
-      await hive.sessions.configure('bg-1', { budget_capacity: 1 });
+      await hive.sessions.configure('bg-1', { budget_capacity: 1 }, HUMAN);
       await hive.outreach.ping({ message: 'x' }, session);
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe('budget');
       expect(await tokensOf(hive)).toBeNull();
@@ -247,7 +247,7 @@ export function outreachContract(engine: StoreEngine): void {
     test('a session that may send no reports is told so, and nothing is held for it', async () => {
       const hive = await open();
       const session = await agent(hive, 'bg-1');
-      await hive.sessions.configure('bg-1', { report_policy: 'blocked' });
+      await hive.sessions.configure('bg-1', { report_policy: 'blocked' }, HUMAN);
       expect((await refusalOf(hive.outreach.report({ message: 'x' }, session))).message).toContain(
         'report_policy blocked',
       );

@@ -72,6 +72,20 @@
     (hive-test-call 'fake/ask '(:question "two%S more"))
     (hive-test-wait 5 (= 2 (length (hive-list-test-lines))))))
 
+(ert-deftest hive-list-filters-by-the-first-letters-of-an-agent ()
+  (hive-list-test-desk '((:ask_id "p1" :agent "frontend-tests") (:ask_id "p2" :agent "frontend-docs")
+                         (:ask_id "p3" :agent "builder") (:ask_id "p4" :agent "builder-2"))
+    (hive-list-filter-agent "Frontend-t")
+    (should (= 1 (length (hive-list-test-lines))))
+    (hive-list-filter-agent "@builder")
+    (should (= 1 (length (hive-list-test-lines))))
+    (should (string-match-p "begins several names: .*frontend-"
+                            (cadr (should-error (hive-list-filter-agent "front") :type 'user-error))))
+    (hive-list-filter-agent "nobody")
+    (should (null (hive-list-test-lines)))
+    (hive-list-filter-agent "")
+    (should (= 4 (length (hive-list-test-lines))))))
+
 (ert-deftest hive-list-answers-what-is-marked-with-one-decision ()
   (hive-list-test-desk '((:ask_id "p1" :created_at "2026-01-01" :options [(:label "yes") (:label "no")])
                          (:ask_id "p2" :created_at "2026-01-02" :options [(:label "no") (:label "yes")])

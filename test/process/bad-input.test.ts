@@ -140,7 +140,7 @@ test('an agent whose store cannot be opened keeps its tools, each says why, and 
   rmSync(store);
   await expect(agent.call('hivemind_ask_async', { question: 'Anyone?' })).rejects.toThrow(/open again/);
   const { ask_id, agent: handle } = await agent.call('hivemind_ask_async', { question: 'Anyone now?' });
-  expect(handle, 'the client and its environment are known as ever').toBe('Agent-agent');
+  expect(handle, 'the client and its environment are known as ever').toBe('agent-1');
   expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
   await agent.close();
 });

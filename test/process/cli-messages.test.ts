@@ -23,11 +23,11 @@ async function shells(): Promise<Record<'person' | 'alice' | 'bob', ReturnType<t
 describe('posting', () => {
   test('prints the message_id, and beside it whom it reached', async () => {
     const { person } = await shells();
-    const { code, out, err } = await person.hive('post', '@Agent-alice and @Agent-bob: hello @Human');
+    const { code, out, err } = await person.hive('post', '@alice and @bob: hello @Human');
     expect(code).toBe(0);
     expect(out).toMatch(/^msg-[0-9a-z]{16}\n$/);
-    expect(err).toContain('Told: Agent-alice.');
-    expect(err).toContain('@Agent-bob reached nobody: nobody has that name. Did you mean @Agent-bobby?');
+    expect(err).toContain('Told: alice.');
+    expect(err).toContain('@bob reached nobody: nobody has that name. Did you mean @bobby?');
   });
 
   test("from a person's terminal is the human's, from an agent's that agent's", async () => {
@@ -39,8 +39,8 @@ describe('posting', () => {
     const { messages } = (await person.hive('messages', '--json')).json();
     expect(messages).toMatchObject([
       { author: 'human', from_handle: 'Human', session_id: null, via: 'cli', body: 'by the human' },
-      { author: 'agent', from_handle: 'Agent-alice', session_id: 'alice', body: 'by the agent' },
-      { author: 'agent', from_handle: 'Agent-alice' },
+      { author: 'agent', from_handle: 'alice', session_id: 'alice', body: 'by the agent' },
+      { author: 'agent', from_handle: 'alice' },
     ]);
     expect(await person.hive('post', 'x', '--as-agent')).toMatchObject({ code: 2, out: '' });
   });
@@ -60,21 +60,21 @@ describe('posting', () => {
 
   test('takes everything that a message can have, and its body from stdin', async () => {
     const { person, alice, bob } = await shells();
-    const asked = (await alice.hive('post', '@Agent-bobby?', '--urgent', '--expects-reply', '--json')).json();
+    const asked = (await alice.hive('post', '@bobby?', '--urgent', '--expects-reply', '--json')).json();
     const started = bob.start('post', '-', '--reply-to', asked.message_id, '--json');
-    started.child.process.stdin.end('@Agent-alice done\n\n```\n@Human\n```\n');
+    started.child.process.stdin.end('@alice done\n\n```\n@Human\n```\n');
     const reply = (await started.done).json();
     expect(reply).toMatchObject({
-      from: 'Agent-bobby',
+      from: 'bobby',
       thread: asked.message_id,
-      mentioned: ['Agent-alice'],
+      mentioned: ['alice'],
       unresolved: [],
       answered: expect.stringMatching(/^mention-/),
     });
     const threaded = (await person.hive('messages', '--thread', asked.message_id, '--json')).json();
     expect(threaded.messages).toMatchObject([
       { priority: 'urgent', expects_reply: true },
-      { reply_to: asked.message_id, body: '@Agent-alice done\n\n```\n@Human\n```' },
+      { reply_to: asked.message_id, body: '@alice done\n\n```\n@Human\n```' },
     ]);
   });
 
@@ -89,17 +89,15 @@ describe('posting', () => {
 describe('mentions', () => {
   test("an agent sees and clears its own; a person the human's", async () => {
     const { person, alice, bob } = await shells();
-    await alice.hive('post', '@Agent-bobby and @Human, look', '--thread', 'talk');
+    await alice.hive('post', '@bobby and @Human, look', '--thread', 'talk');
     const seen = await bob.hive('mentions');
     expect(seen).toMatchObject({ code: 0 });
-    expect(seen.out).toMatch(
-      /^Agent-alice, \d+ s ago \[mention-\w+\] \(in talk\)\n {2}@Agent-bobby and @Human, look/,
-    );
+    expect(seen.out).toMatch(/^alice, \d+ s ago \[mention-\w+\] \(in talk\)\n {2}@bobby and @Human, look/);
     const { mentions } = (await bob.hive('mentions', '--json')).json();
     expect(mentions[0]).toMatchObject({ status: 'unprocessed', carrier: 'cli:bobby' });
     const cleared = await bob.hive('mentions', 'process', mentions[0].mention_id, '--note', 'seen');
-    expect(cleared.out).toBe("Processed 1 of Agent-bobby's mentions; 0 left.\n");
-    expect((await bob.hive('mentions')).err).toContain('There is no mention of Agent-bobby');
+    expect(cleared.out).toBe("Processed 1 of bobby's mentions; 0 left.\n");
+    expect((await bob.hive('mentions')).err).toContain('There is no mention of bobby');
 
     const own = (await person.hive('mentions', '--json')).json();
     expect(own).toMatchObject({ handle: 'Human', summary: { unprocessed: 1 } });
@@ -107,18 +105,16 @@ describe('mentions', () => {
       processed: [own.mentions[0].mention_id],
       remaining: 0,
     });
-    const all = (
-      await person.hive('mentions', '--session', 'Agent-bobby', '--status', 'any', '--json')
-    ).json();
-    expect(all.mentions).toMatchObject([{ status: 'processed', processed_by: 'Agent-bobby', note: 'seen' }]);
+    const all = (await person.hive('mentions', '--session', 'bobby', '--status', 'any', '--json')).json();
+    expect(all.mentions).toMatchObject([{ status: 'processed', processed_by: 'bobby', note: 'seen' }]);
   });
 
   test("of somebody else are refused to an agent, unless it says outright that it does; the human's always", async () => {
     const { alice, bob } = await shells();
-    await alice.hive('post', '@Agent-bobby @Human');
-    const foreign = ['mentions', 'process', '--all', '--session', 'Agent-bobby'];
+    await alice.hive('post', '@bobby @Human');
+    const foreign = ['mentions', 'process', '--all', '--session', 'bobby'];
     expect(await alice.hive(...foreign)).toMatchObject({ code: 7, out: '' });
-    expect(await alice.hive('mentions', '--session', 'Agent-bobby')).toMatchObject({ code: 7, out: '' });
+    expect(await alice.hive('mentions', '--session', 'bobby')).toMatchObject({ code: 7, out: '' });
     expect(
       await alice.hive('mentions', 'process', '--all', '--session', 'Human', '--as-agent'),
     ).toMatchObject({
@@ -126,7 +122,7 @@ describe('mentions', () => {
     });
     expect(await alice.hive(...foreign, '--as-agent')).toMatchObject({ code: 0 });
     const { mentions } = (await bob.hive('mentions', '--status', 'processed', '--json')).json();
-    expect(mentions).toMatchObject([{ processed_by: 'Agent-alice', processed_via: 'cli' }]);
+    expect(mentions).toMatchObject([{ processed_by: 'alice', processed_via: 'cli' }]);
   });
 
   test('that do not exist, and words that mean nothing, are refused', async () => {
@@ -139,13 +135,13 @@ describe('mentions', () => {
 
   test('a loop is settled by a person, not by an agent', async () => {
     const { person, alice } = await shells();
-    expect(await alice.hive('mentions', 'allow', 'Agent-alice', 'Agent-bobby')).toMatchObject({ code: 7 });
-    expect(await person.hive('mentions', 'mute', 'Agent-alice', 'Agent-bobby')).toMatchObject({ code: 0 });
-    expect((await alice.hive('post', '@Agent-bobby')).err).toContain('muted');
-    expect((await person.hive('mentions', 'loops')).out).toContain('Agent-alice and Agent-bobby: muted');
-    expect(await person.hive('mentions', 'allow', 'Agent-alice', 'Agent-bobby')).toMatchObject({ code: 0 });
+    expect(await alice.hive('mentions', 'allow', 'alice', 'bobby')).toMatchObject({ code: 7 });
+    expect(await person.hive('mentions', 'mute', 'alice', 'bobby')).toMatchObject({ code: 0 });
+    expect((await alice.hive('post', '@bobby')).err).toContain('muted');
+    expect((await person.hive('mentions', 'loops')).out).toContain('alice and bobby: muted');
+    expect(await person.hive('mentions', 'allow', 'alice', 'bobby')).toMatchObject({ code: 0 });
     expect((await person.hive('mentions', 'loops', '--json')).json()).toEqual({ loops: [] });
-    expect(await person.hive('mentions', 'mute', 'Agent-alice')).toMatchObject({ code: 2 });
+    expect(await person.hive('mentions', 'mute', 'alice')).toMatchObject({ code: 2 });
   });
 });
 
@@ -186,19 +182,19 @@ test('messages come in pages, narrowed', async () => {
   expect(before.messages).toHaveLength(2);
   const after = await person.hive('messages', '--after', last.next_cursor);
   expect(after).toMatchObject({ code: 0, out: '' });
-  const own = (await person.hive('messages', '--from', '@Agent-alice', '--json')).json();
+  const own = (await person.hive('messages', '--from', '@alice', '--json')).json();
   expect(own.messages).toHaveLength(1);
   expect((await person.hive('messages', '--query', 'HUMAN', '--json')).json().messages).toHaveLength(3);
 });
 
 test('sessions are listed with the handles by which they are mentioned', async () => {
   const { person, alice } = await shells();
-  await alice.hive('post', '@Agent-bobby');
+  await alice.hive('post', '@bobby');
   const { out } = await person.hive('sessions');
   expect(out).toMatch(/^HANDLE/);
-  expect(out).toMatch(/^Agent-bobby +active .* 1 /m);
+  expect(out).toMatch(/^bobby +active .* 1 /m);
   const { sessions } = (await person.hive('sessions', '--json')).json();
-  expect(sessions.find((one: { handle: string }) => one.handle === 'Agent-bobby')).toMatchObject({
+  expect(sessions.find((one: { handle: string }) => one.handle === 'bobby')).toMatchObject({
     session_id: 'bobby',
     unprocessed_mentions: 1,
     roles: [],

@@ -27,10 +27,8 @@ describe('no self-approval (invariant 9)', () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     const agent = person.as({ HIVE_AGENT: 'builder' });
-    expect((await agent.hive('respond', ask_id, 'yes', '--as-agent')).out).toContain(
-      'as the agent Agent-build',
-    );
-    expect((await person.hive('poll', ask_id, '--json')).json().by).toBe('Agent-build');
+    expect((await agent.hive('respond', ask_id, 'yes', '--as-agent')).out).toContain('as the agent builder');
+    expect((await person.hive('poll', ask_id, '--json')).json().by).toBe('builder');
   });
 
   it('never its own prompt, nor one of a session it descends from, nor a permission', async () => {
@@ -69,7 +67,7 @@ describe('no self-approval (invariant 9)', () => {
     expect((await agent.hive('cancel', permission, '--as-agent')).code).toBe(7);
     expect((await agent.hive('cancel', other, '--as-agent', '--json')).json()).toMatchObject({
       accepted: true,
-      by: 'Agent-build',
+      by: 'builder',
     });
   });
 

@@ -52,6 +52,58 @@ describe('retention', () => {
   });
 });
 
+describe('clearing mentions', () => {
+  const scene = async () => {
+    const person = shell(tempStore());
+    const agent = person.as({ HIVE_AGENT: 'builder' });
+    await agent.hive('post', 'I am here, @Human');
+    await person.hive('post', '@builder look');
+    const left = async (): Promise<number> =>
+      (await person.hive('prune', '--mentions', '--days', '0', '--dry-run', '--json')).json().records
+        .mentions ?? 0;
+    return { person, agent, left };
+  };
+  const CLEAR = ['prune', '--mentions', '--days', '0'];
+
+  it('wants a yes that a person types at a terminal', async () => {
+    const { person, left } = await scene();
+    const no = await person.terminal(CLEAR, 'Type yes', 'no');
+    expect(no.out).toContain('all mentions from this store (2)');
+    expect(await left()).toBe(2);
+    const yes = await person.terminal(CLEAR, 'Type yes', 'yes');
+    expect(yes.out).toContain('Removed all mentions:');
+    expect(await left()).toBe(0);
+    expect((await person.hive(...CLEAR)).out).toBe('There is nothing to remove of all mentions.\n');
+    expect((await person.hive('messages')).out).toContain('@builder look');
+  });
+
+  it('without a terminal wants --yes, and an age', async () => {
+    const { person, left } = await scene();
+    const refused = await person.hive(...CLEAR);
+    expect(refused.code).toBe(7);
+    expect(refused.err).toContain('there is no terminal to ask at: --yes says yes');
+    expect((await person.hive('prune', '--mentions', '--yes')).err).toContain('Say how old');
+    expect((await person.hive('prune', '--yes')).err).toContain('--yes belongs to --mentions');
+    expect((await person.hive('prune', '--mentions', '--days', '1', '--yes')).code).toBe(0);
+    expect(await left()).toBe(2);
+    const { dry_run, days, records } = (await person.hive(...CLEAR, '--yes', '--json')).json();
+    expect({ dry_run, days, mentions: records.mentions }).toEqual({ dry_run: false, days: 0, mentions: 2 });
+    expect(await left()).toBe(0);
+    expect((await person.hive('log')).out).toContain('mention/cleared');
+  });
+
+  it('is no business of an agent, as no pruning is; looking is', async () => {
+    const { agent, left } = await scene();
+    for (const words of [[...CLEAR, '--yes'], ['prune'], ['prune', '--days', '1']]) {
+      const { code, err } = await agent.hive(...words);
+      expect(err).toContain("What was asked and said is the human's to remove");
+      expect(code).toBe(7);
+    }
+    expect((await agent.hive(...CLEAR, '--dry-run')).code).toBe(0);
+    expect(await left()).toBe(2);
+  });
+});
+
 describe('the command line', () => {
   it('helps, and ends with 2 for what it does not know', async () => {
     const person = shell(tempStore());

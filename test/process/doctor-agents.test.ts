@@ -68,6 +68,21 @@ describe('hive doctor', () => {
     for (const check of Object.values(found)) expect(check).toMatchObject({ ok: true, advice: null });
   });
 
+  it('says which role agents have, and starts their server with it', async () => {
+    const at = home();
+    for (const client of ['claude', 'codex'])
+      await at.person.hive('init', client, '--role', 'coordinator', '--yes');
+    const { 'Claude Code': claude, Codex: codex } = await at.doctor();
+    for (const check of [claude, codex])
+      expect(check).toEqual({
+        ok: true,
+        text: expect.stringMatching(/^server in .*, with the role coordinator$/),
+        advice: null,
+      });
+    change(at, '.claude.json', (text) => text.replace('coordinator', 'captain'));
+    expect((await at.doctor())['Claude Code']).toMatchObject({ ok: false });
+  });
+
   it('finds hooks of another version', async () => {
     const at = home();
     await at.person.hive('init', 'claude', '--hooks', '--yes');

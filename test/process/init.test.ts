@@ -118,6 +118,57 @@ describe('hive init', () => {
     });
   });
 
+  it('makes coordinators, leaves them such until told otherwise, and takes it all back', async () => {
+    const { folder, person } = home(THEIRS);
+    const clients = [
+      ['claude', '.claude.json', '"--role"'],
+      ['codex', '.codex/config.toml', '"--role", "coordinator"'],
+    ] as const;
+    for (const [client, file, role] of clients) {
+      const init = (...more: string[]) => person.hive('init', client, '--yes', ...more);
+      await init();
+      expect(filesIn(folder)[file]).not.toContain(role);
+      await init('--role', 'coordinator');
+      const coordinating = filesIn(folder)[file];
+      expect(coordinating).toContain(role);
+      expect(coordinating?.match(/coordinator/g)).toHaveLength(1);
+      expect(await init()).toMatchObject({ out: 'Nothing to do.\n' });
+      await init('--role', 'agent');
+      expect(filesIn(folder)[file]).not.toContain(role);
+      await init('--role', 'coordinator');
+      expect(await person.hive('uninit', client, '--yes')).toMatchObject({ code: 0 });
+    }
+    expect(filesIn(folder)).toEqual(THEIRS);
+  });
+
+  it('lets no agent make itself a coordinator', async () => {
+    const { folder, person } = home();
+    const agent = person.as({ CLAUDECODE: '1' });
+    for (const client of ['claude', 'codex']) {
+      const refused = await agent.hive('init', client, '--role', 'coordinator', '--yes');
+      expect(refused.code).toBe(7);
+      expect(refused.err).toContain("Who coordinates other agents is the human's to say");
+    }
+    expect(filesIn(folder)).toEqual({});
+    expect(await agent.hive('init', 'claude', '--role', 'coordinator', '--print')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('coordinator'),
+    });
+  });
+
+  it('changes no role in a server that codex mcp add has written, and says where it goes', async () => {
+    const theirs = '[mcp_servers.hive]\ncommand = "hive"\nargs = ["mcp"]\n';
+    const { folder, person } = home({ '.codex/config.toml': theirs });
+    const refused = await person.hive('init', 'codex', '--role', 'coordinator', '--yes');
+    expect(refused.code).toBe(2);
+    expect(refused.err).toContain('args = ["mcp", "--role", "coordinator"]');
+    expect(filesIn(folder)).toEqual({ '.codex/config.toml': theirs });
+    const given = theirs.replace('["mcp"]', '["mcp", "--role=coordinator"]');
+    writeFileSync(join(folder, '.codex/config.toml'), given);
+    expect(await person.hive('init', 'codex', '--role', 'coordinator', '--yes')).toMatchObject({ code: 0 });
+    expect(filesIn(folder)['.codex/config.toml']).toBe(given);
+  });
+
   it('replaces the hooks of an older Hive', async () => {
     const old = {
       type: 'command',

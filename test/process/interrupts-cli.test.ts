@@ -49,7 +49,7 @@ describe('a shell', () => {
     expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
     const declared = spawnHive(['interrupt', 'Agent-agent', '--as-agent', '--timeout', '0ms'], env);
     expect((await declared.exited).code).toBe(3);
-    expect(await hive.interrupts.orderFor(turn.turn_id)).toMatchObject({ by: 'Agent-other' });
+    expect(await hive.interrupts.orderFor(turn.turn_id)).toMatchObject({ by: 'other' });
   });
 
   test('--all asks everybody who is at work; --cancel takes it back', async () => {

@@ -69,18 +69,18 @@ describe('an agent over MCP', () => {
     const turn = await beginTurn(hive, AGENT, 'test');
     const args = ['--role', 'coordinator'];
     const boss = await connectMcp({ store, args, env: { HIVE_AGENT: 'boss' } });
-    const call = boss.call('hivemind_interrupt', { session: 'Agent-agent', note: 'plan changed' });
+    const call = boss.call('hivemind_interrupt', { session: 'agent-1', note: 'plan changed' });
     await requestStored(hive, turn);
     await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
-    expect(await call).toMatchObject({ outcome: 'aborted', by: 'Agent-boss', cancelled_prompts: 0 });
+    expect(await call).toMatchObject({ outcome: 'aborted', by: 'boss', cancelled_prompts: 0 });
 
     const next = await beginTurn(hive, AGENT, 'test');
-    const unconfirmed = await boss.call('hivemind_interrupt', { session: 'Agent-agent', wait_ms: 0 });
+    const unconfirmed = await boss.call('hivemind_interrupt', { session: 'agent-1', wait_ms: 0 });
     expect(unconfirmed).toMatchObject({ outcome: 'unconfirmed', turn_id: next.turn_id });
     expect(unconfirmed['next']).toContain(String(unconfirmed['interrupt_id']));
     await hive.turns.end(next.turn_id);
     const { interrupt_id } = unconfirmed;
-    const waited = await boss.call('hivemind_interrupt', { session: 'Agent-agent', interrupt_id });
+    const waited = await boss.call('hivemind_interrupt', { session: 'agent-1', interrupt_id });
     expect(waited).toMatchObject({ outcome: 'completed' });
   });
 });

@@ -6,7 +6,7 @@ import type { Notifier } from '../../src/application/ports.ts';
 import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
 import type { Session } from '../../src/domain/sessions.ts';
-import { openTestHive, recordingLog } from '../support/hive.ts';
+import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
@@ -153,7 +153,7 @@ test('whose author is not verified says so', async () => {
 
 test('of a background agent says so', async () => {
   const { hive, ada, shown, desk } = await world();
-  await hive.sessions.configure(ada.session_id, { source: 'bg' });
+  await hive.sessions.configure(ada.session_id, { source: 'bg' }, HUMAN);
   await desk();
   await post(hive, ada, '@Human the build is red');
   await eventually(() => shown.length === 1);

@@ -86,8 +86,8 @@ describe('kill -9', () => {
     const reader = { store, env: { HIVE_AGENT: 'reader' } };
     const first = await connectMcp(reader);
     await first.call('hivemind_has_unprocessed_mentions');
-    await post(hive, 'human', '@Agent-reade one', { scope: 'all' });
-    await post(hive, 'human', '@Agent-reade two', { scope: 'all' });
+    await post(hive, 'human', '@reader one', { scope: 'all' });
+    await post(hive, 'human', '@reader two', { scope: 'all' });
     const read = await first.call('hivemind_get_unprocessed_mentions');
     await first.crash();
     const second = await connectMcp(reader);

@@ -28,7 +28,7 @@ test('a ping from the background says so first; two desks and an agent show it o
   await sleep(2_500);
   expect(desktop.sent).toHaveLength(1);
   expect(desktop.sent[0]).toMatchObject({
-    title: expect.stringMatching(/^\[bg\] Agent-agent · /),
+    title: expect.stringMatching(/^\[bg\] agent-1 · /),
     body: '&lt;b&gt;Deployed&lt;/b&gt; &amp; well.',
     actions: ['default', 'Close'],
     urgency: 2,

@@ -19,7 +19,7 @@ describe('a remote agent', () => {
     const hive = await openTestHive(served.store);
     const agent = await connectHttp(served);
     const asked = await agent.call('hivemind_ask_async', { question: 'From afar?' });
-    expect(asked['agent']).toMatch(/^Agent-/);
+    expect(asked['agent']).toMatch(/^remote-/);
     const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
     await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
@@ -45,7 +45,7 @@ describe('a remote agent', () => {
     const intruder = await connectHttp({ url: served.url, token: other });
     await expect(
       intruder.call('hivemind_respond', { ask_id: asked['ask_id'], decision: 'yes' }),
-    ).rejects.toThrow(/not found|unknown/i);
+    ).rejects.toThrow(/not_allowed.* hive token make NAME --role coordinator/);
     await expect(intruder.call('hivemind_cancel', { ask_id: asked['ask_id'] })).rejects.toThrow(
       'not_allowed',
     );

@@ -1,6 +1,8 @@
 /** Handles: what people type to name a session. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { explainHandle, givenHandle, isNamed } from '../../src/domain/handles.ts';
+import { parseMentions } from '../../src/domain/mention-parser.ts';
 import { HUMAN_HANDLE, handleCandidates, startSession } from '../../src/domain/sessions.ts';
 import { introduction } from '../support/hive.ts';
 
@@ -63,4 +65,55 @@ describe('a handle', () => {
 test('no session may take the name under which the human is mentioned', () => {
   const human = introduction({ session_id: 'human' });
   expect(() => startSession(human, 'Agent-human', '2026-01-11T18:00:00.000Z')).toThrow('that is the human');
+});
+
+describe('a given name', () => {
+  test.each([
+    ['frontend-tests', 'frontend-tests'],
+    ['agent_1', 'agent_1'],
+    ['prüfer', 'prüfer'],
+    ['代理', '代理'],
+    ['my agent!', 'my-agent'],
+    ['  @build / deploy  ', 'build-deploy'],
+    ['ci 🐝 bot', 'ci-bot'],
+    ['-_-x-_-', 'x'],
+    ['a'.repeat(41), 'a'.repeat(40)],
+    ['🐝', null],
+    ['@', null],
+    ['', null],
+  ])('%j is %j', (name, handle) => {
+    expect(givenHandle(name)).toBe(handle);
+  });
+
+  test('makes a handle that a mention spells whole, and that is its own handle', () => {
+    const name = fc.string({ unit: fc.constantFrom(...'aZ9é𝒜漢-_ @.\u0301\ud800🐝') });
+    fc.assert(
+      fc.property(name, (given) => {
+        const handle = givenHandle(given);
+        if (handle === null) return;
+        expect(parseMentions(`@${handle}`)).toEqual([handle]);
+        expect(givenHandle(handle)).toBe(handle);
+        expect(Array.from(handle).length).toBeLessThanOrEqual(40);
+      }),
+    );
+  });
+
+  test('is told from another by whole words', () => {
+    expect(isNamed('builder-2', 'Builder')).toBe(true);
+    expect(isNamed('builder-two', 'builder')).toBe(false);
+    expect(isNamed('builders', 'builder')).toBe(false);
+  });
+
+  test.each([
+    ['builder', 'builder', null],
+    ['builder', 'builder-2', 'another living session has that name: the handle is builder-2.'],
+    ['my agent', 'my-agent', 'the handle is my-agent, because a handle has letters'],
+    ['🐝', 'Agent-x', 'no letter or digit: the handle is Agent-x.'],
+    ['Human', 'Claude-abc12', '@Human means somebody else: the handle is Claude-abc12.'],
+    ['boss', 'Claude-abc12', 'the name belongs to the session that started this one'],
+  ])('%j that became %j is explained', (name, handle, said) => {
+    const sentence = explainHandle(name, handle);
+    if (said === null) expect(sentence).toBeNull();
+    else expect(sentence).toContain(said);
+  });
 });

@@ -72,6 +72,15 @@ describe('Claude Code', () => {
 });
 
 describe('any other client', () => {
+  test('is called what HIVE_AGENT says also where its client tells a session; a subagent is not', () => {
+    const env = { HIVE_AGENT: 'planner' };
+    const claude = identify({ env: { ...env, CLAUDE_CODE_SESSION_ID: 'c' } }).introduction;
+    expect(claude).toMatchObject({ session_id: 'c', name: 'planner' });
+    const codex = (threadId: string) => identify({ env, meta: { sessionId: 's', threadId } }).introduction;
+    expect(codex('s')).toMatchObject({ session_id: 's', name: 'planner' });
+    expect(codex('t')).toMatchObject({ session_id: 's:t', name: null });
+  });
+
   test('is who HIVE_AGENT says', () => {
     const { introduction, advice } = identify({ env: { HIVE_AGENT: 'planner' }, client: 'cursor' });
     expect(introduction).toMatchObject({ session_id: 'planner', client: 'cursor' });

@@ -40,6 +40,11 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 describe.each([
+  [
+    'the server of a coordinator',
+    claudeServer('/home/.claude.json', PROGRAM, 'coordinator'),
+    (program: string[]) => claudeServer('/home/.claude.json', program, 'coordinator'),
+  ],
   ['the server', SERVER, (program: string[]) => claudeServer('/home/.claude.json', program)],
   ['the hooks', HOOKS, (program: string[]) => hookPart('claude-code', '/home/settings.json', program)],
 ])('%s', (_name, part, made) => {

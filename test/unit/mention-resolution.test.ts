@@ -1,5 +1,6 @@
 /** Whom names reach: handles, roles, everyone, the human; and what comes back when they reach nobody. */
 import { describe, expect, test } from 'vitest';
+import { parseMentions } from '../../src/domain/mention-parser.ts';
 import {
   type Directory,
   explainUnresolved,
@@ -67,6 +68,24 @@ describe('a handle', () => {
     expect(reached(resolve(['Claude-def34', 'All', 'reviewer'], { alive: [ada, both] }))).toEqual([
       'Claude-def34',
     ]);
+  });
+
+  test('that was given is spelled whole, with dashes and underscores', () => {
+    const named = session('frontend_tests-2');
+    expect(reached(resolve(parseMentions('**@frontend_tests-2**: done?'), { alive: [ada, named] }))).toEqual([
+      'frontend_tests-2',
+    ]);
+  });
+
+  test('comes near by its beginning, also a misspelled one, and by two slips', () => {
+    const near = (name: string): string[] =>
+      resolve([name], { alive: [ada, session('frontend-tests'), session('frontend-docs')] }).unresolved[0]
+        ?.near ?? [];
+    expect(near('frontend')).toEqual(['frontend-tests', 'frontend-docs']);
+    expect(near('fronted')).toEqual(['frontend-tests', 'frontend-docs']);
+    expect(near('frontned-tests')).toEqual(['frontend-tests']);
+    expect(near('frontend-tests-runner')).toEqual(['frontend-tests']);
+    expect(near('backend')).toEqual([]);
   });
 
   test('that nobody has comes back with what comes near', () => {
@@ -159,11 +178,27 @@ describe('a role', () => {
     expect(resolve(['reviewer'], { alive: [ada, farReviewer] }).unresolved[0]?.reason).toBe('elsewhere');
   });
 
-  test('never takes the place of a handle, of All or of Human', () => {
-    const greedy = session('Codex-greedy', { roles: ['Claude-def34', 'All', 'Human'] });
-    expect(reached(resolve(['Claude-def34', 'Human'], { alive: [ada, bob, greedy] }))).toEqual([
-      'Claude-def34',
-      'Human',
+  test('never takes the place of All or of Human', () => {
+    const greedy = session('Codex-greedy', { roles: ['All', 'Human'] });
+    expect(reached(resolve(['Human'], { alive: [ada, bob, greedy] }))).toEqual(['Human']);
+  });
+
+  test('that is the name of a session too reaches both, whatever keeps one of them out', () => {
+    const named = session('reviewer');
+    const carrier = session('Codex-7777', { roles: ['reviewer'] });
+    expect(reached(resolve(['reviewer'], { alive: [ada, named, carrier] }))).toEqual([
+      'reviewer',
+      'Codex-7777',
+    ]);
+    const quiet = { ...named, shared: false };
+    expect(reached(resolve(['reviewer'], { alive: [ada, quiet, carrier] }))).toEqual(['Codex-7777']);
+    const elsewhere = { ...carrier, project_dir: '/elsewhere/.git' };
+    expect(resolve(['reviewer'], { alive: [ada, named, elsewhere] })).toMatchObject({
+      addressees: [{ handle: 'reviewer' }],
+      unresolved: [],
+    });
+    expect(resolve(['reviewer'], { alive: [ada, quiet, elsewhere] }).unresolved).toMatchObject([
+      { reason: 'elsewhere' },
     ]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
-import { noticesOf } from '../support/hive.ts';
+import { HUMAN, noticesOf } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
 
 describe('which calls are gated', () => {
@@ -74,9 +74,9 @@ describe('modes', () => {
   test('the setting of the session wins over the global one', async () => {
     const { hive, handle, mention } = await gatedWorld();
     await mention('hello @me');
-    await hive.sessions.configure(handle, { gate: 'off' });
+    await hive.sessions.configure(handle, { gate: 'off' }, HUMAN);
     expect(await fire(hive, gatedBash())).toBe('');
-    await hive.sessions.configure(handle, { gate: 'block' });
+    await hive.sessions.configure(handle, { gate: 'block' }, HUMAN);
     expect(await held(hive, { env: { HIVE_GATE: 'off' } })).toBe(true);
   });
 });

@@ -41,10 +41,40 @@ describe('/clear and /resume in the terminal of Claude Code', () => {
     expect((await hive.prompts.get(answered.ask_id)).session_id).toBe(SECOND);
   });
 
+  test('the session after /clear goes on under the given name, also when nobody said that the first has ended', async () => {
+    const env = { HIVE_AGENT: 'frontend-tests' };
+    for (const events of [
+      [start, end],
+      [start, prompt],
+    ]) {
+      const hive = await openTestHive();
+      for (const event of events) await fire(hive, event ?? {}, { env });
+      expect((await hive.sessions.get(FIRST))?.handle).toBe('frontend-tests');
+      await fire(hive, cleared ?? {}, { env });
+      expect((await hive.sessions.get(SECOND))?.handle).toBe('frontend-tests');
+      expect((await hive.sessions.get(FIRST))?.handle).toBe('Claude-5e551');
+    }
+  });
+
+  test('a subagent does not have the name of its session', async () => {
+    const hive = await openTestHive();
+    const env = { HIVE_AGENT: 'frontend-tests' };
+    await fire(hive, start ?? {}, { env });
+    await fire(
+      hive,
+      { ...prompt, hook_event_name: 'SubagentStart', agent_id: 'helper', agent_type: 'x' },
+      { env },
+    );
+    expect((await hive.sessions.list()).map(({ handle }) => handle).sort()).toEqual([
+      'Claude-helpe',
+      'frontend-tests',
+    ]);
+  });
+
   test('the session keeps what the human set for it', async () => {
     const hive = await openTestHive();
     await fire(hive, start ?? {});
-    await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] });
+    await hive.sessions.configure(FIRST, { gate: 'remind', roles: ['reviewer'] }, HUMAN);
     await fire(hive, end ?? {});
     await fire(hive, cleared ?? {});
     expect(await hive.sessions.get(SECOND)).toMatchObject({ gate: 'remind', roles: ['reviewer'] });

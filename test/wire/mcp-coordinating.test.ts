@@ -239,3 +239,22 @@ test('while it waits, the client hears that the call is alive', async () => {
   const { structuredContent } = await waiting;
   expect(idsOf(structuredContent as unknown as Awaited)).toEqual([ask_id]);
 });
+
+test('an agent that calls a tool of coordinators reads how its human would give it; the tool stays unlisted', async () => {
+  const hive = await openTestHive();
+  const said = async (client: string, name: string): Promise<string> => {
+    const agent = await connectInProcess(hive, 'agent', { name: client });
+    const { tools } = await agent.listTools();
+    expect(tools.map((tool) => tool.name)).not.toContain(name);
+    const { isError, content } = await agent.callTool({ name, arguments: { anything: true } });
+    expect(isError).toBe(true);
+    return (content as { text: string }[]).map(({ text }) => text).join();
+  };
+  expect(await said('claude-code', 'hivemind_await_ask')).toMatch(
+    /^not_allowed: hivemind_await_ask is for coordinators.* hive init claude --role coordinator\./,
+  );
+  expect(await said('codex-mcp-client', 'hivemind_respond')).toContain('hive init codex --role coordinator');
+  expect(await said('cursor', 'hivemind_interrupt')).toContain('hive mcp --role coordinator');
+  expect(await said('cursor', 'hivemind_nonsense')).toContain('not found');
+  expect(await hive.sessions.list()).toEqual([]);
+});

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import { eventsOf, openTestHive } from '../support/hive.ts';
+import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { said } from '../support/hooks.ts';
 import { agent, HEADLESS } from '../support/outreach.ts';
 import { claude } from '../support/turns.ts';
@@ -129,7 +129,7 @@ describe('who reads it', () => {
     const fork = claude(hive, { session_id: 'fork-1' });
     await fork.start('fork');
     expect(context(await fork.prompt('p1'))).toBe('');
-    await hive.sessions.configure('bg-1', { source: 'main' });
+    await hive.sessions.configure('bg-1', { source: 'main' }, HUMAN);
     expect(context(await claude(hive, { session_id: 'bg-1' }).prompt('p1'))).toBe('');
   });
 

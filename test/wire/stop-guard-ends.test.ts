@@ -65,7 +65,7 @@ describe('remind', () => {
     const agent = claude(hive, { env: HEADLESS });
     await agent.start();
     await agent.prompt('p1');
-    await hive.sessions.configure('session-1', { report_policy: 'remind' });
+    await hive.sessions.configure('session-1', { report_policy: 'remind' }, HUMAN);
     await ping(hive, 'session-1');
     const reminded = said(await agent.post('p1', 't1'))?.hookSpecificOutput?.['additionalContext'];
     expect(reminded).toContain('You showed your human ping "Look".');

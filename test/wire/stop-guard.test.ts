@@ -104,14 +104,14 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     ['on_ping', true],
   ] as const)('report_policy %s holds unreported output: %s', async (report_policy, held) => {
     const hive = await start();
-    await hive.sessions.configure(session, { report_policy });
+    await hive.sessions.configure(session, { report_policy }, HUMAN);
     await ping(hive, session);
     expect((await stops(hive)) !== '').toBe(held);
   });
 
   test('always: a silent one owes a report too, and is let go after three', async () => {
     const hive = await start();
-    await hive.sessions.configure(session, { report_policy: 'always' });
+    await hive.sessions.configure(session, { report_policy: 'always' }, HUMAN);
     const printed: string[] = [];
     for (let n = 0; n < 50; n += 1) printed.push(await stops(hive, again));
     expect(printed.filter((text) => text !== '')).toHaveLength(3);
@@ -122,7 +122,7 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
   test('main sessions and forks are never held for reports', async () => {
     const hive = await start();
     for (const source of ['main', 'fork'] as const) {
-      await hive.sessions.configure(session, { source, report_policy: 'always' });
+      await hive.sessions.configure(session, { source, report_policy: 'always' }, HUMAN);
       await hive.outreach.card({ title: 'Build' }, await hive.sessions.find(session));
       expect(await stops(hive)).toBe('');
     }
@@ -155,9 +155,9 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, asker);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: '8080', actor: HUMAN });
     await mention(hive, `@${asker.handle} stop that`, 'urgent');
-    await hive.sessions.configure(session, { hold_for_answers: false, hold_for_mentions: false });
+    await hive.sessions.configure(session, { hold_for_answers: false, hold_for_mentions: false }, HUMAN);
     expect(await stops(hive)).toBe('');
-    await hive.sessions.configure(session, { hold_for_mentions: null });
+    await hive.sessions.configure(session, { hold_for_mentions: null }, HUMAN);
     expect(await stops(hive)).toContain('urgent mentions');
   });
 

@@ -1,6 +1,6 @@
 /** Where the recorded sessions and subagents of both clients run, and what that means for their Stops. */
 import { describe, expect, test } from 'vitest';
-import { noticesOf, openTestHive } from '../support/hive.ts';
+import { HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, recordedSequence } from '../support/hooks.ts';
 import { CLAUDE, CODEX, HEADLESS, ping, recorded, refusalOf, report } from '../support/outreach.ts';
 
@@ -100,10 +100,10 @@ describe('sources, as the recorded environments tell them', () => {
     const attended = { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_CODE_SESSION_ATTENDED: '1' };
     await fire(hive, { ...start, source: 'resume' }, { env: attended });
     expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'main' });
-    await hive.sessions.configure(CLAUDE, { source: 'fork' });
+    await hive.sessions.configure(CLAUDE, { source: 'fork' }, HUMAN);
     await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
     expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'fork', source_fixed: true });
-    await hive.sessions.configure(CLAUDE, { source: null });
+    await hive.sessions.configure(CLAUDE, { source: null }, HUMAN);
     await fire(hive, { ...start, source: 'resume' }, { env: HEADLESS });
     expect(await hive.sessions.find(CLAUDE)).toMatchObject({ source: 'bg', source_fixed: false });
   });

@@ -145,7 +145,7 @@ describe('a mention', () => {
     ['does not where the gate is off', '@Claude-sessi hello', { priority: 'urgent' }, { mode: 'off' }, false],
     ['does where the gate only reminds', '@Claude-sessi hello', {}, { mode: 'remind' }, true],
   ])('%s', async (_what, body, request, mentions, wakes) => {
-    await hive.sessions.configure(SESSION, { roles: ['reviewer'] });
+    await hive.sessions.configure(SESSION, { roles: ['reviewer'] }, HUMAN);
     const waiter = wait({ mentions: { ...BY_NAME, ...mentions } });
     expect((await mention(body, request)).mentions.map(({ session_id }) => session_id)).toContain(SESSION);
     if (wakes) expect(await waiter).toContain('Claude-other mentioned you');
@@ -153,7 +153,7 @@ describe('a mention', () => {
   });
 
   test('is one that the session’s own setting may turn off', async () => {
-    await hive.sessions.configure(SESSION, { gate: 'off' });
+    await hive.sessions.configure(SESSION, { gate: 'off' }, HUMAN);
     const waiter = wait();
     await mention();
     expect(await stateOf(waiter)).toBe(RUNS);

@@ -1,5 +1,6 @@
 /** History, asked from Emacs. */
 import type { Page } from '../../application/ports.ts';
+import { authorNamed } from '../../application/session-records.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
@@ -12,12 +13,15 @@ const DEFAULT_PAGE = 100;
 const SHOWN = 400;
 
 export const historyMethods: Methods = {
-  'history/search': takes(historyParams, async ({ full, limit, cursor, ...wanted }, { hive }) => {
+  'history/search': takes(historyParams, async ({ full, limit, cursor, agent, ...wanted }, { hive }) => {
     const filter = Object.fromEntries(
       Object.entries(wanted).filter(([, value]) => value !== null && value !== undefined),
     );
     const search = (count: number, from: string | null): Promise<Page<HistoryEntry>> =>
-      hive.store.read((tx) => tx.history.search({ ...filter, limit: count, cursor: from }));
+      hive.store.read(async (tx) => {
+        const by = agent === null || agent === undefined ? undefined : await authorNamed(tx, agent);
+        return tx.history.search({ ...filter, agent: by, limit: count, cursor: from });
+      });
     const size = limit ?? DEFAULT_PAGE;
     if (full === true) {
       const whole = (entry: HistoryEntry): HistoryEntry => fitted(entry, PAGE_BYTES);

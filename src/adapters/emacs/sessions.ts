@@ -1,5 +1,6 @@
 /** Sessions as Emacs lists and configures them. */
 import { turnView } from '../../application/turn-view.ts';
+import { userOfSeat } from '../../domain/desks.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
@@ -36,12 +37,19 @@ export const sessionMethods = {
     return { sessions: fitting, more: fitting.length < found.length };
   }),
 
-  'session/configure': takes(configureParams, async ({ session_id, shared, roles, ...changes }, { hive }) => {
-    const session = await hive.sessions.configure(cleanText(session_id), {
-      ...changes,
+  'session/configure': takes(configureParams, async (params, { hive, seat }) => {
+    const { session_id, shared, roles, by, ...settings } = params;
+    const changes = {
+      ...settings,
       // Neither has anything wider that it could follow: null leaves them, an empty list takes the roles away.
       shared: shared ?? undefined,
       roles: roles ?? undefined,
+    };
+    const session = await hive.sessions.configure(cleanText(session_id), changes, {
+      kind: 'human',
+      by: cleanText(by ?? userOfSeat(seat)),
+      via: 'emacs',
+      confirmed: true,
     });
     return { session };
   }),

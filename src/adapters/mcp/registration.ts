@@ -17,7 +17,7 @@ import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { Tool } from './tool.ts';
-import { toolsFor } from './tools.ts';
+import { hiddenFrom, toolsFor } from './tools.ts';
 
 /** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
 const madeAtNeed: jsonSchemaValidator = {
@@ -63,17 +63,24 @@ export type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 export type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
 
 /**
- * Lists these tools and runs them. The SDK runs a tool only with the arguments that its schema knows, and drops the
- * others before anybody sees them; so the calls come here as they were written.
+ * Lists the tools of a role and runs them; a call of another role's tool is told how to get that role. The SDK runs a
+ * tool only with the arguments that its schema knows, and drops the others before anybody sees them; so the calls come
+ * here as they were written.
  */
-export function offerTools(server: McpServer, tools: readonly Tool[], run: RunTool): void {
+export function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTool): void {
+  const tools = toolsFor(role);
+  const hidden = hiddenFrom(role);
   const known = new Map(tools.map((tool) => [tool.name, tool]));
   for (const tool of tools) {
     server.registerTool(tool.name, configOf(tool), (args: unknown, extra) => run(tool, args, extra));
   }
   server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const tool = known.get(params.name);
-    return tool === undefined ? unknownTool(params.name) : run(tool, params.arguments, extra);
+    if (tool !== undefined) return run(tool, params.arguments, extra);
+    if (!hidden.has(params.name)) return unknownTool(params.name);
+    // Listed, it would cost every agent its tokens; unexplained, the model could only guess.
+    const client = server.server.getClientVersion()?.name ?? '';
+    return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
   });
 }
 
@@ -85,6 +92,17 @@ function unknownTool(name: string): CallToolResult {
 /** A refusal of ours as the model reads it. */
 export function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
+}
+
+function howToCoordinate(tool: string, client: string, isRemote: boolean): string {
+  const set = isRemote
+    ? 'your human makes a token with that role: hive token make NAME --role coordinator'
+    : /claude/i.test(client)
+      ? 'your human runs: hive init claude --role coordinator'
+      : /codex/i.test(client)
+        ? 'your human runs: hive init codex --role coordinator'
+        : 'your human starts the server of your client with: hive mcp --role coordinator';
+  return `${tool} is for coordinators, and this server runs with the role "agent". To get it, ${set}. It holds from the next session on. Do not change that yourself; ask your human.`;
 }
 
 /**
@@ -102,6 +120,6 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
     const message = `${error.message} Hive answers nothing until then; each call tries again. If it stays so, tell your human.`;
     return refusal({ code: error.code, message });
   };
-  offerTools(server, toolsFor(role), refuse);
+  offerTools(server, role, false, refuse);
   return server;
 }

@@ -10,7 +10,7 @@ import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
-import type { Session } from '../../domain/sessions.ts';
+import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { type TakenArguments, takeArguments } from './arguments.ts';
@@ -19,7 +19,6 @@ import { newMcpServer, offerTools, refusal } from './registration.ts';
 import { offerResources } from './resources.ts';
 import { sentences } from './result.ts';
 import type { ToolCall } from './tool.ts';
-import { toolsFor } from './tools.ts';
 import { longestWait } from './waiting.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
@@ -48,7 +47,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const courier = createCourier(hive.delivery, carrier);
-  offerTools(server, toolsFor(role), async (tool, written, extra) => {
+  offerTools(server, role, isRemote(connection.machine), async (tool, written, extra) => {
     const errand = courier.begin();
     let taken: TakenArguments | null = null;
     try {

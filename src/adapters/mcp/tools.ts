@@ -24,3 +24,9 @@ const FOR_COORDINATORS: readonly Tool[] = [...coordinatorPromptTools, ...coordin
 export function toolsFor(role: Role): readonly Tool[] {
   return role === 'coordinator' ? [...FOR_EVERY_AGENT, ...FOR_COORDINATORS] : FOR_EVERY_AGENT;
 }
+
+/** The names of the tools that a role does not see, which its model may have read of and call all the same. */
+export function hiddenFrom(role: Role): ReadonlySet<string> {
+  const seen = new Set(toolsFor(role).map(({ name }) => name));
+  return new Set(FOR_COORDINATORS.map(({ name }) => name).filter((name) => !seen.has(name)));
+}

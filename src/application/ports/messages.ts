@@ -54,7 +54,7 @@ export interface MentionFilter {
   cursor?: string | null | undefined;
 }
 
-export interface MentionReads {
+export interface MentionReads extends PrunableReads {
   get(mention_id: string): Promise<MentionInFull | undefined>;
   /** The mention of one session in one message. */
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
@@ -75,7 +75,7 @@ export interface MentionReads {
   nextExpiry(): Promise<string | null>;
 }
 
-export interface MentionRecords extends MentionReads {
+export interface MentionRecords extends MentionReads, Prunable {
   insert(mention: Mention): Promise<void>;
   update(mention: Mention): Promise<void>;
   /** Counts one more tool call that the unprocessed mentions of a session have held up. */

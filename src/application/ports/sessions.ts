@@ -1,5 +1,6 @@
 /** Sessions, what they call through, and what hooks remember between two events. */
 import type { GateRecord } from '../../domain/gate.ts';
+import type { HeldHandle } from '../../domain/handles.ts';
 import type { Session } from '../../domain/sessions.ts';
 import type { Waker } from '../../domain/wakes.ts';
 import type { Prunable, PrunableReads } from './records.ts';
@@ -19,6 +20,8 @@ export interface Connection {
 export interface SessionReads extends PrunableReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
+  /** Every handle, the session heard of last first. */
+  handles(): Promise<HeldHandle[]>;
   /** The living session whose client is this process; subagents carry no pid. */
   byProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The living session that the hooks of this client process speak for. */

@@ -8,10 +8,12 @@ import {
   hookTable,
   isHiveServer,
   readHookCommand,
+  roleOfServer,
   SERVER_NAME,
   serverSetting,
 } from '../../domain/installation.ts';
 import { applyEdits, type TextEdit } from '../../domain/text-edits.ts';
+import type { Role } from '../../domain/tokens.ts';
 import { appendJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
 import type { Part } from './parts.ts';
 
@@ -21,8 +23,8 @@ const NEW_FILE = '{\n}\n';
 const SERVER_PATH = ['mcpServers', SERVER_NAME];
 
 /** The MCP server, in ~/.claude.json or a project's .mcp.json. */
-export function claudeServer(path: string, program: Program): Part {
-  const wanted = serverSetting('claude-code', program);
+export function claudeServer(path: string, program: Program, role: Role = 'agent'): Part {
+  const wanted = serverSetting('claude-code', program, role);
   const entryOf = (text: string): unknown => at(readJson(text), SERVER_PATH);
   return {
     path,
@@ -42,6 +44,12 @@ export function claudeServer(path: string, program: Program): Part {
     },
     remove: (text) => (isHiveServer(entryOf(text)) ? removeJson(text, SERVER_PATH) : []),
   };
+}
+
+/** The role that the server there gives its agents; `agent` where there is none of ours. */
+export function claudeRole(text: string | null): Role {
+  const entry = at(readJson(text?.trim() ? text : '{}'), SERVER_PATH);
+  return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
 /** The hooks: Claude Code's settings.json and Codex' hooks.json are alike. */

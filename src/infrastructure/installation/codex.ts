@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { HiveError } from '../../domain/errors.ts';
-import { isHiveServer, SERVER_NAME, serverSetting } from '../../domain/installation.ts';
+import { isHiveServer, roleOfServer, SERVER_NAME, serverSetting } from '../../domain/installation.ts';
+import type { Role } from '../../domain/tokens.ts';
 import { findHooks } from './claude.ts';
 import type { Part } from './parts.ts';
 import {
@@ -18,8 +19,13 @@ import {
 const SERVER_PATH = ['mcp_servers', SERVER_NAME];
 
 /** `trust` as `trustOf` gives it; none to leave the hooks untrusted. */
-export function codexConfig(path: string, program: readonly string[], trust: readonly TomlTable[]): Part {
-  const { command, args, env_vars = [] } = serverSetting('codex', program);
+export function codexConfig(
+  path: string,
+  program: readonly string[],
+  trust: readonly TomlTable[],
+  role: Role = 'agent',
+): Part {
+  const { command, args, env_vars = [] } = serverSetting('codex', program, role);
   const server: TomlTable = { path: SERVER_PATH, values: { command, args, env_vars } };
   const standsAs = (text: string, { path: where, values }: TomlTable): boolean =>
     isDeepStrictEqual({ ...(tomlAt(readToml(text), where) as object) }, { ...values });
@@ -45,6 +51,12 @@ export function codexConfig(path: string, program: readonly string[], trust: rea
     },
     remove: removeToml,
   };
+}
+
+/** The role that the server there gives its agents; `agent` where there is none of ours. */
+export function codexRole(text: string): Role {
+  const entry = tomlAt(readToml(text), SERVER_PATH);
+  return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
 /** Whether the server's table was written by somebody else, by `codex mcp add` for one: then it stays as it is. */

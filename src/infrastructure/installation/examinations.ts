@@ -10,6 +10,7 @@ import {
   hookSettings,
   isHiveServer,
   readHookCommand,
+  roleOfServer,
   SERVER_NAME,
 } from '../../domain/installation.ts';
 import { type FoundHook, findHooks } from './claude.ts';
@@ -98,7 +99,8 @@ async function examineServer(
     return { name, ok: false, text: 'hooks, but no MCP server: it cannot ask', advice: `run: ${init}` };
   const { command, args, env: more } = found.server as { command: string; args: string[]; env?: Environment };
   const words = [command, ...args];
-  const text = `server in ${found.where}`;
+  const role = roleOfServer(found.server);
+  const text = `server in ${found.where}${role === 'agent' ? '' : `, with the role ${role}`}`;
   if (!mayRun(words, 'mcp', found)) return { name, ok: true, text: `${text} (not tried)`, advice: null };
   const { ok, err } = await tryServer(words, { ...env, ...more });
   return ok

@@ -3,6 +3,7 @@ import type { MentionRecords } from '../../application/ports.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { conditions, decodeCursor, encodeCursor } from './conditions.ts';
 import { checkMessage } from './message-rows.ts';
+import { pruneMentions } from './prune.ts';
 import { type Codec, type Row, type Sql, statement, table } from './sql.ts';
 
 const OWN: Record<keyof Mention, Codec> = {
@@ -184,5 +185,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
     async move(from, { session_id, handle }) {
       return (await sql.all(MOVE, [from, session_id, handle])).map((row) => String(row['mention_id']));
     },
+
+    ...pruneMentions(sql),
   };
 }

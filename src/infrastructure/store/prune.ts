@@ -49,6 +49,17 @@ const MESSAGES: Kind = {
   ],
 };
 
+/** By themselves, dealt with or not, and the messages stay: only when a person says so. What is stored now is not too young. */
+const MENTIONS: Kind = {
+  table: 'mentions',
+  key: 'mention_id',
+  where: 'created_at <= $1',
+  with: [
+    ['popups', 'ask_id'],
+    ['events', 'subject'],
+  ],
+};
+
 /** Ended, and nobody needs them: neither a prompt that stays, nor a living descendant whose line leads through them. */
 const SESSIONS: Kind = {
   table: 'sessions',
@@ -106,6 +117,7 @@ export const pruneOutreach = (sql: Sql): Pruning => pruning(sql, OUTREACH);
 export const pruneTurns = (sql: Sql): Pruning => pruning(sql, TURNS);
 export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
 export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
+export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
 export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
 

@@ -30,6 +30,9 @@ const sessions = table<Session>('sessions', {
 
 const GET = statement(() => `SELECT ${sessions.list} FROM sessions WHERE session_id = $1`);
 const BY_HANDLE = statement(() => `SELECT ${sessions.list} FROM sessions WHERE handle = $1`);
+const HANDLES = statement(
+  'SELECT session_id, handle, state FROM sessions ORDER BY last_seen_at DESC, session_id',
+);
 const OF_PROCESS = `SELECT ${sessions.list} FROM sessions WHERE machine = $1 AND pid = $2`;
 const BY_PROCESS = statement(() => `${OF_PROCESS} AND state <> 'ended' ORDER BY last_seen_at DESC LIMIT 1`);
 const HOOKED_BY_PROCESS = statement(
@@ -91,6 +94,12 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
   return {
     get: (session_id) => one(GET, [session_id]),
     byHandle: (handle) => one(BY_HANDLE, [handle]),
+    handles: async () =>
+      (await sql.all(HANDLES, [])).map((row) => ({
+        session_id: String(row['session_id']),
+        handle: String(row['handle']),
+        alive: row['state'] !== 'ended',
+      })),
     byProcess: (machine, pid) => one(BY_PROCESS, [machine, pid]),
     hookedByProcess: (machine, pid) => one(HOOKED_BY_PROCESS, [machine, pid]),
     lastHookedOfProcess: (machine, pid) => one(LAST_HOOKED_OF_PROCESS, [machine, pid]),

@@ -1,0 +1,136 @@
+/** Given names: the handle of a session whose person named it, and what its first letters find. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { join, post } from '../support/messages.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+const NAME = 'frontend-tests';
+
+export function namesContract(engine: StoreEngine): void {
+  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const named = (hive: Hive, session_id: string, name = NAME): Promise<Session> =>
+    join(hive, session_id, { name });
+  const end = (hive: Hive, { session_id }: Session): Promise<void> =>
+    hive.store.write(async (tx) => {
+      const session = await tx.sessions.get(session_id);
+      if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
+    });
+  const handleOf = async (hive: Hive, { session_id }: Session): Promise<string | undefined> =>
+    (await hive.sessions.get(session_id))?.handle;
+
+  describe('a given name', () => {
+    test('is the handle, whole; a second living session of that name is counted, in any case', async () => {
+      const hive = await open();
+      expect((await named(hive, NAME)).handle).toBe(NAME);
+      expect((await named(hive, 'abc12-session')).handle).toBe('frontend-tests-2');
+      expect((await named(hive, 'def34-session', 'Frontend-Tests')).handle).toBe('Frontend-Tests-3');
+      expect((await named(hive, 'frontend-worker', 'frontend-worker')).handle).toBe('frontend-worker');
+    });
+
+    test('of several processes is one session', async () => {
+      const hive = await open();
+      const asked = await ask(hive, {}, (await named(hive, NAME)).session_id);
+      const polling = await named(hive, NAME);
+      expect(polling.session_id).toBe(asked.session_id);
+      expect(await hive.sessions.list()).toHaveLength(1);
+    });
+
+    test('passes from a session that has ended to the next; what the first wrote and asked stays its own', async () => {
+      const hive = await open();
+      const first = await named(hive, 'abc12-session');
+      const asked = await ask(hive, {}, first.session_id);
+      await end(hive, first);
+      const second = await named(hive, 'def34-session');
+      expect([second.handle, await handleOf(hive, first)]).toEqual([NAME, 'Claude-abc12']);
+      const { mentions } = await post(hive, 'human', `@${NAME}, and @Claude-abc12`);
+      expect(mentions.map(({ session_id }) => session_id)).toEqual([second.session_id]);
+      await hive.prompts.respond({ ask_id: asked.ask_id, decision: 'yes', actor: HUMAN });
+      expect((await hive.prompts.get(asked.ask_id)).session_id).toBe(first.session_id);
+    });
+
+    test('that was passed on meanwhile does not come back with a session that is resumed', async () => {
+      const hive = await open();
+      const first = await named(hive, 'abc12-session');
+      await end(hive, first);
+      const second = await named(hive, 'def34-session');
+      expect((await named(hive, 'abc12-session')).handle).toBe('Claude-abc12');
+      expect(await handleOf(hive, second)).toBe(NAME);
+      await end(hive, first);
+      await end(hive, second);
+      expect((await named(hive, 'abc12-session')).handle).toBe(NAME);
+    });
+
+    test('never takes a handle that a client gave, dead or alive', async () => {
+      const hive = await open();
+      const first = await join(hive, 'abc12-session');
+      expect((await named(hive, 'x1', 'Claude-abc12')).handle).toBe('Claude-abc12-2');
+      await end(hive, first);
+      expect((await named(hive, 'x2', 'claude-ABC12')).handle).toBe('claude-ABC12-3');
+      expect((await named(hive, 'x3', 'Claude-def34')).handle).toBe('Claude-def34');
+      expect((await join(hive, 'def34-session')).handle).toBe('Claude-def34s');
+    });
+
+    test("that comes from the parent's environment is the parent's alone", async () => {
+      const hive = await open();
+      const parent = await named(hive, 'abc12-session');
+      const child = { name: NAME, parent_session_id: parent.session_id };
+      expect((await join(hive, 'def34-session', child)).handle).toBe('Claude-def34');
+      expect((await join(hive, 'ghi56-session', { ...child, name: 'helper' })).handle).toBe('helper');
+    });
+
+    test('of the human or of all is refused to who has no other, and passed over for who has', async () => {
+      const hive = await open();
+      await expect(named(hive, 'Human', 'Human')).rejects.toThrow('No session may be called "Human"');
+      await expect(named(hive, 'all', 'all')).rejects.toThrow('Set HIVE_AGENT to another name');
+      expect((await named(hive, 'abc12-session', 'HUMAN')).handle).toBe('Claude-abc12');
+    });
+  });
+
+  describe('the first letters of a handle', () => {
+    test('find its session, the living before those that have ended', async () => {
+      const hive = await open();
+      const old = await named(hive, 'old', 'backend-old');
+      await end(hive, old);
+      const backend = await named(hive, 'backend', 'backend');
+      await named(hive, NAME);
+      expect((await hive.sessions.find('FRONT')).handle).toBe(NAME);
+      expect((await hive.sessions.find('@backend')).session_id).toBe(backend.session_id);
+      expect((await hive.sessions.find('back')).session_id).toBe(backend.session_id);
+      expect((await hive.sessions.find('backend-')).session_id).toBe(old.session_id);
+    });
+
+    test('that begin several name them; those that begin none, what comes near', async () => {
+      const hive = await open();
+      await named(hive, NAME);
+      await named(hive, 'frontend-docs', 'frontend-docs');
+      await expect(hive.sessions.find('front')).rejects.toThrow(
+        '"front" begins 2 handles: frontend-docs, frontend-tests. Type more of the one you mean.',
+      );
+      await expect(hive.sessions.find('frontend-tsets')).rejects.toThrow('Did you mean frontend-tests?');
+      await expect(hive.sessions.find('')).rejects.toMatchObject({ code: 'session_not_found' });
+    });
+
+    test('narrow lists of what it asked and wrote; an unknown name finds nothing', async () => {
+      const hive = await open();
+      const one = await named(hive, NAME);
+      const other = await named(hive, 'builder', 'builder');
+      const asked = await ask(hive, {}, one.session_id);
+      await ask(hive, {}, other.session_id);
+      await post(hive, one, 'hello');
+      await post(hive, 'human', 'hello yourself');
+      const list = async (agent: string): Promise<string[]> =>
+        (await hive.prompts.list({ agent, limit: 10 })).items.map(({ ask_id }) => ask_id);
+      expect(await list('front')).toEqual([asked.ask_id]);
+      expect(await list('nobody')).toEqual([]);
+      const from = async (from_handle: string): Promise<string[]> =>
+        (await hive.messages.read({ from_handle, limit: 10 })).items.map(({ body }) => body);
+      expect(await from('@front')).toEqual(['hello']);
+      expect(await from('human')).toEqual(['hello yourself']);
+      // A session may be gone before what it wrote: its whole handle still means it, and nobody whose handle begins so.
+      await post(hive, { ...one, session_id: 'gone', handle: 'front' }, 'long ago');
+      expect(await from('front')).toEqual(['long ago']);
+    });
+  });
+}

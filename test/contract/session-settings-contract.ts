@@ -1,0 +1,98 @@
+/** What is set for a session: by whom, and what an agent may set for itself. */
+import { describe, expect, test } from 'vitest';
+import type { Hive } from '../../src/application/hive.ts';
+import type { AgentActor } from '../../src/domain/actors.ts';
+import type { SessionChanges } from '../../src/domain/session-settings.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
+import { join, post } from '../support/messages.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+const agent = ({ session_id, handle }: Session): AgentActor => ({
+  kind: 'agent',
+  by: handle,
+  via: 'cli',
+  session_id,
+  ancestors: [],
+});
+
+export function sessionSettingsContract(engine: StoreEngine): void {
+  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+
+  test('every change is in the event log, with who made it and through what', async () => {
+    const hive = await open();
+    const bob = await join(hive, 'bob', { name: 'bob' });
+    await hive.sessions.configure('bob', { gate: 'remind', source: undefined }, HUMAN);
+    await hive.sessions.configure('bob', { roles: ['reviewer', 'reviewer'] }, agent(bob));
+    expect(await hive.sessions.find('bob')).toMatchObject({ gate: 'remind', roles: ['reviewer'] });
+    const changes = (await eventsOf(hive, 'session/changed')).map(({ data }) => data);
+    expect(changes).toMatchObject([
+      { set: { gate: 'remind' }, by: 'ada', via: 'emacs', by_kind: 'human' },
+      { set: { roles: ['reviewer', 'reviewer'] }, by: 'bob', via: 'cli', by_kind: 'agent' },
+    ]);
+    expect(Object.keys(changes[0]?.['set'] as object)).toEqual(['gate']);
+  });
+
+  describe('an agent', () => {
+    test('sets its own mentions and roles, nothing that holds or rations it, and nothing of others', async () => {
+      const hive = await open();
+      const bob = await join(hive, 'bob', { name: 'bob' });
+      const amy = await join(hive, 'amy', { name: 'amy' });
+      const set = (session: string, changes: SessionChanges): Promise<Session> =>
+        hive.sessions.configure(session, changes, agent(bob));
+      await set('bob', { shared: false, roles: ['tester'] });
+      await set('bob', { shared: true });
+      for (const changes of [
+        { gate: 'off' },
+        { gate: null },
+        { source: 'main' },
+        { allow_ping: true },
+        { hold_for_mentions: false },
+        { shared: false, gate: 'off' },
+      ] satisfies SessionChanges[]) {
+        await expect(set('bob', changes)).rejects.toMatchObject({ code: 'not_allowed' });
+      }
+      await expect(set('amy', { shared: false })).rejects.toThrow('amy is another session');
+      await expect(set('bob', { roles: ['Amy'] })).rejects.toThrow('is the handle of another session');
+      expect(await hive.sessions.find('bob')).toMatchObject({ shared: true, roles: ['tester'], gate: null });
+      expect(await hive.sessions.find('amy')).toEqual(amy);
+    });
+
+    test('leaves what a human has set, also after it went on under another id', async () => {
+      const hive = await open();
+      const bob = await join(hive, 'bob', { name: 'bob' });
+      await hive.sessions.configure('bob', { shared: false }, HUMAN);
+      const heir = await join(hive, 'heir');
+      await hive.store.write((tx) =>
+        tx.sessions.upsert({ ...heir, shared: false, continues: bob.session_id }),
+      );
+      for (const one of [bob, heir]) {
+        const change = hive.sessions.configure(one.session_id, { shared: true }, agent(one));
+        await expect(change).rejects.toThrow('ada has set "shared" for you');
+        await hive.sessions.configure(one.session_id, { roles: ['tester'] }, agent(one));
+      }
+      await hive.sessions.configure('bob', { shared: true }, HUMAN);
+      expect((await hive.sessions.find('bob')).shared).toBe(true);
+    });
+
+    test('that takes no mentions is called by no other agent, but by the human who names it', async () => {
+      const hive = await open();
+      const bob = await join(hive, 'bob', { name: 'bob' });
+      const amy = await join(hive, 'amy', { name: 'amy' });
+      await hive.sessions.configure('bob', { shared: false }, agent(bob));
+      expect((await post(hive, amy, '@bob')).unresolved).toMatchObject([{ reason: 'not_shared' }]);
+      expect((await post(hive, 'human', '@bob stop')).mentions).toMatchObject([{ handle: 'bob' }]);
+      const all = (await post(hive, 'human', '@All')).mentions;
+      expect(all.map(({ handle }) => handle)).toEqual(['amy']);
+    });
+  });
+
+  test('a role that no mention could reach is refused to anybody', async () => {
+    const hive = await open();
+    await join(hive, 'bob', { name: 'bob' });
+    for (const role of ['two words', 'all', 'HUMAN', '-x', ''])
+      await expect(hive.sessions.configure('bob', { roles: [role] }, HUMAN)).rejects.toMatchObject({
+        code: 'invalid_input',
+      });
+  });
+}

@@ -1,0 +1,187 @@
+/** `HIVE_AGENT` as a shell, an MCP client and a hook have it: the name by which people find an agent again. */
+import { describe, expect, it } from 'vitest';
+import { childEnvironment, spawnHive } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+const NAME = { HIVE_AGENT: 'frontend-tests' };
+
+describe('a name', () => {
+  it('is one session in every process, and filters lists and history, whole or by its first letters', async () => {
+    const person = shell(tempStore());
+    const agent = person.as(NAME);
+    const ask_id = (await agent.hive('ask', 'Deploy?')).out.trim();
+    await person.as({ HIVE_AGENT: 'frontend-docs' }).hive('ask', 'Publish?');
+    await person.hive('respond', ask_id, 'yes');
+    expect((await agent.hive('poll', '--json')).json().prompts).toMatchObject([
+      { ask_id, agent: 'frontend-tests', decision: 'yes' },
+    ]);
+    const asked = async (name: string): Promise<string[]> =>
+      (await person.hive('list', '--status', 'all', '--agent', name, '--json'))
+        .json()
+        .prompts.map((prompt: { question: string }) => prompt.question);
+    expect(await asked('frontend-tests')).toEqual(['Deploy?']);
+    expect(await asked('frontend-t')).toEqual(['Deploy?']);
+    const history = await person.hive('history', '--agent', 'frontend-d', '--json');
+    expect(history.json().entries).toMatchObject([{ text: 'Publish?' }]);
+  });
+
+  it('is mentioned whole, and its mentions are found by its first letters', async () => {
+    const person = shell(tempStore());
+    await person.as(NAME).hive('post', 'here');
+    expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Told: frontend-tests.');
+    expect((await person.hive('mentions', '--session', 'Frontend-T', '--json')).json()).toMatchObject({
+      handle: 'frontend-tests',
+      mentions: [{ body: '@frontend-tests: well?' }],
+    });
+  });
+
+  it('of which the first letters fit two is asked for in full', async () => {
+    const person = shell(tempStore());
+    for (const name of ['frontend-tests', 'frontend-docs'])
+      await person.as({ HIVE_AGENT: name }).hive('ask', '?');
+    for (const words of [
+      ['list', '--agent', 'front'],
+      ['history', '--agent', 'front'],
+      ['messages', '--from', '@front'],
+      ['mentions', '--session', 'front'],
+      ['interrupt', 'front'],
+      ['mentions', 'mute', 'front', 'frontend-docs'],
+    ]) {
+      const { code, err } = await person.hive(...words);
+      expect(err).toContain('"front" begins 2 handles: frontend-docs, frontend-tests.');
+      expect(code).toBe(2);
+    }
+    const muted = await person.hive('mentions', 'mute', 'frontend-t', 'frontend-d');
+    expect(muted.out).toContain('frontend-tests and frontend-docs are muted');
+  });
+
+  it('that cannot be the handle is explained once; the human is nobody to be called', async () => {
+    const person = shell(tempStore());
+    const odd = person.as({ HIVE_AGENT: 'my agent' });
+    const first = await odd.hive('ask', 'Deploy?');
+    expect(first.err).toContain('HIVE_AGENT is "my agent": the handle is my-agent');
+    expect((await odd.hive('poll', first.out.trim())).err).not.toContain('HIVE_AGENT');
+    const refused = await person.as({ HIVE_AGENT: 'Human' }).hive('ask', 'Deploy?');
+    expect(refused).toMatchObject({ code: 2, out: '' });
+    expect(refused.err).toContain('No session may be called "Human"');
+  });
+
+  it('is the handle of a Claude Code session, over MCP as in its shell; a second one is told its number', async () => {
+    const store = tempStore();
+    const claude = (id: string) => ({ ...NAME, CLAUDECODE: '1', CLAUDE_CODE_SESSION_ID: id });
+    const person = shell(store);
+    await person.as(claude('abc12-1')).hive('post', 'from its shell');
+    const second = await person.as(claude('def34-2')).hive('post', 'me too');
+    expect(second.err).toContain('another living session has that name: the handle is frontend-tests-2.');
+    const { call } = await connectMcp({ store, env: claude('abc12-1') });
+    expect(await call('hivemind_has_unprocessed_mentions')).toMatchObject({ you: 'frontend-tests' });
+    const { messages } = (await person.hive('messages', '--json')).json();
+    expect(messages.map((one: { from_handle: string }) => one.from_handle)).toEqual([
+      'frontend-tests',
+      'frontend-tests-2',
+    ]);
+  });
+
+  it('is explained in the log of hive mcp', async () => {
+    const env = childEnvironment(tempStore(), { HIVE_AGENT: 'my agent' });
+    const server = spawnHive(['mcp'], env);
+    const send = (message: object): void =>
+      void server.process.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const client = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    };
+    send({ id: 1, method: 'initialize', params: client });
+    send({ method: 'notifications/initialized' });
+    send({ id: 2, method: 'tools/call', params: { name: 'hivemind_sessions', arguments: {} } });
+    await eventually(() =>
+      server.stderr().includes('hive mcp: HIVE_AGENT is "my agent": the handle is my-agent'),
+    );
+    server.process.stdin.end();
+    expect((await server.exited).code).toBe(0);
+  });
+});
+
+describe('hive sessions set', () => {
+  it('changes anything for a person, and says what', async () => {
+    const person = shell(tempStore());
+    await person.as(NAME).hive('post', 'here');
+    const set = (...words: string[]) => person.hive('sessions', 'set', ...words);
+    const all = [
+      'shared=off',
+      'roles=reviewer,tester',
+      'gate=remind',
+      'source=bg',
+      'ping=off',
+      'reports=always',
+    ];
+    const { code, out } = await set('front', ...all, '--by', 'Ada');
+    expect({ code, out }).toEqual({ code: 0, out: `Set for frontend-tests: ${all.join(' ')}\n` });
+    expect((await person.hive('sessions')).out).toMatch(/^frontend-tests .* bg +off +reviewer, tester/m);
+    const session = async () => (await person.hive('sessions', '--json')).json().sessions[0];
+    expect(await session()).toMatchObject({
+      shared: false,
+      roles: ['reviewer', 'tester'],
+      gate: 'remind',
+      source: 'bg',
+      source_fixed: true,
+      outreach: { allow_ping: false, report_policy: 'always' },
+    });
+    const back = ['shared=on', 'roles=', 'gate=default', 'source=default', 'ping=default', 'reports=default'];
+    expect((await set('frontend-tests', ...back, '--json')).json().session).toMatchObject({
+      shared: true,
+      roles: [],
+      gate: null,
+      source_fixed: false,
+      outreach: {},
+    });
+    const log = (await person.hive('log', '--subject', 'frontend-tests')).out;
+    expect(log).toContain('"gate":"remind"');
+    expect(log).toContain('"by":"Ada","via":"cli","by_kind":"human"');
+  });
+
+  it('lets an agent set what is its own and harmless, and says why not more', async () => {
+    const person = shell(tempStore());
+    await person.as({ HIVE_AGENT: 'other' }).hive('post', 'here');
+    const set = (...words: string[]) => person.as(NAME).hive('sessions', 'set', ...words);
+    expect((await set('shared=off', 'roles=tester')).out).toBe(
+      'Set for frontend-tests: shared=off roles=tester\n',
+    );
+    expect((await set('frontend-tests', 'shared=on')).code).toBe(0);
+    for (const [words, why] of [
+      [['gate=off'], 'Only a human changes "gate": the gate holds an agent until'],
+      [['source=main'], 'Only a human changes "source": the source decides how much'],
+      [['ping=on'], 'Only a human changes "allow_ping": it limits what an agent may send'],
+      [['other', 'shared=off'], 'An agent changes only its own settings, and other is another session.'],
+    ] as const) {
+      const { code, err } = await set(...words);
+      expect(err).toContain(why);
+      expect(code).toBe(7);
+    }
+  });
+
+  it('refuses what it cannot read, with the settings and values there are', async () => {
+    const person = shell(tempStore());
+    await person.as(NAME).hive('post', 'here');
+    for (const [words, said] of [
+      [['shared=off'], 'Name a session: hive sessions set Claude-abc12 shared=off'],
+      [['front'], 'Say what to set: shared, roles, gate, source, ping, reports.'],
+      [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
+      [['front', 'toString=1'], 'There is no setting "toString".'],
+      [['front', 'gate=open'], '"gate=open" sets nothing: gate=block|remind|off|default.'],
+      [['front', 'shared'], '"shared" sets nothing: shared=on|off.'],
+      [['front', 'roles=All'], '"All" is no role'],
+    ] as const) {
+      const { code, err } = await person.hive('sessions', 'set', ...words);
+      expect(err).toContain(said);
+      expect(code).toBe(2);
+    }
+    const { code, err } = await person.hive('sessions', 'set', 'nobody', 'shared=off');
+    expect(err).toContain('There is no session "nobody"');
+    expect(code).toBe(1);
+  });
+});
