@@ -856,8 +856,7 @@ requirement(
       expect([client, code]).toEqual([client, 0]);
       expect(out).toMatch(/--role\W+coordinator/);
     }
-    const called = await abc.client.callTool({ name: 'hivemind_await_ask', arguments: {} }).catch(String);
-    expect(JSON.stringify(called)).toMatch(/--role coordinator/);
+    await expect(abc.use('hivemind_await_ask')).rejects.toThrow(/hive init claude --role coordinator/);
   },
 );
 
