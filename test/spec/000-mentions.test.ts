@@ -880,7 +880,7 @@ requirement(
     id: '000-40',
     title: 'Quick responses for common scenarios are offered when a mention is answered.',
     source: 'Enhancement 6: Response Templates',
-    lives: ['`hive-reply-templates`', '`r` in `M-x hive-check-mentions`'],
+    lives: ['`hive-reply-templates`', '`t` in `M-x hive-check-mentions`'],
     verdict: 'works',
   },
   async () => {
@@ -890,8 +890,11 @@ requirement(
     await emacs.command('hive-check-mentions');
     await emacs.until(/could you look\?/);
     await emacs.keys('M-<', 't');
-    await emacs.until(/I will look into it today/);
-    await emacs.keys('Tab', 'Enter');
+    await emacs.until(/Answer Claude-def34:/);
+    await emacs.type('I will');
+    await emacs.keys('Tab');
+    await emacs.until(/I will look into it today\./);
+    await emacs.keys('Enter');
     await eventually(async () => (await waiting(def)).length === 1);
     const [reply] = await waiting(def);
     expect(reply.body).toContain('I will look into it today.');
