@@ -25,11 +25,11 @@ beforeFile(async () => {
   emacs = await startEditor();
   store = emacs.store;
   human = shell(store);
-  [abc, def, xyz, desk] = await Promise.all([
+  desk = await startSidecar(store);
+  [abc, def, xyz] = await Promise.all([
     startAgent(store, 'abc12-session'),
     startAgent(store, 'def34-session'),
     startAgent(store, 'xyz56-session'),
-    startSidecar(store),
   ]);
 });
 

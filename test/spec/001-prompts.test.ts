@@ -33,10 +33,10 @@ beforeFile(async () => {
   human = shell(store);
   desktop = await startDesktop();
   whenFinished(() => desktop.close());
-  [abc, coordinator, desk] = await Promise.all([
+  desk = await startSidecar(store);
+  [abc, coordinator] = await Promise.all([
     startAgent(store, 'abc12-session'),
     startAgent(store, 'coord-session', { args: ['--role', 'coordinator'] }),
-    startSidecar(store),
   ]);
 });
 
@@ -391,7 +391,9 @@ requirement(
     await desk.request('hivemind-response', { askId: camel.ask_id, decision: 'maybe', by: 'human' });
     expect(await poll(camel.ask_id)).toMatchObject({ decision: 'maybe' });
     desk.notify('hivemind-response', { 'ask-id': 'ask-nobody', decision: 'kept all the same', by: 'human' });
-    await told(desk, 'desk/notice', ({ text }) => text.includes('kept all the same'));
+    const isKept = ({ notice, sent }: Loose): boolean =>
+      notice === 'unread_answer' && sent.includes('kept all the same');
+    await told(desk, 'desk/notice', isKept);
   },
 );
 

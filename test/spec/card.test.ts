@@ -22,7 +22,8 @@ beforeFile(async () => {
   emacs = await startEditor();
   desktop = await startDesktop();
   whenFinished(() => desktop.close());
-  [agent, desk] = await Promise.all([startAgent(emacs.store, 'abc12-session'), startSidecar(emacs.store)]);
+  agent = await startAgent(emacs.store, 'abc12-session');
+  desk = await startSidecar(emacs.store);
 });
 
 /** Nothing waits. */
@@ -106,7 +107,9 @@ requirement(
     for (const { ask_id } of [request, notification])
       expect(await agent.use('hivemind_poll', { ask_id, wait_ms: 5_000 })).toMatchObject({ decision: 'yes' });
     desk.notify('hivemind-response', { something: 'else', decision: 'not understood by anybody' });
-    await told(desk, 'desk/notice', ({ text }) => text.includes('not understood by anybody'));
+    const isKept = ({ notice, sent }: Loose): boolean =>
+      notice === 'unread_answer' && sent.includes('not understood by anybody');
+    await told(desk, 'desk/notice', isKept);
     const { out } = await shell(emacs.store).hive('doctor');
     expect(out).toContain('not understood by anybody');
   },
