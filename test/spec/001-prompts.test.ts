@@ -40,10 +40,12 @@ beforeFile(async () => {
   ]);
 });
 
-/** Nothing waits. */
+/** Nothing waits, not even in Emacs' mode line, and the agent has read what became of all it asked. */
 beforeEach(async () => {
   const { prompts } = await desk.request('prompt/list', { status: 'pending' });
   for (const { ask_id } of prompts) await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
+  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await abc.use('hivemind_poll');
 });
 
 /** An agent whose questions pop up, on a store of its own: several popups in a row would become one. */

@@ -26,10 +26,11 @@ beforeFile(async () => {
   desk = await startSidecar(emacs.store);
 });
 
-/** Nothing waits. */
+/** Nothing waits, not even in Emacs' mode line. */
 beforeEach(async () => {
   const { prompts } = await desk.request('prompt/list', { status: 'pending' });
   for (const { ask_id } of prompts) await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
+  await emacs.until(/^(?![\s\S]*hive \d+!)/);
 });
 
 const ask = (question: string, more: object = {}): Promise<Loose> =>
