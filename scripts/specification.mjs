@@ -49,7 +49,7 @@ const row = (...cells) => `| ${cells.map((cell) => String(cell).replaceAll('|', 
 
 function section({ id, title, about }, records) {
   const rows = records.map(({ id: number, title: what, source, lives, verdict, because }) =>
-    row(number, what, source, lives.join(', '), VERDICTS[verdict], because ?? ''),
+    row(number, what.replace(/\.$/, ''), source, lives.join(', '), VERDICTS[verdict], because ?? ''),
   );
   return [
     `## ${id}: ${title}`,

@@ -33,17 +33,19 @@ beforeFile(async () => {
   human = shell(store);
   desktop = await startDesktop();
   whenFinished(() => desktop.close());
-  [abc, coordinator, desk] = await Promise.all([
+  desk = await startSidecar(store);
+  [abc, coordinator] = await Promise.all([
     startAgent(store, 'abc12-session'),
     startAgent(store, 'coord-session', { args: ['--role', 'coordinator'] }),
-    startSidecar(store),
   ]);
 });
 
-/** Nothing waits. */
+/** Nothing waits, not even in Emacs' mode line, and the agent has read what became of all it asked. */
 beforeEach(async () => {
   const { prompts } = await desk.request('prompt/list', { status: 'pending' });
   for (const { ask_id } of prompts) await desk.request('prompt/cancel', { ask_id, by: 'Ada' });
+  await emacs.until(/^(?![\s\S]*hive \d+!)/);
+  await abc.use('hivemind_poll');
 });
 
 /** An agent whose questions pop up, on a store of its own: several popups in a row would become one. */
@@ -391,7 +393,9 @@ requirement(
     await desk.request('hivemind-response', { askId: camel.ask_id, decision: 'maybe', by: 'human' });
     expect(await poll(camel.ask_id)).toMatchObject({ decision: 'maybe' });
     desk.notify('hivemind-response', { 'ask-id': 'ask-nobody', decision: 'kept all the same', by: 'human' });
-    await told(desk, 'desk/notice', ({ text }) => text.includes('kept all the same'));
+    const isKept = ({ notice, sent }: Loose): boolean =>
+      notice === 'unread_answer' && sent.includes('kept all the same');
+    await told(desk, 'desk/notice', isKept);
   },
 );
 
@@ -856,8 +860,7 @@ requirement(
       expect([client, code]).toEqual([client, 0]);
       expect(out).toMatch(/--role\W+coordinator/);
     }
-    const called = await abc.client.callTool({ name: 'hivemind_await_ask', arguments: {} }).catch(String);
-    expect(JSON.stringify(called)).toMatch(/--role coordinator/);
+    await expect(abc.use('hivemind_await_ask')).rejects.toThrow(/hive init claude --role coordinator/);
   },
 );
 

@@ -34,11 +34,11 @@ beforeFile(async () => {
   human = shell(store);
   desktop = await startDesktop();
   whenFinished(() => desktop.close());
-  [abc, def, xyz, desk] = await Promise.all([
+  desk = await startSidecar(store);
+  [abc, def, xyz] = await Promise.all([
     startAgent(store, 'abc12-session'),
     startAgent(store, 'def34-session'),
     startAgent(store, 'xyz56-session'),
-    startSidecar(store),
   ]);
 });
 
