@@ -4,6 +4,7 @@
  */
 import { invalidInput } from '../domain/errors.ts';
 import {
+  type Addressee,
   hopsAfter,
   isTold,
   type Loop,
@@ -11,13 +12,12 @@ import {
   type Pair,
   pairOf,
   windowBefore,
-} from '../domain/loop-guard.ts';
-import type { Addressee } from '../domain/mentions.ts';
+} from '../domain/mentions.ts';
 import type { Author, Message } from '../domain/messages.ts';
 import { HUMAN_ADDRESSEE } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { findSession } from './session-records.ts';
+import { findSession } from './sessions.ts';
 
 /** A mention that must not gate, and why. */
 export interface Trip {

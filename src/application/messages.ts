@@ -4,8 +4,7 @@
  */
 import { HiveError } from '../domain/errors.ts';
 import { parseMentions } from '../domain/mention-parser.ts';
-import type { Unresolved } from '../domain/mention-resolution.ts';
-import type { Mention } from '../domain/mentions.ts';
+import type { Mention, Unresolved } from '../domain/mentions.ts';
 import {
   type Author,
   type Block,
@@ -19,7 +18,7 @@ import {
 import { HUMAN_ADDRESSEE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
-import { type MentionSettings, mentionIn, settleMention } from './mention-records.ts';
+import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 
 export interface PostCommand extends PostRequest {

@@ -3,11 +3,9 @@ import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { excerpt } from '../domain/text.ts';
-import { moment, parseDuration } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface HistoryOptions extends Format {
   agent?: string;

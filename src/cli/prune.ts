@@ -2,9 +2,8 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { parseRetentionDays, retentionDays } from '../application/retention.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows } from './output.ts';
-import { withHive } from './run.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface PruneOptions extends Format {
   dryRun?: boolean;

@@ -2,10 +2,8 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { Session } from '../domain/sessions.ts';
-import { age } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { age, type Format, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface SessionsOptions extends Format {
   ended?: boolean;

@@ -4,10 +4,10 @@
  */
 
 /** `unfocused`: only while no Emacs of the seat has the focus. */
-export type NotifyWhen = 'always' | 'unfocused' | 'never';
+type NotifyWhen = 'always' | 'unfocused' | 'never';
 
 /** Local time of day, `HH:MM`; `from` after `to` goes over midnight. */
-export interface QuietHours {
+interface QuietHours {
   from: string;
   to: string;
 }
@@ -84,4 +84,13 @@ function isWithin({ from, to }: QuietHours, minute: number): boolean {
 function minuteOf(time: string): number {
   const [hours = '0', minutes = '0'] = time.split(':');
   return Number(hours) * 60 + Number(minutes);
+}
+
+// ---------------------------------------------------------------------------
+// What people call a project.
+
+/** The short name of an identity: `repo` of `/src/repo/.git` and of `/src/repo.git`, else the last folder. */
+export function projectName(project_dir: string): string {
+  const parts = project_dir.split(/[/\\]/).filter((part) => part !== '' && part !== '.git');
+  return parts.at(-1)?.replace(/\.git$/, '') || project_dir;
 }

@@ -2,7 +2,8 @@
  * Sessions: one agent conversation each. Pure: what a session is, how its handle is made, how it ends.
  */
 import { invalidInput } from './errors.ts';
-import type { OutreachOverrides } from './outreach-rules.ts';
+import { foldHandle } from './mention-parser.ts';
+import type { OutreachOverrides } from './outreach.ts';
 import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
@@ -10,7 +11,7 @@ import { cleanText, excerpt } from './text.ts';
 export type GateMode = 'block' | 'remind' | 'off';
 
 /** `idle`: it runs no turn. `ended`: it is gone; what it asked is still answerable. */
-export type SessionState = 'active' | 'idle' | 'ended';
+type SessionState = 'active' | 'idle' | 'ended';
 
 /** One agent conversation. Times are ISO-8601 UTC with milliseconds. */
 export interface Session {
@@ -84,7 +85,7 @@ const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** `Claude`, `Codex`, or `Agent` for any other client. */
-export function handlePrefix(client: string): string {
+function handlePrefix(client: string): string {
   return CLIENT_PREFIX.find(([pattern]) => pattern.test(client))?.[1] ?? 'Agent';
 }
 
@@ -188,4 +189,44 @@ export function threadOf(session: Pick<Session, 'session_id' | 'parent_session_i
 export function runsInside(child: Session, parent: Session): boolean {
   const detached = child.source === 'bg' && parent.source !== 'bg';
   return hostOf(child) === parent.session_id && child.session_id !== parent.session_id && !detached;
+}
+
+// ---------------------------------------------------------------------------
+// Names that come near a mistyped one: those it begins, and those at most two slips away.
+
+const MOST = 3;
+const SLIPS = 2;
+/** Longer than any handle that somebody mistypes; keeps the comparison cheap whatever comes in. */
+const LONGEST = 64;
+
+/** The nearest first, at most three. */
+export function nearestNames(name: string, names: readonly string[]): string[] {
+  const given = foldHandle(name);
+  if (given.length > LONGEST) return [];
+  return names
+    .map((candidate) => ({ candidate, distance: distanceTo(given, foldHandle(candidate)) }))
+    .filter(({ distance }) => distance <= SLIPS)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MOST)
+    .map(({ candidate }) => candidate);
+}
+
+function distanceTo(given: string, candidate: string): number {
+  if (given.length >= 3 && candidate.startsWith(given)) return 0;
+  return editDistance(given, candidate);
+}
+
+/** How many characters to add, drop or change (Levenshtein); more than `SLIPS` may be any larger number. */
+function editDistance(from: string, to: string): number {
+  if (Math.abs(from.length - to.length) > SLIPS) return SLIPS + 1;
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= from.length; line += 1) {
+    const next = [line];
+    for (let column = 1; column <= to.length; column += 1) {
+      const change = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

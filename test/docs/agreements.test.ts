@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/program.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
-import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
+import { type InterruptOutcome, outcomeSentence } from '../../src/domain/interrupts.ts';
 import { readRules } from '../../src/domain/permission-rules.ts';
 import { revealed } from '../../src/domain/text.ts';
-import { outcomeSentence } from '../../src/domain/turn-sentences.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { tempStore } from '../support/temp.ts';
 import { codeIn, PAGES, readPage, tableUnder } from './support.ts';
@@ -141,9 +140,7 @@ describe('environment variables', () => {
   });
 
   test("Emacs keeps the same agents' variables from its sidecar as the sidecar knows, and the parent's", () => {
-    const list = /defconst hive-program--agent-variables\s+'\(([^)]*)\)/.exec(
-      read('elisp/hive-program.el'),
-    )?.[1];
+    const list = /defconst hive-program--agent-variables\s+'\(([^)]*)\)/.exec(read('elisp/hive-rpc.el'))?.[1];
     const names = [...(list ?? '').matchAll(/"([A-Z_]+)"/g)].map(([, name]) => name);
     expect(names).toEqual([...AGENT_VARIABLES, 'HIVE_PARENT']);
   });
@@ -157,9 +154,7 @@ describe('environment variables', () => {
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
   test('Emacs offers every field of a permission rule, and no other', () => {
-    const type = /\(repeat \(plist :options \(([\s\S]*?)\)\)\)\)\n/.exec(
-      read('elisp/hive-attention.el'),
-    )?.[1];
+    const type = /\(repeat \(plist :options \(([\s\S]*?)\)\)\)\)\n/.exec(read('elisp/hive-notify.el'))?.[1];
     const fields = [...(type ?? '').matchAll(/\(:([a-z_]+) /g)].map(([, name]) => name);
     const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
     expect(fields.sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
@@ -181,7 +176,7 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
 
   test('Emacs wants the Node that package.json wants', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-    const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-program.el'))?.[1];
+    const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-rpc.el'))?.[1];
     expect(engines.node).toBe(`>=${wanted}`);
   });
 

@@ -8,7 +8,7 @@
 
 (require 'hive-test-help)
 
-(require 'hive-notices)
+(require 'hive-notify)
 (require 'hive-outreach)
 
 (defun hive-outreach-test-item (kind &rest fields)
@@ -32,7 +32,7 @@
                (hive-test-call 'fake/result (list :method "outreach/list" :result
                                                   (list :outreach (vconcat ,listed) :next_cursor nil)))
                ,@body))
-         (dolist (name (list hive-outreach--name hive-notices--name))
+         (dolist (name (list hive-outreach--name hive-notify--name))
            (when (get-buffer name) (kill-buffer name)))))))
 
 (defun hive-outreach-test-tell (method item)
@@ -93,7 +93,7 @@
     (should (equal ["Retry"] (plist-get (car (hive-test-answers)) :selected)))
     ;; Answered, it has no buttons any more; one from before refuses.
     (hive-test-wait 5 (null (next-button (point-min) t)))
-    (should-error (hive-card--answer "p1" "Leave") :type 'user-error)))
+    (should-error (hive-outreach--answer "p1" "Leave") :type 'user-error)))
 
 (ert-deftest hive-outreach-text-of-agents-is-inert ()
   (hive-outreach-test (list (hive-outreach-test-item
@@ -114,15 +114,15 @@
 
 (ert-deftest hive-notices-are-said-and-can-be-read-again ()
   (hive-outreach-test nil
-    (let ((hive-notices--list nil))
+    (let ((hive-notify--list nil))
       (hive-notices)
       (hive-outreach-test-tell "desk/notice" '(:text "The guard\ngave up %s" :at "2026-01-01T00:00:00.000Z"))
       (hive-test-wait 5 said)
       (should (equal '("Hive: The guard gave up %s") said))
       (should (string-match-p "ago  The guard\ngave up %s" (buffer-string)))
       (dotimes (n 300) (hive-rpc-notify 'desk/notice (list :text (format "n%d" n))))
-      (should (= hive-notices--kept (length hive-notices--list)))
-      (should (equal "n299" (plist-get (car hive-notices--list) :text))))))
+      (should (= hive-notify--kept (length hive-notify--list)))
+      (should (equal "n299" (plist-get (car hive-notify--list) :text))))))
 
 (provide 'hive-outreach-test)
 ;;; hive-outreach-test.el ends here

@@ -1,14 +1,15 @@
 /** The shared buffer as text: rendered and read back it is the same. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Block, normalizeBody } from '../../src/domain/messages.ts';
 import {
+  type Block,
+  normalizeBody,
   parseShared,
   renderBlock,
   renderShared,
   sharedFileName,
   stampOf,
-} from '../../src/domain/shared-format.ts';
+} from '../../src/domain/messages.ts';
 
 const SEED = `---
 vibing.nvim: true

@@ -1,8 +1,7 @@
 /** Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import type { Author } from '../../src/domain/messages.ts';
-import { humanAuthor } from '../../src/domain/messages.ts';
+import { type Author, humanAuthor } from '../../src/domain/messages.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld, otherAgent } from '../support/gate.ts';
 import { fire, said } from '../support/hooks.ts';
 

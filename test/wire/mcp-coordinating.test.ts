@@ -1,7 +1,7 @@
 /** A coordinator gets the questions that it may answer, and nothing hides them: its own, permissions, or their size. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
-import { RESULT_BYTES } from '../../src/adapters/mcp/result.ts';
+import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';

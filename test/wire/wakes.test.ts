@@ -1,10 +1,9 @@
 /** Waking idle agents, over recorded events: who is woken, by whom, how often, and with which words. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createCodexWaker } from '../../src/application/codex-wakes.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import { createWakes } from '../../src/application/wakes.ts';
+import { createCodexWaker, createWakes } from '../../src/application/wakes.ts';
+import { wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
-import { wakeLifeMs, wakeSentence } from '../../src/domain/wakes.ts';
 import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { claude, SESSION } from '../support/turns.ts';

@@ -1,12 +1,16 @@
 /** The handshake, and what a desk tells of itself. */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
+import type { HiveEvent } from '../../domain/events.ts';
 import { cleanName, namesOf } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
+import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
-import type { Methods, Seat } from './seat.ts';
+import { fittingCount } from '../fitting.ts';
+import type { DeskConnection, EventNotifier, Methods, Notify } from './desk-connection.ts';
+import { FRAME_BYTES } from './frames.ts';
 
 /** Opens the desk: from here on agents see that a human is near. */
-export async function initializeDesk(params: unknown, seat: Seat): Promise<object> {
+export async function initializeDesk(params: unknown, seat: DeskConnection): Promise<object> {
   const { protocol_version, client, human } = initializeParams.parse(params);
   if (protocol_version !== PROTOCOL_VERSION) {
     const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
@@ -57,5 +61,68 @@ export const deskMethods: Methods = {
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
     return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), outreach } };
+  },
+};
+
+// ---------------------------------------------------------------------------
+// Notices as they reach Emacs: what the human should know though nobody asked anything.
+
+const DEFAULT_PAGE = 100;
+
+export const notifyNotices: EventNotifier = async (events, _seat, tell) => {
+  for (const event of events) if (event.type === 'desk/notice') tell('desk/notice', toNotice(event));
+};
+
+export const noticeMethods = {
+  async 'notice/list'(params, { hive }) {
+    const { limit, cursor } = noticeListParams.parse(params);
+    const size = limit ?? DEFAULT_PAGE;
+    const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
+    const found = await hive.store.read((tx) => tx.events.notices(size + 1, before));
+    const fitting = found.slice(0, size).map(toNotice);
+    const notices = fitting.slice(0, fittingCount(fitting, FRAME_BYTES));
+    const last = notices.at(-1);
+    return {
+      notices,
+      next_cursor: last === undefined || found.length === notices.length ? null : String(last.notice_id),
+    };
+  },
+} satisfies Methods;
+
+function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number } & Record<string, unknown> {
+  return { notice_id: seq, at, session_id, ...data };
+}
+
+// ---------------------------------------------------------------------------
+// popups
+
+/** A desk's popups: a click on one brings its prompt up in this Emacs. */
+
+/** Null before the handshake: there is no desk yet to show anything for. */
+export function startDeskPopups(
+  { hive, seat, human, desk, head_seq }: DeskConnection,
+  tell: Notify,
+): (() => Promise<void>) | null {
+  if (desk === null) return null;
+  const { desk_id } = desk;
+  return hive.startPopups({
+    seat,
+    human,
+    name: desk_id,
+    desk_id,
+    cursor: head_seq,
+    // The person clicked, so here Emacs may come to the front; still only a notification (invariant 7).
+    open: (ask_id) => tell('desk/open_prompt', { ask_id }),
+  });
+}
+
+// ---------------------------------------------------------------------------
+// doctor
+
+/** The doctor, asked from Emacs. */
+
+export const doctorMethods: Methods = {
+  async 'doctor/run'(_params, { hive }) {
+    return { checks: await hive.doctor.run() };
   },
 };

@@ -4,27 +4,27 @@
  */
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
-import { tellMentions } from './mentions.ts';
-import { tellMessages } from './messages.ts';
-import { tellNotices } from './notices.ts';
-import { tellOutreach } from './outreach.ts';
-import { tellPrompts } from './prompts.ts';
-import type { Seat, Tell, Teller, TellThen } from './seat.ts';
-import { tellSessions } from './sessions.ts';
-import { tellTurns } from './turns.ts';
+import type { DeskConnection, EventNotifier, Notify, NotifyThen } from './desk-connection.ts';
+import { notifyNotices } from './desks.ts';
+import { notifyMentions } from './mentions.ts';
+import { notifyMessages } from './messages.ts';
+import { notifyOutreach } from './outreach.ts';
+import { notifyPrompts } from './prompts.ts';
+import { notifySessions } from './sessions.ts';
+import { notifyTurns } from './turns.ts';
 
-const TELLERS: readonly Teller[] = [
-  tellPrompts,
-  tellMessages,
-  tellMentions,
-  tellOutreach,
-  tellSessions,
-  tellTurns,
-  tellNotices,
+const EVENT_NOTIFIERS: readonly EventNotifier[] = [
+  notifyPrompts,
+  notifyMessages,
+  notifyMentions,
+  notifyOutreach,
+  notifySessions,
+  notifyTurns,
+  notifyNotices,
 ];
 
 /** Follows the feed from the handshake on, until the returned function is called. */
-export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {
+export function startEvents(seat: DeskConnection, tell: Notify): () => Promise<void> {
   /** Up to here everything was told. */
   let told = seat.head_seq;
   /** What is still to be done about that. */
@@ -32,8 +32,8 @@ export function startEvents(seat: Seat, tell: Tell): () => Promise<void> {
 
   async function tellAll(events: readonly HiveEvent[]): Promise<void> {
     // All is read before anything is told: were the store to fail in between, the batch would be told twice.
-    const found: Parameters<TellThen>[] = [];
-    for (const teller of TELLERS) await teller(events, seat, (...one) => void found.push(one));
+    const found: Parameters<NotifyThen>[] = [];
+    for (const teller of EVENT_NOTIFIERS) await teller(events, seat, (...one) => void found.push(one));
     for (const [method, params, then] of found) {
       await tell(method, params);
       if (then !== undefined) owed.push(then);

@@ -3,8 +3,8 @@ import type { Page } from '../../application/ports.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
+import type { Methods } from './desk-connection.ts';
 import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
-import type { Methods } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 /** A page of 200 with as much text each stays within a frame; with `full` fewer come, and whole. */

@@ -3,8 +3,8 @@ import type { Hive } from '../../application/hive.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
+import { type EventNotifier, type Methods, subjectsOf } from './desk-connection.ts';
 import { fitPage } from './frames.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 /** How much of what was said to an agent travels unasked; mention/list has the whole. */
@@ -64,7 +64,7 @@ export const mentionMethods = {
   },
 } satisfies Methods;
 
-export const tellMentions: Teller = async (events, { hive }, tell) => {
+export const notifyMentions: EventNotifier = async (events, { hive }, tell) => {
   for (const mention_id of subjectsOf(events, (type) => type.startsWith('mention/'))) {
     const mention = await hive.store.read((tx) => tx.mentions.get(mention_id));
     if (mention !== undefined) tell('mention/changed', told(mention));

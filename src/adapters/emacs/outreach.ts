@@ -1,7 +1,7 @@
 /** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
 import { outreachListParams } from '../../schemas/outreach.ts';
+import { type EventNotifier, type Methods, subjectsOf } from './desk-connection.ts';
 import { fitPage } from './frames.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -27,7 +27,7 @@ export const outreachMethods = {
  * What was sent is `outreach/received`, and a ping or card that Emacs was told of has been shown; what became
  * of it later, and what a rule suppressed, is `outreach/changed`.
  */
-export const tellOutreach: Teller = async (events, { hive, desk }, tell) => {
+export const notifyOutreach: EventNotifier = async (events, { hive, desk }, tell) => {
   const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent'));
   for (const outreach_id of subjectsOf(events, (type) => type.startsWith('outreach/'))) {
     const item = await hive.outreach.get(outreach_id);

@@ -4,8 +4,8 @@ import type { HumanActor } from '../../domain/actors.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { concerns, namesOf } from '../../domain/humans.ts';
 import { actParams, listParams, promptRef, responseParams, snoozeParams } from '../../schemas/prompts.ts';
+import { type DeskConnection, type EventNotifier, type Methods, subjectsOf } from './desk-connection.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
-import { type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
@@ -102,7 +102,7 @@ export const promptMethods = {
 } satisfies Methods;
 
 /** A claim lasts as long as the desk that holds it. */
-function deskIdOf(desk: Seat['desk']): string {
+function deskIdOf(desk: DeskConnection['desk']): string {
   if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
   return desk.desk_id;
 }
@@ -111,7 +111,7 @@ function deskIdOf(desk: Seat['desk']): string {
 const UNTOLD: ReadonlySet<string> = new Set(['prompt/offered', 'prompt/popup']);
 
 /** A new prompt that still waits is `hivemind-ask`; everything else that became of one is `prompt/changed`. */
-export const tellPrompts: Teller = async (events, { hive, desk, ...place }, tell) => {
+export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...place }, tell) => {
   const created = new Set(subjectsOf(events, (type) => type === 'prompt/created'));
   const escalated = new Set(subjectsOf(events, (type) => type === 'prompt/escalated'));
   for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !UNTOLD.has(type))) {

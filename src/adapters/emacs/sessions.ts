@@ -1,10 +1,10 @@
 /** Sessions as Emacs lists and configures them. */
-import { turnView } from '../../application/turn-view.ts';
+import { turnView } from '../../application/turns.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
+import { type EventNotifier, type Methods, subjectsOf } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_LIMIT = 200;
 
@@ -48,7 +48,7 @@ export const sessionMethods = {
   },
 } satisfies Methods;
 
-export const tellSessions: Teller = async (events, { hive }, tell) => {
+export const notifySessions: EventNotifier = async (events, { hive }, tell) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
     const session = await hive.sessions.get(session_id);
     if (session !== undefined) tell('session/changed', session);

@@ -1,13 +1,10 @@
 /** How a coordinator finds the questions of other agents and answers them. */
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
-import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
-import type { Prompt } from '../../domain/prompts.ts';
+import { LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
 import { askId, respondShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
-import { agentActor } from './agent.ts';
-import { RESULT_BYTES, sentences } from './result.ts';
-import { type Tool, type ToolCall, tool } from './tool.ts';
+import { agentActor, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
 const MOST_WAIT_MS = 3_600_000;

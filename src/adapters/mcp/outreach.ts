@@ -2,8 +2,7 @@
 import type { Outreach } from '../../domain/outreach.ts';
 import { sourceFooter } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
-import { sentences } from './result.ts';
-import { type Tool, tool } from './tool.ts';
+import { sentences, type Tool, tool } from './tool.ts';
 
 /** Only a background session owes a report, and nobody else stands behind it to hear one. */
 function afterShowing({ source }: Outreach): string | null {

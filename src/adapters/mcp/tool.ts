@@ -2,6 +2,7 @@
 import type { ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
+import type { AgentActor } from '../../domain/actors.ts';
 import type { Session } from '../../domain/sessions.ts';
 
 /** What a tool's handler gets besides its arguments. */
@@ -40,4 +41,22 @@ export function tool<Input extends ZodRawShape>(
   },
 ): Tool {
   return definition as unknown as Tool;
+}
+
+// ---------------------------------------------------------------------------
+// The caller of a tool as one who acts.
+
+export function agentActor({ handle, session_id }: Session): AgentActor {
+  return { kind: 'agent', by: handle, via: 'mcp', session_id, ancestors: [] };
+}
+
+// ---------------------------------------------------------------------------
+// What results have in common.
+
+/** What a client passes on to its model whole: Claude Code cuts results at 25,000 tokens. */
+export const RESULT_BYTES: number = 48 * 1024;
+
+/** Sentences as one text; what is null is left out. */
+export function sentences(...parts: readonly (string | null)[]): string {
+  return parts.filter((part) => part !== null && part !== '').join(' ');
 }
