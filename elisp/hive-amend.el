@@ -16,11 +16,10 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-entry)
+(require 'hive-outbox)
 (require 'hive-human)
 (require 'hive-model)
 (require 'hive-notify)
-(require 'hive-outbox)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-text)

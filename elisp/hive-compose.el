@@ -15,11 +15,9 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-notify)
-(require 'hive-permission)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-text)
-(require 'hive-waiting)
 (require 'subr-x)
 
 (defcustom hive-drafts-directory (locate-user-emacs-file "hive/drafts/")

@@ -13,12 +13,9 @@
 
 (require 'cl-lib)
 (require 'hive-outbox)
-(require 'hive-program)
-(require 'hive-respond)
 (require 'hive-rpc)
-(require 'hive-sidecar)
+(require 'hive-respond)
 (require 'hive-text)
-(require 'hive-work)
 
 (cl-defstruct (hive-doctor-check (:constructor hive-doctor-check) (:copier nil))
   "One line: NAME was looked at, OK or not, TEXT says what, ADVICE what to do."

@@ -13,8 +13,7 @@
 ;;; Code:
 
 (require 'hive-notify)
-(require 'hive-program)
-(require 'hive-sidecar)
+(require 'hive-rpc)
 
 (defvar compilation-finish-functions)  ; compile.el, loaded when it is used
 

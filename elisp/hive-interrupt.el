@@ -14,14 +14,119 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
-(require 'hive-sidecar)
 (require 'hive-text)
-(require 'hive-turns)
 (require 'subr-x)
+
+;;;; What runs now
+
+;; The turns that run, one a session, as the sidecar tells them: so that an
+;; agent can be interrupted at once, without asking anybody first.
+
+(defvar hive-interrupt--running (make-hash-table :test #'equal)
+  "The turns that run, by the ids of their sessions.")
+
+(defvar hive-turns-changed-functions nil
+  "Called with each turn that something happened to.")
+
+(defconst hive-interrupt--most 1000 "How many turns are known at most.")
+
+(defun hive-turns-running ()
+  "Return what is running, a turn each, the longest first."
+  (let (turns)
+    (maphash (lambda (_ turn) (push turn turns)) hive-interrupt--running)
+    (sort turns (lambda (a b) (string< (or (plist-get a :started_at) "")
+                                       (or (plist-get b :started_at) ""))))))
+
+(defun hive-turns-doing (turn)
+  "Return what TURN is doing, and for how long, in a few words."
+  (let ((tool (plist-get turn :tool)))
+    (if tool
+        (format "%s for %s" (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
+      (format "running for %s" (hive-text-age (plist-get turn :started_at))))))
+
+(defun hive-interrupt--take (turn)
+  "Remember TURN until its end, and tell of it."
+  (let ((session (plist-get turn :session_id)))
+    (cond ((equal (plist-get turn :state) "in_progress")
+           (when (or (gethash session hive-interrupt--running)
+                     (< (hash-table-count hive-interrupt--running) hive-interrupt--most))
+             (puthash session turn hive-interrupt--running)))
+          ;; The end of a turn may be told after another has begun.
+          ((equal (plist-get turn :turn_id)
+                  (plist-get (gethash session hive-interrupt--running) :turn_id))
+           (remhash session hive-interrupt--running)))
+    (run-hook-with-args 'hive-turns-changed-functions turn)))
+
+(cl-defmethod hive-rpc-notify ((_method (eql 'turn/changed)) turn)
+  "Take TURN, with which something happened."
+  (hive-interrupt--take turn))
+
+(defun hive-interrupt--listed (sessions)
+  "Take who is at work from SESSIONS, which the sidecar listed anew.
+Where it left some out, they were silent for longer than these."
+  (clrhash hive-interrupt--running)
+  (dolist (session sessions)
+    (let ((turn (plist-get session :turn)))
+      (when turn
+        (hive-interrupt--take (append turn (list :agent (plist-get session :handle)
+                                             :project (plist-get session :project))))))))
+
+(defun hive-interrupt--sidecar ()
+  "Forget everything when Hive is turned off."
+  (when (eq hive-sidecar-state 'off) (clrhash hive-interrupt--running)))
+
+(add-hook 'hive-handles-listed-functions #'hive-interrupt--listed)
+(add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
+
+;;;; The terminal of an agent in this Emacs
+
+;; An agent that runs in a terminal of this Emacs (vterm, eat, term, shell)
+;; has a process that descends from one of Emacs' own.  That leads from a
+;; session to its buffer, whatever the terminal's package is.
+
+(defun hive-interrupt--ancestors (pid)
+  "Return PID and the ids of the processes it descends from, nearest first."
+  (let (chain)
+    (while (and (integerp pid) (> pid 1) (not (memq pid chain)) (< (length chain) 50))
+      (push pid chain)
+      (setq pid (alist-get 'ppid (process-attributes pid))))
+    (nreverse chain)))
+
+(defun hive-terminal-buffer (pid)
+  "Return the buffer of this Emacs for the process PID, or nil."
+  (let ((ours (cl-loop for process in (process-list)
+                       when (and (process-id process) (buffer-live-p (process-buffer process)))
+                       collect (cons (process-id process) (process-buffer process)))))
+    (cl-loop for ancestor in (hive-interrupt--ancestors pid)
+             thereis (alist-get ancestor ours))))
+
+(defun hive-terminal-visit (session-id name)
+  "Go to the buffer of SESSION-ID; NAME is what people call it."
+  (let ((from (selected-window)) (name (hive-text-line name 40)))
+    (hive-rpc-request
+     'session/list (list :state "alive" :limit 500)
+     :success
+     (lambda (result)
+       (let* ((session (cl-find session-id (append (plist-get result :sessions) nil)
+                                :test #'equal
+                                :key (lambda (session) (plist-get session :session_id))))
+              (buffer (and session (hive-terminal-buffer (plist-get session :pid)))))
+         (cond ((null session) (hive-notify-say "%s is not here any more" name))
+               ((null buffer) (hive-notify-say "%s does not run in this Emacs" name))
+               ;; Who went on meanwhile is shown the buffer and stays where they are.
+               ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
+                (pop-to-buffer buffer))
+               (t (display-buffer buffer)))))
+     :error (lambda (err)
+              (hive-notify-say "Hive could not look where %s runs: %s" name
+                               (hive-text-line (plist-get err :text) 200))))))
+
+;;;; Stopping an agent, and hearing that it stopped
 
 (defcustom hive-interrupt-seconds 60
   "After how many seconds you are told that an agent has not stopped yet.

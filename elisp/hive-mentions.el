@@ -15,11 +15,18 @@
 (require 'cl-lib)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
-(require 'hive-sidecar)
+(require 'hive-shared-text)
 (require 'hive-text)
-(require 'hive-work)
+
+(declare-function hive-shared-display "hive-shared")
+(declare-function hive-shared-buffer "hive-shared")
+(declare-function hive-shared-answer "hive-shared-compose")
+(defvar hive-shared-position)
+
+;;;; What was said to you
 
 (defconst hive-mentions-human "human" "Whom @Human addresses, in place of a session.")
 
@@ -170,6 +177,313 @@ store has it."
    :error (lambda (err)
             (hive-notify-say "Hive could not note that: %s"
                              (hive-text-line (plist-get err :text) 200)))))
+
+;;;; How mentions are shown
+
+;; The text of the buffer of `hive-check-mentions': a summary in the header
+;; line, and each mention in full.
+
+(defvar-local hive-mentions--session nil "Whose mentions: a handle, or nil for yours.")
+(defvar-local hive-mentions--mentions nil "What is shown, newest first.")
+(defvar-local hive-mentions--summary nil "How many there are, by what became of them.")
+(defvar-local hive-mentions--cursor nil "Where there is more, or nil.")
+
+;;;; The summary
+
+(defun hive-mentions--whose ()
+  "Return whose mentions these are, in words."
+  (if hive-mentions--session
+      (concat "Mentions of " (hive-text-line hive-mentions--session 40))
+    "Mentions of you"))
+
+(defun hive-mentions--header ()
+  "Return the header line: the summary."
+  (let ((summary hive-mentions--summary))
+    (replace-regexp-in-string
+     "%" "%%"
+     (if (null summary)
+         (concat " " (hive-mentions--whose))
+       (cl-flet ((count (key) (or (plist-get summary key) 0)))
+         (concat (format " %s: %d in all, %d processed, %d unprocessed"
+                         (hive-mentions--whose) (count :total)
+                         (count :processed) (count :unprocessed))
+                 (if (> (count :expired) 0) (format ", %d expired" (count :expired)) "")
+                 (if hive-mentions--session
+                     (format "; %d gating, %d denials" (count :gating) (count :denials))
+                   ""))))
+     t t)))
+
+;;;; A mention
+
+(defun hive-mentions--became (mention)
+  "Return what became of MENTION, in words."
+  (pcase (plist-get mention :status)
+    ("processed" (concat "dealt with by " (hive-text-line (plist-get mention :processed_by) 40)
+                         (if (plist-get mention :note)
+                             (concat ": " (hive-text-line (plist-get mention :note) 200))
+                           "")))
+    ("expired" "expired")
+    (_ (if (plist-get mention :delivered_at)
+           (format "delivered %s ago" (hive-text-age (plist-get mention :delivered_at)))
+         ""))))
+
+(defun hive-mentions--insert (mention)
+  "Insert MENTION in full."
+  (let ((beg (point))
+        (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) "urgent")
+                               (when (hive-rpc-true-p mention :expects_reply) "wants an answer")
+                               (when (plist-get mention :as_handle)
+                                 (concat "as " (hive-text-line (plist-get mention :as_handle) 40)))
+                               (let ((became (hive-mentions--became mention)))
+                                 (unless (string-empty-p became) became))))))
+    (insert (propertize (format "%s  %s ago" (hive-text-line (plist-get mention :from_handle) 60)
+                                (hive-text-age (plist-get mention :at)))
+                        'face (hive-shared-heading-face mention))
+            (propertize (concat (format "  %s" (hive-text-line (plist-get mention :project) 30))
+                                (if marks (concat "  (" (string-join marks ", ") ")") ""))
+                        'face 'hive-shared-note)
+            "\n\n" (hive-text-inert (plist-get mention :body)) "\n\n")
+    (put-text-property beg (point) 'hive-mention mention)
+    (put-text-property beg (1+ beg) 'hive-mention-start t)))
+
+;;;; All of them
+
+(defun hive-mentions--print ()
+  "Print what is known; each window stays at its mention."
+  (let* ((places (mapcar (lambda (window)
+                           (cons window (hive-mentions--id-at (window-point window))))
+                         (get-buffer-window-list nil nil t)))
+         (here (hive-mentions--id-at (point)))
+         (inhibit-read-only t))
+    (erase-buffer)
+    (if (null hive-mentions--mentions)
+        (insert (or (hive-sidecar-absence) "Nothing waits.") "\n")
+      (mapc #'hive-mentions--insert hive-mentions--mentions))
+    (when hive-mentions--cursor (insert "There are more: + shows them.\n"))
+    (goto-char (hive-mentions--position here))
+    (pcase-dolist (`(,window . ,id) places)
+      (set-window-point window (hive-mentions--position id)))))
+
+(defun hive-mentions--id-at (pos)
+  "Return the id of the mention that is shown at POS."
+  (plist-get (get-text-property pos 'hive-mention) :mention_id))
+
+(defun hive-mentions--position (id)
+  "Return where the mention ID begins, or the first one."
+  (let ((pos (point-min)) (found nil))
+    (while (and id pos (not found))
+      (if (equal id (hive-mentions--id-at pos)) (setq found pos)
+        (setq pos (next-single-property-change pos 'hive-mention))
+        (when (and pos (>= pos (point-max))) (setq pos nil))))
+    (or found (point-min))))
+
+;;;; Reading and dealing with mentions
+
+;; `hive-check-mentions' shows what was said to you, or to any session, each
+;; mention in full, and lets you deal with them one by one or all at once.
+;; Reading changes nothing.  The buffer follows what happens.
+
+(defconst hive-mentions--page 100 "How many mentions are fetched at once.")
+
+(defvar-local hive-mentions--history nil "Non-nil to show those that were dealt with, too.")
+(defvar-local hive-mentions--addressee nil "The session_id whose mentions these are.")
+(defvar-local hive-check-mentions--timer nil "The timer that will fetch anew, or nil.")
+
+(defvar hive-check-mentions-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'hive-check-mentions-answer)
+    (define-key map (kbd "r") #'hive-check-mentions-answer)
+    (define-key map (kbd "t") #'hive-check-mentions-answer-with-template)
+    (define-key map (kbd "d") #'hive-check-mentions-done)
+    (define-key map (kbd "D") #'hive-check-mentions-all-done)
+    (define-key map (kbd "n") #'hive-check-mentions-next)
+    (define-key map (kbd "p") #'hive-check-mentions-previous)
+    (define-key map (kbd "h") #'hive-check-mentions-toggle-history)
+    (define-key map (kbd "+") #'hive-check-mentions-more)
+    (define-key map (kbd "s") #'hive-check-mentions-of)
+    map)
+  "Keymap of `hive-check-mentions-mode'.")
+
+(define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"
+  "Major mode of the buffer that shows mentions in full.
+\\<hive-check-mentions-mode-map>\\[hive-check-mentions-done] notes that the one at point is dealt with, \\[hive-check-mentions-all-done] that all are;
+with a prefix argument, say what was done.  \\[hive-check-mentions-answer] answers the one at
+point in the shared buffer, which deals with it; \\[hive-check-mentions-answer-with-template] answers it from here
+with one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows
+those of another session.
+\\{hive-check-mentions-mode-map}"
+  (visual-line-mode)
+  (setq-local revert-buffer-function (lambda (&rest _) (hive-mentions--fetch))
+              header-line-format '(:eval (hive-mentions--header)))
+  (add-hook 'hive-mentions-changed-functions #'hive-mentions--changed))
+
+;;;; Fetching
+
+(defun hive-mentions--fetch (&optional more)
+  "Fetch the mentions and print them; with MORE, the next page of them."
+  (let ((buffer (current-buffer)))
+    (hive-rpc-request
+     'mention/list
+     `( :limit ,hive-mentions--page
+        ,@(when hive-mentions--session (list :session hive-mentions--session))
+        ,@(unless hive-mentions--history (list :status "unprocessed"))
+        ,@(when more (list :cursor hive-mentions--cursor)))
+     :success
+     (lambda (page)
+       (when (buffer-live-p buffer)
+         (with-current-buffer buffer
+           (let ((mentions (append (plist-get page :mentions) nil)))
+             (setq hive-mentions--mentions
+                   (if more (append hive-mentions--mentions mentions) mentions)
+                   hive-mentions--cursor (plist-get page :next_cursor)
+                   hive-mentions--addressee (plist-get page :session_id)
+                   hive-mentions--summary (plist-get page :summary)))
+           (hive-mentions--print)
+           (hive-wrap-heed (point-min) (point-max))
+           (force-mode-line-update))))
+     :error (lambda (err)
+              (hive-notify-say "Hive could not read the mentions: %s"
+                               (hive-text-line (plist-get err :text) 200))))))
+
+(defun hive-mentions--changed (mention)
+  "Fetch anew where MENTION is shown, or would be; once for many of them."
+  (dolist (buffer (buffer-list))
+    (when (provided-mode-derived-p (buffer-local-value 'major-mode buffer)
+                                   'hive-check-mentions-mode)
+      (with-current-buffer buffer
+        (when (and (equal hive-mentions--addressee (plist-get mention :session_id))
+                   (not hive-check-mentions--timer))
+          (setq hive-check-mentions--timer
+                (run-at-time 0.3 nil #'hive-mentions--later buffer)))))))
+
+(defun hive-mentions--later (buffer)
+  "Fetch the mentions of BUFFER anew."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (setq hive-check-mentions--timer nil)
+      (hive-work-guarded #'hive-mentions--fetch))))
+
+;;;; Commands
+
+(defun hive-mentions--demand ()
+  "Return the mention at point, or complain."
+  (or (get-text-property (point) 'hive-mention)
+      (user-error "There is no mention here")))
+
+(defun hive-mentions--note ()
+  "With a prefix argument, ask the human for a note, and return it."
+  (when current-prefix-arg (read-string "What was done: ")))
+
+(defun hive-check-mentions-done (&optional note)
+  "Note that the mention at point is dealt with, and go to the next.
+With a prefix argument, ask for a NOTE about what was done."
+  (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
+  (let ((mention (hive-mentions--demand)))
+    (unless (hive-mentions-waiting-p mention) (user-error "It is dealt with already"))
+    (hive-mentions-process (list (plist-get mention :mention_id))
+                           :session hive-mentions--session :note note)
+    (ignore-errors (hive-check-mentions-next))))
+
+(defun hive-check-mentions-all-done (&optional note)
+  "Note that all mentions are dealt with, also those not shown.
+With a prefix argument, ask for a NOTE about what was done."
+  (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
+  (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
+    (when (zerop count) (user-error "Nothing waits"))
+    (when (y-or-n-p (format "%s: note all %d as dealt with? "
+                            (hive-mentions--whose) count))
+      (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
+
+(defun hive-mentions--place (mention)
+  "Return the place in which MENTION was made, nil for everyone's."
+  (let ((project-dir (plist-get mention :project_dir)))
+    (when project-dir
+      (list :confirmed t
+            :project (plist-get mention :project)
+            :project_dir project-dir))))
+
+(defun hive-check-mentions-answer ()
+  "Answer the mention at point in the shared buffer of its project."
+  (interactive nil hive-check-mentions-mode)
+  (let ((mention (hive-mentions--demand)))
+    (hive-shared-display (hive-shared-buffer (hive-mentions--place mention))
+                         hive-shared-position)
+    (hive-shared-answer mention)))
+
+(defun hive-check-mentions-answer-with-template ()
+  "Answer the mention at point with a template, or in words of your own.
+The templates are those of `hive-reply-templates' that are for
+mentions.  The answer is posted at once, and deals with the mention
+if it is yours."
+  (interactive nil hive-check-mentions-mode)
+  (let* ((mention (hive-mentions--demand))
+         (templates (hive-template-demand (plist-get mention :project)))
+         (text (hive-read-template
+                (format "Answer %s: " (hive-text-author mention 30)) templates)))
+    ;; With an address in front nothing is no longer blank.
+    (hive-post-check text)
+    (hive-post-send (concat (hive-post-address mention) text)
+                    :place (hive-mentions--place mention)
+                    :reply-to (plist-get mention :message_id))
+    (hive-post-say-queued)))
+
+(defun hive-check-mentions-next ()
+  "Go to the next mention."
+  (interactive nil hive-check-mentions-mode)
+  (let ((pos (next-single-property-change (point) 'hive-mention)))
+    (if (and pos (get-text-property pos 'hive-mention)) (goto-char pos)
+      (user-error "This is the last"))))
+
+(defun hive-check-mentions-previous ()
+  "Go to the mention before this."
+  (interactive nil hive-check-mentions-mode)
+  (let* ((start (hive-mentions--position (hive-mentions--id-at (point)))))
+    (if (= start (point-min)) (user-error "This is the first")
+      (goto-char (hive-mentions--position
+                  (hive-mentions--id-at (1- start)))))))
+
+(defun hive-check-mentions-toggle-history ()
+  "Show those that were dealt with or expired as well, or no more."
+  (interactive nil hive-check-mentions-mode)
+  (setq hive-mentions--history (not hive-mentions--history))
+  (hive-mentions--fetch))
+
+(defun hive-check-mentions-more ()
+  "Show the next page."
+  (interactive nil hive-check-mentions-mode)
+  (unless hive-mentions--cursor (user-error "There are no more"))
+  (hive-mentions--fetch t))
+
+(defun hive-mentions--ask ()
+  "Ask whose mentions are wanted: a handle, or nil for the human's own."
+  (let ((handle (completing-read "Mentions of (empty: yours): "
+                                 (mapcar (lambda (session)
+                                           (hive-text-line (plist-get session :handle)))
+                                         (hive-handles-sessions)))))
+    (unless (member (downcase handle) '("" "human")) handle)))
+
+(defun hive-check-mentions-of (session)
+  "Show the mentions of SESSION, a handle, or of the human when it is nil."
+  (interactive (list (hive-mentions--ask)))
+  (let ((buffer (get-buffer-create
+                 (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human")))))
+    (with-current-buffer buffer
+      (unless (derived-mode-p 'hive-check-mentions-mode) (hive-check-mentions-mode))
+      (setq hive-mentions--session session)
+      (hive-mentions--print)
+      (hive-mentions--fetch))
+    (pop-to-buffer buffer)))
+
+;;;###autoload
+(defun hive-check-mentions (&optional choose)
+  "Show what agents said to you and you have not dealt with yet.
+With a prefix argument CHOOSE, choose whose mentions to see: those
+of any session can be looked at, and dealt with for it.
+\\<hive-check-mentions-mode-map>
+\\[hive-check-mentions-done] notes that one is dealt with, \\[hive-check-mentions-answer] answers it, \\[hive-check-mentions-toggle-history] shows the history."
+  (interactive "P")
+  (hive-sidecar-demand)
+  (hive-check-mentions-of (when choose (hive-mentions--ask))))
 
 (provide 'hive-mentions)
 ;;; hive-mentions.el ends here

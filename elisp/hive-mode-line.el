@@ -12,11 +12,72 @@
 
 ;;; Code:
 
+(require 'hive-list)
 (require 'hive-mentions)
+(require 'hive-model)
+(require 'hive-notify)
 (require 'hive-outbox)
-(require 'hive-quiet)
-(require 'hive-sidecar)
-(require 'hive-waiting)
+(require 'hive-rpc)
+
+;;;; The list in a side window
+
+;; For whoever wants to see what waits without asking: with `hive-side-window'
+;; the list of questions stands at the side of the frame as long as something
+;; waits.  It is never selected, and comes only between two commands.
+
+(defcustom hive-side-window nil
+  "Where the list of questions is shown by itself while something waits.
+Close it, and it stays closed until another question arrives."
+  :type '(choice (const :tag "Nowhere" nil) (const bottom) (const top)
+                 (const left) (const right))
+  :group 'hive-attention)
+
+(defconst hive-mode-line--width 60
+  "How many columns the list has at the left or right of a frame.
+In a small frame it has half of it.")
+
+(defconst hive-mode-line--patience 0.5
+  "Seconds between two looks whether a busy human is free.")
+
+(defvar hive-mode-line--timer nil "The timer of the next look, or nil.")
+(defvar hive-mode-line--window nil "The side window that we have opened, or nil.")
+
+(defun hive-mode-line--arrived (_prompt)
+  "Show the list soon: something newly waits."
+  (when (and hive-side-window (null hive-mode-line--timer))
+    (setq hive-mode-line--timer (run-at-time 0 nil #'hive-mode-line--open))))
+
+(defun hive-mode-line--open ()
+  "Show the list at the side, once the human is free."
+  (setq hive-mode-line--timer nil)
+  (cond ((hive-notify-busy-p)
+         (setq hive-mode-line--timer (run-at-time hive-mode-line--patience nil #'hive-mode-line--open)))
+        ((and hive-side-window (hive-prompts-first)
+              (not (get-buffer-window hive-list-name)))
+         (hive-work-guarded
+          (lambda ()
+            (setq hive-mode-line--window
+                  (display-buffer-in-side-window
+                   (hive-list-buffer)
+                   `((side . ,hive-side-window)
+                     (window-height . 8)
+                     (window-width . ,(min hive-mode-line--width (/ (frame-width) 2)))
+                     (window-parameters (no-other-window . nil))))))))))
+
+(defun hive-mode-line--changed ()
+  "Close the side window once nothing waits, unless the human is in it."
+  (when (and (window-live-p hive-mode-line--window)
+             (null (hive-prompts-first))
+             (not (eq hive-mode-line--window (selected-window)))
+             (not (active-minibuffer-window)))
+    (when (window-parameter hive-mode-line--window 'window-side)
+      (delete-window hive-mode-line--window))
+    (setq hive-mode-line--window nil)))
+
+(add-hook 'hive-arrived-functions #'hive-mode-line--arrived)
+(add-hook 'hive-changed-hook #'hive-mode-line--changed)
+
+;;;; What the mode line shows
 
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")

@@ -40,32 +40,47 @@
 ;;; Code:
 
 (require 'hive-amend)
-(require 'hive-attention)
-(require 'hive-check-mentions)
 (require 'hive-doctor)
-(require 'hive-feed)
 (require 'hive-history)
 (require 'hive-install)
 (require 'hive-interrupt)
 (require 'hive-list)
-(require 'hive-manual)
 (require 'hive-mentions)
 (require 'hive-mode-line)
 (require 'hive-model)
 (require 'hive-next)
-(require 'hive-notices)
 (require 'hive-notify)
 (require 'hive-outbox)
 (require 'hive-outreach)
-(require 'hive-quiet)
 (require 'hive-respond)
 (require 'hive-rpc)
 (require 'hive-sessions)
 (require 'hive-shared)
-(require 'hive-shared-appear)
-(require 'hive-side)
-(require 'hive-sidecar)
-(require 'hive-work)
+(require 'info)
+
+;;;; The manual in Info
+
+;; The manual lies beside these files, where the package was installed with
+;; npm or by a package manager.  In a clone, `npm run build' makes it.
+
+(defconst hive-mode--directory
+  (file-name-directory (or load-file-name buffer-file-name default-directory))
+  "Where the manual lies.")
+
+;; The menu of C-h i lists it then.
+(add-to-list 'Info-additional-directory-list hive-mode--directory)
+
+;;;###autoload
+(defun hive-manual ()
+  "Read the manual of Hive in Info."
+  (interactive)
+  (if (file-exists-p (expand-file-name "hive.info" hive-mode--directory))
+      (info (format "(%s)" (expand-file-name "hive.info" hive-mode--directory)))
+    (user-error "The manual is not made yet: run `npm run build' in %s"
+                (abbreviate-file-name (file-name-directory
+                                       (directory-file-name hive-mode--directory))))))
+
+;;;; Answer your coding agents when it suits you
 
 ;; Whoever has this file on the `load-path' needs no autoloads for these.
 (autoload 'hive "hive-menu" "Answer your coding agents." t)

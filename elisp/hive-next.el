@@ -16,18 +16,74 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
-(require 'hive-keys)
-(require 'hive-permission)
+(require 'hive-model)
 (require 'hive-prompt)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
-(require 'hive-sidecar)
-(require 'hive-snooze)
-(require 'hive-template)
 (require 'hive-text)
-(require 'hive-waiting)
 (require 'subr-x)
+
+;;;; Keys that answer what was seen
+
+;; Where one key answers, it must have been pressed for what is on the
+;; screen: what was typed before that is dropped.  A key that means nothing
+;; here is given back to Emacs.
+
+(defconst hive-next--quiet 0.3
+  "For how many seconds something new is shown before a key counts.")
+
+(defvar hive-next--raw nil "The key that was read last, as the terminal sent it.")
+
+(defun hive-keys-read (text new)
+  "Show TEXT in the echo area and return the key that is pressed.
+If TEXT is NEW to the human, keys count only once it has been
+shown for a moment in which none was pressed."
+  (let ((resize-mini-windows t)
+        (max-mini-window-height 0.75)
+        (message-log-max nil))
+    (when (and new (hive-next--dropped-p text))
+      (setq text (concat text (propertize "  (what you typed before you saw this was dropped)"
+                                          'face 'shadow))))
+    (let ((key (read-key text)))
+      (setq hive-next--raw (this-single-command-raw-keys))
+      (hive-next--whole key hive-next--raw))))
+
+(defun hive-next--whole (key raw)
+  "Return KEY, or when it only begins a Meta key that is RAW, all of that.
+In a terminal `read-key' returns the escape alone, and drops the rest."
+  (if (and (eq key ?\e) (> (length raw) 1) (characterp (aref raw 1)))
+      (event-convert-list (list 'meta (aref raw 1)))
+    key))
+
+(defun hive-next--dropped-p (text)
+  "Show TEXT for a moment; return non-nil if keys were dropped meanwhile."
+  (let ((dropped nil) (waiting t))
+    (while waiting
+      ;; A key clears the echo area, and one that waits keeps it from being drawn.
+      (message "%s" text)
+      (redisplay t)
+      (let ((event (read-event nil nil hive-next--quiet)))
+        (cond ((null event) (setq waiting nil))
+              ((eq event ?\C-g)         ; to leave is never too early
+               (setq waiting nil)
+               (push event unread-command-events))
+              (t (setq dropped t)))))
+    dropped))
+
+(defun hive-keys-foreign-p (key)
+  "Return non-nil if KEY is to be given back to Emacs.
+It is not when it would only insert itself where it was not meant."
+  (not (and (characterp key)
+            (eq (key-binding (vector key)) #'self-insert-command))))
+
+(defun hive-keys-give-back (key)
+  "Let Emacs read KEY, which was read last, once more.
+After a prefix the whole sequence then runs as it always does."
+  (setq unread-command-events
+        (append (or hive-next--raw (vector key)) unread-command-events)))
+
+;;;; Answering one question after the other
 
 (defface hive-next-key '((t :inherit (bold highlight)))
   "The key of an option."

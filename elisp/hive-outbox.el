@@ -21,14 +21,264 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-entry)
-(require 'hive-journal)
+(require 'hive-human)
 (require 'hive-model)
 (require 'hive-rpc)
-(require 'hive-sidecar)
 (require 'hive-text)
-(require 'hive-waiting)
-(require 'hive-work)
+(require 'json)
+(require 'subr-x)
+
+;;;; The files of the Hive outbox
+
+;; One append-only file of JSON lines per Emacs process, readable by its
+;; owner only.  A record is on the disk when `hive-journal-append' returns.
+;;
+;; A file is named HOST.PID.START.jsonl after the process that owns it.  A
+;; new Emacs adopts what a dead one left by renaming the file to a name of
+;; its own: renaming is atomic, so of two that try only one succeeds, and a
+;; file always names the process that answers for it.
+
+(defcustom hive-outbox-directory (locate-user-emacs-file "hive/outbox/")
+  "Where answers are kept until the sidecar has stored them.
+Only you can read it."
+  :type 'directory
+  :group 'hive)
+
+;;;; JSON lines
+
+(defun hive-outbox--encode (record)
+  "Return RECORD, a plist, as one line of JSON in UTF-8 bytes."
+  (let ((text (if (fboundp 'json-serialize)
+                  (json-serialize record :null-object nil :false-object :json-false)
+                (let ((json-null nil) (json-false :json-false))
+                  (json-encode record)))))
+    (if (multibyte-string-p text) (encode-coding-string text 'utf-8-unix) text)))
+
+(defun hive-outbox--decode (line)
+  "Return the record in LINE, or nil when it is torn."
+  (ignore-errors
+    (if (fboundp 'json-parse-string)
+        (json-parse-string line :object-type 'plist
+                           :null-object nil :false-object :json-false)
+      (let ((json-object-type 'plist) (json-false :json-false))
+        (json-read-from-string line)))))
+
+;;;; Names
+
+(defun hive-outbox--host ()
+  "Return the name of this machine, as file names hold it."
+  (replace-regexp-in-string "[^[:alnum:]_-]" "_" (system-name)))
+
+(defun hive-outbox--started (pid)
+  "Return when process PID started, in seconds, or nil when it is dead.
+A zombie is dead.  0 when the system does not tell."
+  (let ((attributes (process-attributes pid)))
+    (cond ((equal (alist-get 'state attributes) "Z") nil)
+          ((alist-get 'start attributes)
+           (round (float-time (alist-get 'start attributes))))
+          (attributes 0)
+          ;; Where there are no attributes, a signal may tell.
+          ((eq 0 (ignore-errors (signal-process pid 0))) 0))))
+
+(defvar hive-outbox--owner nil
+  "How the names of our files begin: HOST.PID.START, or nil at first.")
+
+(defun hive-outbox--owner ()
+  "Return how the names of our files begin."
+  (or hive-outbox--owner
+      (setq hive-outbox--owner
+            (format "%s.%d.%d" (hive-outbox--host) (emacs-pid)
+                    (or (hive-outbox--started (emacs-pid)) 0)))))
+
+(defun hive-journal-file ()
+  "Return the name of the file of this Emacs, which need not exist."
+  (expand-file-name (concat (hive-outbox--owner) ".jsonl") hive-outbox-directory))
+
+(defconst hive-outbox--name
+  (rx bos (group (+ (not "."))) "." (group (+ digit)) "." (group (+ digit))
+      (? "-" (+ (not "."))) ".jsonl" eos)
+  "The name of an outbox file: host, process, start of the process.")
+
+(defconst hive-outbox--clock-slack 5
+  "Seconds by which two readings of one process's start may differ.")
+
+(defun hive-outbox--dead-p (file)
+  "Return non-nil if FILE belongs to an Emacs that is no more."
+  (let ((name (file-name-nondirectory file)))
+    (and (string-match hive-outbox--name name)
+         (let* ((host (match-string 1 name))
+                (pid (string-to-number (match-string 2 name)))
+                (start (string-to-number (match-string 3 name)))
+                (ours (string-prefix-p (hive-outbox--owner) name)))
+           (cond
+            (ours nil)
+            ;; A process of another machine cannot be asked.  Sending an
+            ;; answer twice is one answer, so a guess does no harm.
+            ((not (equal host (hive-outbox--host)))
+             (> (- (float-time)
+                   (float-time (file-attribute-modification-time
+                                (file-attributes file))))
+                3600))
+            ((= pid (emacs-pid)) t)
+            (t (let ((now (hive-outbox--started pid)))
+                 (or (null now)
+                     (and (> now 0) (> start 0)
+                          (> (abs (- now start)) hive-outbox--clock-slack))))))))))
+
+;;;; Reading and writing
+
+(defun hive-outbox--write (bytes file append)
+  "Write BYTES to FILE and wait until the disk has them.
+With APPEND, at its end; otherwise instead of what it holds."
+  (let ((write-region-inhibit-fsync nil) ; t in batch Emacs
+        (coding-system-for-write 'no-conversion)
+        (file-name-handler-alist nil))
+    (with-file-modes #o600
+      (write-region bytes nil file append 'quiet))))
+
+(defun hive-outbox--directory ()
+  "Return the directory of the outbox; make it, for its owner only."
+  (let ((directory (file-name-as-directory (expand-file-name hive-outbox-directory))))
+    (unless (file-directory-p directory)
+      (with-file-modes #o700 (make-directory directory t)))
+    (unless (= #o700 (logand #o777 (file-modes directory)))
+      (set-file-modes directory #o700))
+    directory))
+
+(defun hive-journal-append (file record)
+  "Append RECORD, a plist, to FILE; it is on the disk on return.
+Signal an error when it could not be written."
+  (hive-outbox--directory)
+  (let ((line (hive-outbox--encode record)))
+    (unless (hive-outbox--decode (decode-coding-string line 'utf-8-unix))
+      (error "What was to be written could not be read back"))
+    ;; The newline in front ends a line that a crash or a full disk tore.
+    (hive-outbox--write (concat "\n" line "\n") file t)))
+
+(defun hive-journal-read (file)
+  "Return the records of FILE, oldest first, without torn ones."
+  (let ((text (with-temp-buffer
+                (set-buffer-multibyte nil)
+                (insert-file-contents-literally file)
+                (decode-coding-string (buffer-string) 'utf-8-unix t))))
+    (delq nil (mapcar #'hive-outbox--decode
+                      ;; What no newline ends was not finished.
+                      (butlast (split-string text "\n"))))))
+
+(defun hive-journal-rewrite (file records)
+  "Let FILE hold RECORDS and nothing else, in one step.
+Without RECORDS there is no file."
+  (if (null records)
+      (when (file-exists-p file) (delete-file file))
+    (let ((new (concat file ".new")))
+      (hive-outbox--write
+       (mapconcat (lambda (record) (concat (hive-outbox--encode record) "\n"))
+                  records "")
+       new nil)
+      (rename-file new file t))))
+
+(defun hive-journal-own ()
+  "Return the names of our files that are there, adopted ones too."
+  (and (file-directory-p hive-outbox-directory)
+       (cl-remove-if-not (lambda (file)
+                           (string-prefix-p (hive-outbox--owner)
+                                            (file-name-nondirectory file)))
+                         (directory-files hive-outbox-directory t hive-outbox--name))))
+
+(defun hive-journal-adopt ()
+  "Make the files of dead Emacsen ours; return their new names."
+  (let (adopted)
+    (dolist (file (and (file-directory-p hive-outbox-directory)
+                       (directory-files hive-outbox-directory t hive-outbox--name)))
+      (when (hive-outbox--dead-p file)
+        (let ((name (expand-file-name
+                     (format "%s-%x%06x.jsonl" (hive-outbox--owner)
+                             (floor (* 1000 (float-time))) (random #x1000000))
+                     hive-outbox-directory)))
+          ;; Whoever loses this race finds the file gone.
+          (when (ignore-errors (rename-file file name) t)
+            (push name adopted)))))
+    (nreverse adopted)))
+
+;;;; An answer on its way, in memory and on disk
+
+;; One entry of the outbox, the records that tell its life, and how the
+;; records of a file become entries again.
+
+(cl-defstruct (hive-entry (:constructor hive-entry-make)
+                       (:copier nil))
+  "An answer on its way.  FILE is where its records stand.
+TOPIC remembers what `hive-entry-subject' found."
+  file store-id response-id ask-id method params at topic
+  (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
+
+(defun hive-entry-subject (entry)
+  "Return what ENTRY is about: a question, or the conversation of a project.
+Entries about the same depend on each other: the order in which
+they reach the store is part of what they say.  Compare by `equal'."
+  (or (hive-entry-topic entry)
+      (setf (hive-entry-topic entry)
+            (let* ((params (hive-entry-params entry))
+                   (directory (plist-get params :directory)))
+              (or (hive-entry-ask-id entry)
+                  (plist-get params :project_dir)
+                  (and (stringp directory)
+                       (plist-get (hive-place-of directory) :project_dir))
+                  'everyone)))))
+
+(defun hive-entry-first (entries)
+  "Return those of ENTRIES, oldest first, which wait for no other of them.
+They are the first about their subject each."
+  (let ((subjects (make-hash-table :test #'equal)))
+    (cl-loop for entry in entries
+             for subject = (hive-entry-subject entry)
+             unless (gethash subject subjects)
+             do (puthash subject t subjects) and collect entry)))
+
+(defun hive-entry-record (entry)
+  "Return the record of ENTRY itself."
+  (list :entry "answer"
+        :store_id (hive-entry-store-id entry)
+        :response_id (hive-entry-response-id entry)
+        :ask_id (hive-entry-ask-id entry)
+        :method (hive-entry-method entry)
+        :params (hive-entry-params entry)
+        :at (hive-entry-at entry)))
+
+(defun hive-entry-rejection (entry)
+  "Return the record of the rejection of ENTRY."
+  (list :entry "rejected"
+        :response_id (hive-entry-response-id entry)
+        :code (hive-entry-code entry)
+        :text (hive-entry-text entry)))
+
+(defun hive-entry-load (file)
+  "Return the entries of FILE that are not acked, oldest first."
+  (let ((entries (make-hash-table :test #'equal)) order)
+    (dolist (record (hive-journal-read file))
+      (let* ((id (plist-get record :response_id))
+             (entry (gethash id entries)))
+        (pcase (plist-get record :entry)
+          ("answer"
+           (unless (or entry (null id))
+             (push id order)
+             (puthash id (hive-entry-make
+                          :file file :response-id id
+                          :store-id (plist-get record :store_id)
+                          :ask-id (plist-get record :ask_id)
+                          :method (plist-get record :method)
+                          :params (plist-get record :params)
+                          :at (plist-get record :at))
+                      entries)))
+          ("acked" (remhash id entries))
+          ("rejected"
+           (when entry
+             (setf (hive-entry-state entry) 'rejected
+                   (hive-entry-code entry) (plist-get record :code)
+                   (hive-entry-text entry) (plist-get record :text)))))))
+    (delq nil (mapcar (lambda (id) (gethash id entries)) (nreverse order)))))
+
+;;;; Answers on their way to the store
 
 (defvar hive-outbox-acked-functions nil
   "Called with an entry that was stored and the sidecar's result.")

@@ -16,16 +16,239 @@
 (require 'button)
 (require 'cl-lib)
 (require 'hive-compose)
+(require 'hive-human)
 (require 'hive-model)
 (require 'hive-notify)
-(require 'hive-permission)
-(require 'hive-prompt-print)
+(require 'hive-read)
 (require 'hive-respond)
 (require 'hive-rpc)
-(require 'hive-snooze)
 (require 'hive-text)
-(require 'hive-wrap)
 (require 'subr-x)
+
+;;;; What happened to a question, in words
+
+;; The log names events for programs; here is what they are called where a
+;; human reads them, with the time of the human's own zone.
+
+(defun hive-prompt--popup (data)
+  "Return what became of a popup, from the DATA of its event."
+  (let ((outcome (hive-text-line (plist-get data :outcome) 20))
+        (reason (plist-get data :reason)))
+    (concat "popup: " (if (equal outcome "suppressed") "held back" outcome)
+            (if (stringp reason)
+                ;; Of what is held back the reason is a name, of a failure a sentence.
+                (concat ", " (if (equal outcome "suppressed")
+                                 (string-replace "_" " " (hive-text-line reason 40))
+                               (hive-text-line reason 200)))
+              ""))))
+
+(defun hive-prompt--words (type data)
+  "Return what an event of TYPE, with DATA, is called."
+  (let ((by (hive-text-line (or (plist-get data :by) "somebody") 40))
+        (said (hive-text-line (or (plist-get data :decision) "") 80)))
+    (pcase type
+      ("prompt/created" "asked")
+      ("prompt/offered" "an Emacs was told")
+      ("prompt/seen" "seen")
+      ("prompt/claimed" (concat "taken up by " by))
+      ("prompt/released" (concat "let go by " by))
+      ("prompt/responded" (format "answered by %s: %s" by said))
+      ("prompt/late_response" (format "answered late by %s: %s" by said))
+      ("prompt/lost_response" (format "another answer, by %s, came second: %s" by said))
+      ("prompt/amended" (format "answer corrected by %s: %s" by said))
+      ("prompt/expired" "expired")
+      ("prompt/cancelled" (concat "cancelled by " by))
+      ("prompt/handed" (if (hive-rpc-true-p data :repeated) "answer handed to its agent again"
+                         "answer handed to its agent"))
+      ("prompt/collected" "answer collected by its agent")
+      ("prompt/snoozed" "put away, or called back")
+      ("prompt/escalated" "escalated: it is for everybody now")
+      ("prompt/moved" "moved to the agent's next session")
+      ("prompt/orphaned" (if (hive-rpc-true-p data :orphaned) "its session is gone"
+                           "its session is back"))
+      ("prompt/popup" (hive-prompt--popup data))
+      ;; What a newer sidecar calls by a name that is not known here.
+      (_ (hive-text-line type 40)))))
+
+(defun hive-prompt-events-line (event)
+  "Return EVENT, a plist of the wire, as a line: its time and what it was."
+  (let ((seconds (hive-text-seconds (plist-get event :at))))
+    (format "%s  %s"
+            (if seconds (format-time-string "%Y-%m-%d %H:%M:%S" seconds) "")
+            (hive-prompt--words (plist-get event :type) (plist-get event :data)))))
+
+(defconst hive-prompt--receipts
+  '((:created_at . "asked") (:offered_at . "offered") (:seen_at . "seen")
+    (:responded_at . "answered") (:handed_at . "handed") (:collected_at . "collected"))
+  "The receipts of a question, in their order.")
+
+(defun hive-prompt-events-receipts (prompt)
+  "Return the receipts that PROMPT has, each with its age, in one line."
+  (mapconcat (lambda (receipt)
+               (format "%s %s ago" (cdr receipt)
+                       (hive-text-age (plist-get prompt (car receipt)))))
+             (seq-filter (lambda (receipt) (plist-get prompt (car receipt)))
+                         hive-prompt--receipts)
+             " · "))
+
+;;;; How one question is printed in full
+
+;; What stands in the buffer of a question: who asks, the question, its
+;; options, its context, its answer, what happened to it, and what else its
+;; agent has asked.  Text of agents is coloured, and inert.
+
+(declare-function markdown-mode "ext:markdown-mode")
+
+(defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))
+  "Headings in the buffer of a question."
+  :group 'hive)
+
+(defface hive-prompt-code '((t :inherit (fixed-pitch font-lock-string-face)))
+  "Code in the context of a question."
+  :group 'hive)
+
+(defvar-local hive-prompt--prompt nil "The question shown here, in full.")
+(defvar-local hive-prompt--events nil "What happened to it, oldest first.")
+(defvar-local hive-prompt--others nil "Other questions of the same agent.")
+
+(defun hive-prompt--heading (text)
+  "Insert TEXT as a heading."
+  (insert "\n" (propertize text 'face 'hive-prompt-heading) "\n"))
+
+(defun hive-prompt--insert-context (text)
+  "Insert TEXT, Markdown of an agent, coloured and inert."
+  (insert (hive-prompt--coloured (hive-text-inert text)) "\n"))
+
+(defun hive-prompt--coloured (text)
+  "Return TEXT with the faces of Markdown and no other property."
+  (with-temp-buffer
+    (insert text)
+    (if (and (fboundp 'markdown-mode) (< (length text) 65536))
+        (ignore-errors
+          (delay-mode-hooks (markdown-mode))
+          (font-lock-ensure))
+      (hive-prompt--colour-plainly))
+    ;; Whatever a mode would hide, link or run stays behind: faces only.
+    (let ((coloured (buffer-substring-no-properties (point-min) (point-max)))
+          (position (point-min)))
+      (while (< position (point-max))
+        (let ((next (next-single-property-change position 'face nil (point-max)))
+              (face (get-text-property position 'face)))
+          (when face
+            (put-text-property (1- position) (1- next) 'face face coloured))
+          (setq position next)))
+      coloured)))
+
+(defun hive-prompt--colour-plainly ()
+  "Colour headings, code and code blocks of the Markdown in this buffer."
+  (goto-char (point-min))
+  (while (re-search-forward "^#+ .*$" nil t)
+    (put-text-property (match-beginning 0) (match-end 0) 'face 'hive-prompt-heading))
+  (goto-char (point-min))
+  (while (re-search-forward "`[^`\n]+`" nil t)
+    (put-text-property (match-beginning 0) (match-end 0) 'face 'hive-prompt-code))
+  (goto-char (point-min))
+  (while (re-search-forward "^\\(```+\\|~~~+\\)" nil t)
+    (let ((begin (line-beginning-position)) (fence (match-string 1)))
+      (forward-line 1)
+      (unless (search-forward (concat "\n" fence) nil t) (goto-char (point-max)))
+      (put-text-property begin (line-end-position) 'face 'hive-prompt-code))))
+
+(defun hive-prompt--insert-options (prompt)
+  "Insert the options of PROMPT, each a button while it waits."
+  (let ((number 0))
+    (dolist (option (append (plist-get prompt :options) nil))
+      (setq number (1+ number))
+      (let ((label (plist-get option :label))
+            (description (plist-get option :description)))
+        (insert (if (<= number 9) (format " %d  " number) "    "))
+        (if (hive-prompt-waiting-p prompt)
+            (insert-text-button (hive-text-line label)
+                                'follow-link t
+                                'help-echo "answer with this"
+                                'action (lambda (_) (hive-prompt--send-label label)))
+          (insert (hive-text-line label)))
+        (when (member label (append (plist-get prompt :selected) nil)) (insert "  ✓"))
+        (insert "\n")
+        (when description
+          (insert (replace-regexp-in-string "^" "      " (hive-text-inert description))
+                  "\n"))))))
+
+(defun hive-prompt--insert-answer (prompt)
+  "Insert what was answered to PROMPT, in time or late."
+  (dolist (answer (delq nil (list (and (plist-get prompt :decision) prompt)
+                                  (plist-get prompt :late_response))))
+    (hive-prompt--heading (if (eq answer prompt) "Answer" "Late answer"))
+    (insert (hive-text-inert (plist-get answer :decision)) "\n")
+    (when (plist-get answer :comment)
+      (insert (hive-text-inert (plist-get answer :comment)) "\n"))
+    (insert (propertize (format "by %s via %s, %s ago\n"
+                                (hive-text-line (plist-get answer :by) 40)
+                                (hive-text-line (plist-get answer :via) 20)
+                                (hive-text-age (plist-get answer :responded_at)))
+                        'face 'shadow))))
+
+(defun hive-prompt--insert-receipts (prompt)
+  "Insert what happened to PROMPT, and when."
+  (hive-prompt--heading "What happened")
+  (insert (hive-prompt-events-receipts prompt) "\n")
+  (dolist (event (append hive-prompt--events nil))
+    (insert (propertize (format "  %s\n" (hive-prompt-events-line event)) 'face 'shadow))))
+
+(defun hive-prompt--insert-others ()
+  "Insert the other questions of this agent."
+  (when hive-prompt--others
+    (hive-prompt--heading "From the same agent")
+    (dolist (other hive-prompt--others)
+      (insert "  ")
+      (insert-text-button (hive-text-line (plist-get other :question) 80)
+                          'follow-link t
+                          'action (lambda (_) (hive-prompt-show other)))
+      (insert (propertize (format "  %s, %s ago\n"
+                                  (hive-text-line (plist-get other :status) 20)
+                                  (hive-text-age (plist-get other :created_at)))
+                          'face 'shadow)))))
+
+(defun hive-prompt--print ()
+  "Print the question anew, and leave point where it is."
+  (let* ((prompt hive-prompt--prompt)
+         (inhibit-read-only t)
+         (line (line-number-at-pos)) (column (current-column)))
+    (erase-buffer)
+    (insert (propertize
+             (string-join
+              (delq nil
+                    (list (hive-text-line (plist-get prompt :agent) 40)
+                          (hive-text-source prompt)
+                          (hive-text-line (plist-get prompt :project) 40)
+                          (hive-text-line (plist-get prompt :kind) 20)
+                          (hive-text-line (plist-get prompt :urgency) 20)
+                          (hive-text-line (plist-get prompt :status) 20)
+                          (let ((note (string-trim (hive-human-note prompt))))
+                            (unless (string-empty-p note) note))
+                          (when (plist-get prompt :expires_at)
+                            (concat "expires in "
+                                    (hive-text-until (plist-get prompt :expires_at))))
+                          (when (hive-rpc-true-p prompt :orphaned) "its session is gone")))
+              " · ")
+             'face 'shadow)
+            "\n\n" (hive-text-inert (plist-get prompt :question)) "\n")
+    (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
+      (hive-prompt--heading "Options")
+      (hive-prompt--insert-options prompt))
+    (when (plist-get prompt :context)
+      (hive-prompt--heading "Context")
+      (hive-prompt--insert-context (plist-get prompt :context)))
+    (hive-prompt--insert-answer prompt)
+    (hive-prompt--insert-receipts prompt)
+    (hive-prompt--insert-others)
+    (hive-wrap-like-lines (point-min) (point-max))
+    (set-buffer-modified-p nil)
+    (goto-char (point-min))
+    (forward-line (1- line))
+    (move-to-column column)))
+
+;;;; One question in full
 
 (declare-function hive-next "hive-next")
 

@@ -13,14 +13,186 @@
 
 (require 'cl-lib)
 (require 'hive-human)
-(require 'hive-permission)
-(require 'hive-read-details)
-(require 'hive-read-meant)
+(require 'hive-model)
 (require 'hive-rpc)
-(require 'hive-template)
 (require 'hive-text)
-(require 'hive-waiting)
 (require 'subr-x)
+
+;;;; What lets an agent do something
+
+;; A permission is no question among others: its answer makes an agent act.
+;; Wherever one is answered it is called by its name, and what might allow
+;; something with a single key is confirmed.
+
+(defconst hive-read--refusals '("Deny" "Abort" "Keep planning")
+  "The options by which the dialogs of agents refuse.
+Whatever else an option is called, it may allow something.")
+
+(defconst hive-read--lines 5 "How many lines of what is to be permitted are shown.")
+
+(defun hive-permission-p (prompt)
+  "Return non-nil if PROMPT asks for a permission."
+  (equal (plist-get prompt :kind) "permission"))
+
+(defun hive-permission-mark (prompt)
+  "Return what is to stand before PROMPT when it asks for a permission, or \"\"."
+  (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'warning) ""))
+
+(defun hive-permission-confirmed-p (prompt decision)
+  "Return non-nil if DECISION is to be confirmed as the answer to PROMPT."
+  (and (hive-permission-p prompt) (not (member decision hive-read--refusals))))
+
+(defun hive-permission-about (prompt width)
+  "Return what the permission PROMPT is about, in lines of WIDTH columns, or \"\"."
+  (let* ((lines (and (hive-permission-p prompt)
+                     (split-string (hive-text-inert (plist-get prompt :context)) "\n" t "[ \t]+")))
+         (rest (nthcdr hive-read--lines lines)))
+    (concat
+     (mapconcat (lambda (line) (concat "  " (hive-text-line line (max 20 (- width 3))) "\n"))
+                (butlast lines (length rest)) "")
+     (if rest
+         (propertize (format "  … and %d lines more: ? shows them\n" (length rest))
+                     'face 'warning)
+       ""))))
+
+;;;; What a minibuffer is too small for
+
+;; While a question is answered in the minibuffer, a buffer beside it shows
+;; what is too long for that: the whole question, and its context.
+
+(defconst hive-read--buffer "*hive question*"
+  "The name of the buffer that shows a question while it is answered.")
+
+(defun hive-read-with-details (prompt read)
+  "Call READ while what a minibuffer is too small for is shown of PROMPT."
+  (let ((question (plist-get prompt :question))
+        (buffer nil))
+    (unwind-protect
+        (progn
+          (when (or (plist-get prompt :context) (> (length question) 200)
+                    (string-search "\n" question))
+            (setq buffer (get-buffer-create hive-read--buffer))
+            (hive-read--show prompt buffer)
+            (display-buffer buffer '((display-buffer-below-selected
+                                      display-buffer-pop-up-window)
+                                     (window-height . fit-window-to-buffer)))
+            (when (hive-rpc-true-p prompt :context_truncated)
+              (hive-read--fetch prompt buffer)))
+          (funcall read))
+      (when (buffer-live-p buffer)
+        (let ((window (get-buffer-window buffer)))
+          (if window (quit-window t window) (kill-buffer buffer)))))))
+
+(defun hive-read--show (prompt buffer)
+  "Let BUFFER show the question and the context of PROMPT."
+  (with-current-buffer buffer
+    (let ((inhibit-read-only t) (place (point)))
+      (unless (derived-mode-p 'special-mode)
+        (special-mode)
+        (visual-line-mode))
+      (erase-buffer)
+      (insert (hive-text-inert (plist-get prompt :question)) "\n")
+      (let ((context (plist-get prompt :context)))
+        (when context (insert "\n" (hive-text-inert context) "\n")))
+      (when (hive-rpc-true-p prompt :context_truncated)
+        (insert "… (the rest is being fetched)\n"))
+      (hive-wrap-heed (point-min) (point-max))
+      (goto-char (min place (point-max))))))
+
+(defun hive-read--fetch (prompt buffer)
+  "Fetch the whole context of PROMPT, to be shown in BUFFER."
+  (hive-rpc-request
+   'prompt/get (list :ask_id (plist-get prompt :ask_id))
+   :success (lambda (result)
+              (when (buffer-live-p buffer)
+                (hive-read--show (plist-get result :prompt) buffer)))))
+
+;;;; What somebody meant who typed half of it
+
+;; Where options stand beside words of one's own, half an option and a typo
+;; look like such words.  Which it is the human says, before it is sent.
+
+(defun hive-read--begun (typed options)
+  "Return those of OPTIONS, strings, that TYPED is the beginning of."
+  (let ((typed (string-trim typed)))
+    (unless (string-empty-p typed)
+      (cl-remove-if-not (lambda (option) (string-prefix-p typed option t)) options))))
+
+(defun hive-read-meant (typed options &optional remark)
+  "Return which of OPTIONS, strings, was meant by TYPED, which is none of them.
+When they were words of the human's own return TYPED, and nil when
+it is to be typed again.  The human is asked when TYPED begins
+options; otherwise only with REMARK, a yes-or-no question."
+  (let* ((begun (hive-read--begun typed options))
+         (numbered (cl-loop for option in begun for key from ?1 to ?9
+                            collect (cons key option))))
+    (cond
+     (numbered
+      (pcase (read-char-choice (hive-read--question typed numbered)
+                               (append (mapcar #'car numbered) '(?w ?e)))
+        (?w typed)
+        (?e nil)
+        (key (cdr (assq key numbered)))))
+     ((or (null remark) (y-or-n-p remark)) typed))))
+
+(defun hive-read--question (typed numbered)
+  "Return the question whether by TYPED one of NUMBERED was meant.
+That is an alist of keys and options."
+  (concat "\"" (hive-text-line typed 40) "\" is: "
+          (mapconcat (lambda (cell) (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
+                     numbered "  ")
+          "  [w] words of your own  [e] edit it "))
+
+;;;; Answers that are ready to be given
+
+;; What you say again and again is offered beside the options of a question,
+;; in `hive-next' with a key of its own, in the minibuffer as a candidate.
+;; It also answers mentions: `hive-check-mentions' and shared buffers offer it
+;; with a key, and M-n brings it where a message is typed in the minibuffer.
+
+(defcustom hive-reply-templates nil
+  "Answers offered where words of your own are allowed.
+Each element is (KIND PROJECT TEXT...): the texts are offered for
+what is of that KIND (\"question\", \"permission\" or \"mention\")
+from that PROJECT; nil stands for any.  For example:
+
+  ((nil nil \"Yes, and keep it small.\" \"Look at the tests first.\")
+   (\"permission\" \"rocket\" \"Only in a branch.\")
+   (\"mention\" nil \"I will look at it today.\"))"
+  :type '(repeat (cons (choice (const :tag "Any kind" nil)
+                               (const "question") (const "permission") (const "mention"))
+                       (cons (choice (const :tag "Any project" nil) string)
+                             (repeat string))))
+  :group 'hive)
+
+(defface hive-template '((t :inherit italic))
+  "An answer that is ready to be given."
+  :group 'hive)
+
+(defun hive-read--matching (kind project)
+  "Return the answers to offer for what is of KIND, from PROJECT; none twice."
+  (cl-remove-duplicates
+   (cl-loop for (its-kind its-project . texts) in hive-reply-templates
+            when (and (member its-kind (list nil kind))
+                      (member its-project (list nil project)))
+            append texts)
+   :test #'equal :from-end t))
+
+(defun hive-template-texts (prompt)
+  "Return the answers to offer for PROMPT, none twice."
+  (when (hive-rpc-true-p prompt :allow_free_text)
+    (hive-read--matching (plist-get prompt :kind) (plist-get prompt :project))))
+
+(defun hive-template-messages (project)
+  "Return what to offer for messages in PROJECT and answers to mentions there."
+  (hive-read--matching "mention" project))
+
+(defun hive-template-demand (project)
+  "Return what to offer for messages in PROJECT, or complain that there is nothing."
+  (or (hive-template-messages project)
+      (user-error "You have no templates for mentions here: customize `hive-reply-templates'")))
+
+;;;; Reading an answer in the minibuffer
 
 (defvar hive-read-history nil "Answers typed before.")
 

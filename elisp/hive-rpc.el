@@ -17,9 +17,365 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-pipe)
-(require 'hive-work)
+(require 'eieio)
+(require 'hive-human)
+(require 'hive-text)
 (require 'jsonrpc)
+(require 'subr-x)
+(require 'warnings)
+
+;;;; Work that waits for its moment
+
+;; What filters, sentinels and handlers have to do is done later, by a timer
+;; of 0 seconds, in order, in slices that give way to the keyboard.  No error
+;; and no quit leaves it: either would freeze typing.  What goes wrong stands
+;; in the buffer *hive log*.
+
+;;;; A log for the curious
+
+(defconst hive-rpc--log-lines 500 "How many lines the log keeps.")
+
+(defun hive-work-log (format &rest args)
+  "Append a line made from FORMAT and ARGS to the buffer *hive log*."
+  (with-current-buffer (get-buffer-create "*hive log*")
+    (let ((inhibit-read-only t) (inhibit-modification-hooks t))
+      (unless (derived-mode-p 'special-mode)
+        (special-mode)
+        (buffer-disable-undo))
+      (save-excursion
+        (goto-char (point-max))
+        (insert (format-time-string "%T ") (apply #'format format args) "\n")
+        (forward-line (- hive-rpc--log-lines))
+        (delete-region (point-min) (point))))))
+
+;;;; Work, done outside the filter
+
+(defvar hive-rpc--waiting nil "Thunks that wait to be run, oldest first.")
+(defvar hive-rpc--tail nil "The last cons of `hive-rpc--waiting'.")
+(defvar hive-rpc--timer nil "The timer that will run the inbox, or nil.")
+(defconst hive-rpc--slice 0.02 "How many seconds to work before a pause.")
+
+(defun hive-work-later (function &rest args)
+  "Call FUNCTION with ARGS soon, in order, outside filters and sentinels."
+  (let ((cell (list (lambda () (apply function args)))))
+    (if hive-rpc--waiting
+        (setcdr hive-rpc--tail cell)
+      (setq hive-rpc--waiting cell))
+    (setq hive-rpc--tail cell)
+    (unless hive-rpc--timer
+      (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work)))))
+
+(defun hive-work-guarded (function &rest args)
+  "Call FUNCTION with ARGS; log an error or a quit instead of raising it."
+  (condition-case oops
+      (apply function args)
+    ((error quit) (hive-work-log "error: %S" oops) nil)))
+
+(defun hive-rpc--work ()
+  "Run what waits in the inbox, for one slice of time."
+  (setq hive-rpc--timer nil)
+  (let ((deadline (+ (float-time) hive-rpc--slice)))
+    (unwind-protect
+        (save-match-data
+          (while (and hive-rpc--waiting
+                      (progn (hive-work-guarded (pop hive-rpc--waiting)) t)
+                      (< (float-time) deadline)
+                      (not (input-pending-p)))))
+      (when (and hive-rpc--waiting (not hive-rpc--timer))
+        (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work))))))
+
+;;;; Which program the Hive sidecar is
+
+;; Which program is started as the sidecar, with which environment, and what
+;; to say when it is not there.
+
+(defcustom hive-sidecar-command nil
+  "The command that starts the sidecar, a list of strings.
+Nil means the program `hive' with the argument \"sidecar\": the
+one that \\[hive-install-sidecar] installed, or else the one found
+on variable `exec-path', or else the one of the package that this
+library belongs to; see also `hive-node-program'."
+  :type '(choice (const :tag "hive sidecar" nil) (repeat string))
+  :group 'hive)
+
+(defcustom hive-node-program nil
+  "The Node.js that runs the sidecar, or nil for the one hive finds itself.
+Set it when the first node on your PATH is too old for Hive."
+  :type '(choice (const :tag "As hive finds it" nil) file)
+  :group 'hive)
+
+(defcustom hive-store nil
+  "Where the questions are kept: a file, a postgres:// URL, or nil.
+Nil leaves it to the environment variable HIVE_STORE, or else to
+the sidecar's default."
+  :type '(choice (const :tag "Default" nil) string)
+  :group 'hive)
+
+(defcustom hive-install-directory (locate-user-emacs-file "hive/sidecar/")
+  "Where \\[hive-install-sidecar] installs the sidecar."
+  :type 'directory
+  :group 'hive)
+
+;;;; The command
+
+(defconst hive-program-node-version "24.15.0"
+  "The oldest Node.js that runs the sidecar: `engines' of package.json.")
+
+(define-error 'hive-program-missing "Hive cannot start its sidecar")
+
+(defun hive-rpc--find (program what-to-do)
+  "Return the absolute name of PROGRAM, or fail with WHAT-TO-DO."
+  (or (executable-find program)
+      (signal 'hive-program-missing
+              (list (format "the program `%s' was not found; %s"
+                            program what-to-do)))))
+
+(defun hive-program-installed ()
+  "Return the program `hive' that was installed from Emacs, or nil."
+  (let ((program (expand-file-name "node_modules/.bin/hive" hive-install-directory)))
+    (and (file-executable-p program) program)))
+
+;; An Emacs that the desktop starts often lacks the PATH of the shell.
+(defvar hive-rpc--beside
+  (expand-file-name "../bin/hive"
+                    (file-name-directory (or load-file-name buffer-file-name
+                                             default-directory)))
+  "Where the program `hive' stands that came with this library, if it did.")
+
+(defun hive-rpc--hive ()
+  "Return the absolute name of the program `hive', or fail."
+  (or (hive-program-installed)
+      (executable-find "hive")
+      (and hive-rpc--beside (file-executable-p hive-rpc--beside)
+           hive-rpc--beside)
+      (hive-rpc--find
+       "hive" (concat "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar;"
+                      " if it is there already, add its directory to `exec-path'"
+                      " or name its file in `hive-sidecar-command'"))))
+
+(defcustom hive-serve nil
+  "Where the sidecar lets agents of other machines in, as `hive serve' does.
+A port, or \"HOST:PORT\"; nil means not at all.  They need a token:
+see the command hive token.  The first Emacs that starts has the
+port.  It takes effect when the sidecar starts (\\[hive-restart])."
+  :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
+  :group 'hive)
+
+(defun hive-program-command ()
+  "Return the command of the sidecar, with its programs found.
+Signal `hive-program-missing' with a sentence when one is missing."
+  (cond
+   (hive-sidecar-command
+    (cons (hive-rpc--find (car hive-sidecar-command)
+                              "correct `hive-sidecar-command'")
+          (cdr hive-sidecar-command)))
+   (hive-node-program
+    (list (hive-rpc--find hive-node-program "correct `hive-node-program'")
+          (hive-rpc--hive) "sidecar"))
+   (t (list (hive-rpc--hive) "sidecar"))))
+
+(defun hive-program-sidecar ()
+  "Return the command of the sidecar with its options."
+  (append (hive-program-command)
+          (when hive-serve (list "--serve" (format "%s" hive-serve)))))
+
+;;;; The environment
+
+(defconst hive-rpc--agent-variables
+  '("HIVE_AGENT" "CLAUDECODE" "CLAUDE_CODE_SESSION_ID" "CLAUDE_PID"
+    "CODEX_SESSION_ID" "CODEX_THREAD_ID" "CODEX_TOOL_CALL_ID" "CODEX_CI"
+    "CODEX_VERSION" "CODEX_SANDBOX" "CODEX_SANDBOX_NETWORK_DISABLED"
+    "GEMINI_CLI" "CURSOR_AGENT" "OPENCODE" "AI_AGENT" "HIVE_PARENT")
+  "Variables that mark the shell of an agent, and its parent.
+All but the last are AGENT_VARIABLES of src/application/identity.ts;
+a test compares the two.  Settings such as CODEX_HOME are the human's.")
+
+(defun hive-program-environment ()
+  "Return the environment of the sidecar.
+The variables of agents are left out: an Emacs that was started
+from inside an agent's shell is still the human's desk."
+  (let ((inherited (cl-remove-if
+                    (lambda (setting)
+                      (member (car (split-string setting "="))
+                              hive-rpc--agent-variables))
+                    process-environment)))
+    (if hive-store
+        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
+                                        hive-store
+                                      (expand-file-name hive-store)))
+              inherited)
+      inherited)))
+
+;;;; A pipe to a process that never freezes Emacs
+
+;; The connection of jsonrpc, made safe.  Three rules keep Emacs free and
+;; the stream whole:
+;;
+;; - Nothing happens inside the process filter.  jsonrpc calls us from
+;;   there, and sending from there while input arrives corrupts the
+;;   stream for good.  What arrives goes to hive-work.el.
+;; - The filter itself never nests: while it runs, or while we send (which
+;;   reads when the pipe is full), chunks wait in line.
+;; - No error and no quit leaves it: either would freeze typing.
+;;
+;; What is asked and told over the pipe is in hive-rpc.el.
+
+;;;; Opening
+
+(defclass hive-pipe (jsonrpc-process-connection)
+  ((chunks :initform nil :documentation "Input that waits, newest first.")
+   (filter :initform nil :documentation "The filter of jsonrpc itself.")
+   (busy :initform nil :documentation "Non-nil while parsing or sending.")
+   (said :initform nil :documentation "Last lines of standard error.")
+   (silent :initform 0 :documentation "Requests in a row without an answer."))
+  :documentation "A JSON-RPC connection that works outside the process filter.")
+
+(defun hive-pipe-open (command environment on-notified on-exit)
+  "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
+ON-NOTIFIED is called later with the connection, the method and the
+params of each notification; ON-EXIT later with the connection, when
+the process has ended.  The program must exist: see `executable-find'."
+  (let* ((stderr (make-pipe-process :name "hive-stderr" :noquery t
+                                    :buffer nil :sentinel #'ignore))
+         (start (lambda () (hive-rpc--spawn command environment stderr)))
+         (args (list :name "hive" :process start
+                     :notification-dispatcher
+                     (lambda (&rest notification)
+                       (apply #'hive-work-later on-notified notification))
+                     :on-shutdown
+                     (lambda (conn)
+                       (delete-process stderr)
+                       (hive-work-later on-exit conn))))
+         (conn (condition-case nil
+                   (apply #'make-instance 'hive-pipe
+                          :events-buffer-config '(:size 0) args)
+                 (invalid-slot-name ; jsonrpc before 1.0.18
+                  (apply #'make-instance 'hive-pipe
+                         :events-buffer-scrollback-size 0 args)))))
+    (set-process-filter stderr (hive-rpc--stderr-filter conn))
+    (hive-rpc--wrap-filter conn)
+    (hive-rpc--wrap-sentinel conn)
+    conn))
+
+(defun hive-rpc--spawn (command environment stderr)
+  "Make the process of COMMAND in ENVIRONMENT, with its STDERR apart."
+  ;; Adaptive buffering costs 20 ms at each stall: 1,000 round trips took
+  ;; up to 8 s with it and 0.3 s without.
+  (let ((process-adaptive-read-buffering nil)
+        (process-environment environment)
+        ;; The directory of the current buffer may be remote, or gone.
+        (default-directory (if (file-directory-p "~/") (expand-file-name "~/") "/")))
+    (make-process :name "hive" :command command :connection-type 'pipe
+                  :coding 'utf-8-emacs-unix :noquery t :stderr stderr)))
+
+(defun hive-rpc--stderr-filter (conn)
+  "Return a filter to log lines and keep the last of them in CONN."
+  (lambda (_process text)
+    (dolist (line (split-string text "[\r\n]+" t))
+      (push line (slot-value conn 'said))
+      (when (nthcdr 20 (slot-value conn 'said))
+        (setcdr (nthcdr 19 (slot-value conn 'said)) nil))
+      (hive-work-guarded #'hive-work-log "sidecar: %s" line))))
+
+;;;; What arrives
+
+(defun hive-rpc--wrap-filter (conn)
+  "Put a line in front of CONN's filter, so that it never nests."
+  (let ((process (jsonrpc--process conn)))
+    (setf (slot-value conn 'filter) (process-filter process))
+    (set-process-filter process
+                        (lambda (_process chunk)
+                          (push chunk (slot-value conn 'chunks))
+                          (hive-rpc--parse conn)))))
+
+(defun hive-rpc--parse (conn)
+  "Give CONN's waiting chunks to jsonrpc, unless somebody is at it."
+  (unless (slot-value conn 'busy)
+    (setf (slot-value conn 'busy) t)
+    (unwind-protect
+        (let ((process (jsonrpc--process conn))
+              (failures 0)
+              ;; A bad frame is not worth a window, a debugger or a word.
+              (warning-minimum-level :emergency) (debug-on-error nil)
+              (inhibit-message t) (message-log-max nil)
+              (inhibit-quit t))
+          (while (slot-value conn 'chunks)
+            (let ((input (apply #'concat (nreverse (slot-value conn 'chunks)))))
+              (setf (slot-value conn 'chunks) nil)
+              (unless (hive-work-guarded
+                       (lambda () (funcall (slot-value conn 'filter) process input) t))
+                ;; A message failed and is gone; what stands behind it would
+                ;; wait for the next input.  Nothing is parsed twice.
+                (when (< (cl-incf failures) 1000)
+                  (push "" (slot-value conn 'chunks)))))))
+      (setf (slot-value conn 'busy) nil)
+      (when (slot-value conn 'chunks)
+        (run-at-time 0 nil #'hive-rpc--parse conn)))))
+
+(defun hive-rpc--wrap-sentinel (conn)
+  "Keep jsonrpc from talking when CONN's process ends."
+  (let* ((process (jsonrpc--process conn))
+         (sentinel (process-sentinel process)))
+    (set-process-sentinel
+     process
+     (lambda (process change)
+       (hive-rpc--parse conn)
+       (let ((shown (current-message))
+             (message-log-max nil))
+         (let ((inhibit-message t))
+           (hive-work-guarded sentinel process change))
+         ;; A message that is inhibited still wipes what was shown.
+         (when shown (message "%s" shown)))
+       (unless (process-live-p process)
+         (hive-work-log "sidecar ended: %s" (string-trim change))
+         (dolist (buffer (list (process-buffer process)
+                               (process-get process 'jsonrpc-stderr)
+                               (jsonrpc--events-buffer conn)))
+           (when (buffer-live-p buffer) (kill-buffer buffer))))))))
+
+;;;; Sending
+
+(defmacro hive-pipe-sending (conn &rest body)
+  "Run BODY, which sends on CONN, while nothing of CONN is parsed."
+  (declare (indent 1) (debug t))
+  ;; A full pipe makes Emacs read while it writes.
+  `(let ((busy (slot-value ,conn 'busy)))
+     (setf (slot-value ,conn 'busy) t)
+     (unwind-protect (progn ,@body)
+       (setf (slot-value ,conn 'busy) busy)
+       (when (and (not busy) (slot-value ,conn 'chunks))
+         (run-at-time 0 nil #'hive-rpc--parse ,conn)))))
+
+(defun hive-pipe-answered (conn)
+  "Note that CONN's process gave an answer."
+  (setf (slot-value conn 'silent) 0))
+
+(defun hive-pipe-unanswered (conn)
+  "Note that CONN left a request without an answer; end it the second time.
+A stream that lost its place never finds it again by itself."
+  (when (and (> (cl-incf (slot-value conn 'silent)) 1)
+             (hive-pipe-live-p conn))
+    (hive-pipe-kill conn)))
+
+;;;; The process
+
+(defun hive-pipe-last-words (conn)
+  "Return the last lines that CONN's process wrote to standard error."
+  (reverse (slot-value conn 'said)))
+
+(defun hive-pipe-exit-status (conn)
+  "Return the exit status of CONN's process."
+  (process-exit-status (jsonrpc--process conn)))
+
+(defun hive-pipe-live-p (conn)
+  "Return non-nil while the process of CONN is alive."
+  (and conn (process-live-p (jsonrpc--process conn))))
+
+(defun hive-pipe-kill (conn)
+  "End CONN's process."
+  (delete-process (jsonrpc--process conn)))
+
+;;;; The connection to the Hive sidecar
 
 (defvar hive-rpc-connection nil
   "The connection that requests go to, or nil while there is none.
@@ -142,6 +498,223 @@ With ID it is a request whose answer is ignored."
        (lambda ()
          (hive-pipe-sending conn
            (jsonrpc-notify conn method (or params (make-hash-table)))))))))
+
+;;;; Starting and keeping the Hive sidecar
+
+;; The handshake with the sidecar, and what happens when it ends: a restart after 1, 2, 4 … 60 seconds.  What only a person can
+;; mend (a missing program, one that is too old) stops the restarts and is
+;; said in one sentence with what to do.
+
+(defvar hive-connected-hook nil
+  "Run when the sidecar has answered the handshake.")
+
+(defvar hive-sidecar-state-hook nil
+  "Run when `hive-sidecar-state' or `hive-sidecar-problem' changed.")
+
+(defvar hive-sidecar-state 'off
+  "What the sidecar does: off, starting, connected, waiting or failed.
+`waiting' for the next start; `failed' until a person acts.")
+
+(defvar hive-sidecar-problem nil
+  "A sentence that says what is wrong with the sidecar, or nil.")
+
+(defvar hive-sidecar-info nil
+  "What the sidecar said of itself: the result of the handshake.
+It is kept while the sidecar is away: answers typed meanwhile are
+meant for the same :store_id.")
+
+(defconst hive-sidecar-protocol 1 "The protocol version that we speak.")
+
+(defvar hive-rpc--process nil "The connection in use, ready or not.")
+(defvar hive-sidecar--timer nil "The timer of the next start, or nil.")
+(defvar hive-rpc--delay 1 "Seconds until the next start.")
+(defvar hive-rpc--born nil "When the handshake was completed.")
+
+;;;; State
+
+(defun hive-rpc--become (state &optional problem)
+  "Enter STATE; PROBLEM is the sentence to show, or nil."
+  (setq hive-sidecar-state state
+        hive-sidecar-problem problem)
+  (when problem (hive-work-log "%s: %s" state problem))
+  (run-hooks 'hive-sidecar-state-hook))
+
+(defun hive-sidecar-connected-p ()
+  "Return non-nil when requests can be sent."
+  (eq hive-sidecar-state 'connected))
+
+(defun hive-sidecar-absence ()
+  "Return a sentence on why nothing can be asked of the sidecar, or nil.
+It tells what to do."
+  (cond ((hive-sidecar-connected-p) nil)
+        ((eq hive-sidecar-state 'off) "Hive is off: turn it on with M-x hive-mode")
+        (hive-sidecar-problem
+         (format "Hive is not connected: %s  (M-x hive-doctor says why)" hive-sidecar-problem))
+        (t "Hive is not connected yet: M-x hive-doctor says why")))
+
+(defun hive-sidecar-demand ()
+  "Fail, telling in a sentence what to do, unless the sidecar is there.
+For commands that would otherwise claim that there is nothing."
+  (let ((absence (hive-sidecar-absence)))
+    (when absence (user-error "%s" absence))))
+
+;;;; Start and handshake
+
+(defun hive-sidecar-start ()
+  "Start the sidecar unless it is there; return at once."
+  (when hive-sidecar--timer
+    (cancel-timer hive-sidecar--timer)
+    (setq hive-sidecar--timer nil))
+  (unless (hive-pipe-live-p hive-rpc--process)
+    (condition-case oops
+        (let ((command (hive-program-sidecar)))
+          (hive-work-log "starting %S" command)
+          (setq hive-rpc--process
+                (hive-rpc-open command (hive-program-environment)
+                               #'hive-rpc--ended))
+          (hive-rpc--become 'starting)
+          (hive-rpc--greet hive-rpc--process))
+      (hive-program-missing
+       (hive-rpc--become 'failed (hive-rpc--sentence (cadr oops))))
+      (error
+       (hive-rpc--retry (error-message-string oops))))))
+
+(defun hive-rpc--sentence (text)
+  "Return TEXT, inert, as a sentence that begins with a capital letter."
+  (let ((line (string-remove-prefix "hive: " (hive-text-line text 300))))
+    (if (string-empty-p line) line
+      (concat (upcase (substring line 0 1)) (substring line 1)))))
+
+(defun hive-rpc--greet (conn)
+  "Do the handshake with the sidecar behind CONN."
+  (hive-rpc-request
+   'initialize (list :protocol_version hive-sidecar-protocol
+                     :client (list :name "emacs" :version emacs-version)
+                     :human (hive-human-name))
+   :conn conn :timeout 20
+   :success (lambda (info)
+              (when (eq conn hive-rpc--process)
+                (hive-rpc--greeted conn info)))
+   :error (lambda (err)
+            (when (eq conn hive-rpc--process)
+              (hive-rpc--refused conn err)))))
+
+(defun hive-rpc--greeted (conn info)
+  "Accept CONN, whose sidecar answered the handshake with INFO, or not."
+  (let* ((theirs (plist-get info :protocol_version))
+         (problem (hive-rpc--mismatch theirs)))
+    (if problem
+        (hive-rpc--fail conn problem)
+      (setq hive-sidecar-info info
+            hive-human-names (append (plist-get info :names) nil)
+            hive-rpc--born (float-time)
+            hive-rpc-connection conn)
+      (hive-rpc-tell 'initialized nil)
+      (hive-rpc--become 'connected)
+      (run-hooks 'hive-connected-hook))))
+
+(defun hive-rpc--mismatch (theirs)
+  "Return a sentence when the sidecar's protocol THEIRS is not ours."
+  (cond ((not (integerp theirs))
+         "The sidecar did not name its protocol: is `hive-sidecar-command' right?")
+        ((< theirs hive-sidecar-protocol)
+         (concat "The Hive sidecar is older than hive-mode; update it with: "
+                 "npm install -g hive-sidecar@latest, then M-x hive-restart"))
+        ((> theirs hive-sidecar-protocol)
+         (concat "Your hive-mode is older than the Hive sidecar; "
+                 "update the package hive-mode, then M-x hive-restart"))))
+
+(defun hive-rpc--refused (conn err)
+  "Deal with the error ERR that CONN's handshake brought."
+  (pcase (plist-get err :name)
+    ('disconnected)                     ; `hive-rpc--ended' deals with it
+    ((or 'timeout 'store_busy 'store_unavailable 'store_full)
+     (hive-rpc--drop conn)
+     (hive-rpc--retry (plist-get err :text)))
+    (_ (hive-rpc--fail conn (plist-get err :text)))))
+
+(defun hive-rpc--drop (conn)
+  "Be done with CONN: what it still does concerns nobody."
+  (when (eq conn hive-rpc--process)
+    (setq hive-rpc--process nil))
+  (when (eq conn hive-rpc-connection)
+    (setq hive-rpc-connection nil))
+  (hive-rpc-close conn))
+
+(defun hive-rpc--fail (conn problem)
+  "Give CONN up until a person has mended PROBLEM."
+  (hive-rpc--drop conn)
+  (hive-rpc--become 'failed (hive-rpc--sentence problem)))
+
+;;;; When it ends
+
+(defun hive-rpc--ended (conn)
+  "Note that CONN's process has ended, and plan the next start."
+  (when (eq conn hive-rpc--process)
+    (let ((status (hive-pipe-exit-status conn))
+          (words (hive-rpc--last-words conn))
+          (greeted (eq conn hive-rpc-connection)))
+      (setq hive-rpc--process nil
+            hive-rpc-connection nil)
+      (when (and greeted (> (- (float-time) hive-rpc--born) 60))
+        (setq hive-rpc--delay 1))
+      (cond
+       (greeted (hive-rpc--retry (or words "the sidecar ended")))
+       ((and (memq status '(126 127)) (not hive-node-program))
+        (hive-rpc--become
+         'failed
+         (format (concat "Node.js was not found by the program `hive'; install Node.js %s or newer,"
+                         " or set `hive-node-program', then M-x hive-restart")
+                 hive-program-node-version)))
+       ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
+        (hive-rpc--become
+         'failed (format "%s (or set `hive-node-program', then M-x hive-restart)"
+                         (hive-rpc--sentence words))))
+       (t (hive-rpc--retry
+           (or words (format "the sidecar ended with status %s" status))))))))
+
+(defun hive-rpc--last-words (conn)
+  "Return the most telling line of CONN's standard error, or nil."
+  (let ((lines (hive-pipe-last-words conn)))
+    (or (cl-find-if (lambda (line) (string-match-p "\\`hive\\|\\bNode\\b" line)) lines)
+        (car (last lines)))))
+
+(defun hive-rpc--retry (problem)
+  "Start again after a while, because of PROBLEM."
+  (let ((delay hive-rpc--delay))
+    (setq hive-rpc--delay (min 60 (* 2 delay))
+          hive-sidecar--timer (run-at-time delay nil #'hive-sidecar-start))
+    (hive-rpc--become 'waiting
+                          (format "%s; next start in %s s"
+                                  (hive-rpc--sentence problem) delay))))
+
+;;;; Stop
+
+(defun hive-sidecar-stop ()
+  "Stop the sidecar, and any plan to start it."
+  (when hive-sidecar--timer
+    (cancel-timer hive-sidecar--timer)
+    (setq hive-sidecar--timer nil))
+  (when hive-rpc--process
+    (hive-rpc--drop hive-rpc--process))
+  (setq hive-rpc--delay 1)
+  (hive-rpc--become 'off))
+
+(defun hive-sidecar-goodbye ()
+  "Send the sidecar `exit'; for `kill-emacs-hook', which must not wait."
+  (hive-rpc-tell 'exit nil :conn hive-rpc--process))
+
+;;;###autoload
+(defun hive-restart ()
+  "Stop the Hive sidecar and start it anew.
+Use it after you mended what Hive complained about: installed or
+updated the program, or changed `hive-sidecar-command',
+`hive-node-program' or `hive-store'."
+  (interactive)
+  (hive-sidecar-stop)
+  (hive-sidecar-start)
+  (when (eq hive-sidecar-state 'failed)
+    (message "Hive: %s" hive-sidecar-problem)))
 
 (provide 'hive-rpc)
 ;;; hive-rpc.el ends here

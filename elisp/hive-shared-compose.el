@@ -13,11 +13,478 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-human)
 (require 'hive-mentions)
-(require 'hive-post)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-outbox)
 (require 'hive-read)
+(require 'hive-respond)
+(require 'hive-rpc)
+(require 'hive-shared-text)
 (require 'hive-shared-view)
-(require 'hive-template)
+(require 'hive-text)
+
+;;;; Speaking in the shared buffer
+
+;; What the human posts goes through the outbox: it is on the disk before
+;; anything is said, and reaches the store even if Emacs or the sidecar
+;; dies.  Each message has an id of its own, so one that is sent twice is
+;; one message.
+
+(defconst hive-post-most (* 32 1024) "A body has at most so many bytes.")
+
+(defvar hive-post-history nil "Messages that were typed in the minibuffer.")
+
+(defvar hive-post-stored-functions nil
+  "Called with the id of a post and the sidecar's result: it is stored.
+The result's :existing is non-nil when an equal message was there.")
+
+(defvar hive-post-rejected-functions nil
+  "Called with the id of a post and a sentence: it can never be stored.
+A non-nil value means that the human has been told.")
+
+;;;; Sending
+
+(defun hive-post-check (body)
+  "Signal an error unless BODY can be posted."
+  (when (string-blank-p body)
+    (user-error "There is nothing to post: write something first"))
+  (when (> (string-bytes (encode-coding-string body 'utf-8)) hive-post-most)
+    (user-error "This is too long to post: at most 32 KB; put the rest into a file and name it")))
+
+(cl-defun hive-post-send (body &key place thread reply-to priority heading)
+  "Post BODY, a string, and return the id of the message.
+PLACE is a plist of `hive-place-of', or nil to speak to everyone.
+THREAD, REPLY-TO and PRIORITY are those of the message.  HEADING,
+a plist of :handle and :stamp, is that of a block: the name is
+kept, and an equal message not repeated.  Its :origin says how the
+block came here: \"typed\" or nil when you post it with a key,
+\"inserted\" when a command of yours brought it, \"program\" when no
+command did.  On return the message is on the disk."
+  (hive-post-check body)
+  (let ((id (concat "msg-" (hive-rpc-new-id)))
+        (store (plist-get hive-sidecar-info :store_id)))
+    (hive-outbox-add
+     nil "message/post"
+     `( :message_id ,id
+        ;; The outbox knows its entries by this.
+        :response_id ,id
+        :body ,(hive-text-sendable body)
+        :by ,(hive-human-name)
+        ,@(hive-place-params place)
+        ,@(when thread (list :thread (hive-text-sendable thread)))
+        ,@(when reply-to (list :reply_to reply-to))
+        ,@(when priority (list :priority priority))
+        ,@(when heading
+            (list :heading (list :handle (hive-text-sendable (plist-get heading :handle))
+                                 :stamp (plist-get heading :stamp)
+                                 :origin (or (plist-get heading :origin) "typed"))))
+        ,@(when store (list :store_id store)))
+     body)
+    id))
+
+(defun hive-post-address (message)
+  "Return how an answer to MESSAGE, or to a mention, begins.
+It mentions the author when that is an agent."
+  (if (equal "agent" (plist-get message :author))
+      (concat "@" (hive-text-line (plist-get message :from_handle)) " ")
+    ""))
+
+;;;; What became of it
+
+(defun hive-shared-compose--told (result)
+  "Return what the human should know from RESULT of a post, or nil."
+  (let ((unresolved (append (plist-get result :unresolved) nil)))
+    (when unresolved
+      (mapconcat (lambda (one) (hive-text-line (plist-get one :sentence) 400)) unresolved " "))))
+
+(defun hive-shared-compose--acked (entry result)
+  "Tell what became of the post in ENTRY, according to RESULT."
+  (when (equal (hive-entry-method entry) "message/post")
+    (let ((told (hive-shared-compose--told result))
+          (id (hive-entry-response-id entry)))
+      (when told (hive-notify-say "Posted, but %s" told))
+      (run-hook-with-args 'hive-post-stored-functions id result))))
+
+(defun hive-shared-compose--rejected (entry)
+  "Tell that the post in ENTRY cannot be stored, and keep its text at hand."
+  (when (equal (hive-entry-method entry) "message/post")
+    (let ((text (hive-text-line (hive-entry-text entry) 200))
+          (id (hive-entry-response-id entry)))
+      (unless (run-hook-with-args-until-success 'hive-post-rejected-functions id text)
+        (kill-new (plist-get (hive-entry-params entry) :body))
+        (hive-notify-say "Hive: your message was not taken: %s  (it is in the kill ring)"
+                         text)))))
+
+(add-hook 'hive-outbox-acked-functions #'hive-shared-compose--acked)
+(add-hook 'hive-outbox-rejected-functions #'hive-shared-compose--rejected)
+
+(defun hive-post-say-queued ()
+  "Say that a message is on its way."
+  (message (if (hive-sidecar-connected-p) "Hive: message queued"
+             "Hive: message kept; it is posted as soon as the sidecar is there")))
+
+;;;; Commands
+
+(defvar hive-post-map
+  (let ((map (make-sparse-keymap)))
+    (set-keymap-parent map minibuffer-local-map)
+    (define-key map (kbd "TAB") #'completion-at-point)
+    map)
+  "Keymap while a message is typed in the minibuffer.")
+
+(defun hive-post-read (prompt place)
+  "Read a message for PLACE under PROMPT; TAB completes handles.
+\\<hive-post-map>\\[next-history-element] brings your `hive-reply-templates', one after the other."
+  (let ((templates (hive-template-messages (plist-get place :project))))
+    (minibuffer-with-setup-hook
+        (lambda ()
+          (setq hive-handles-project-dir (plist-get place :project_dir))
+          (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
+      (read-from-minibuffer (if templates
+                                (concat (string-remove-suffix ": " prompt)
+                                        " (M-n: templates): ")
+                              prompt)
+                            nil hive-post-map nil 'hive-post-history templates))))
+
+(defun hive-shared-compose--where (place)
+  "Return the name of PLACE, as it is put to the human."
+  (hive-text-line (or (plist-get place :project) "everyone") 30))
+
+;;;###autoload
+(defun hive-post (body &optional everyone)
+  "Post BODY to the shared buffer of the project you are in.
+With a prefix argument EVERYONE, post to everyone, whatever their
+project.  @HANDLE in it reaches that session, @All those of the
+project; \\<hive-post-map>\\[completion-at-point] completes a handle.
+See `hive-shared' for a buffer to write longer messages in."
+  (interactive
+   (list (hive-post-read (format "Post to %s: "
+                                  (hive-shared-compose--where (unless current-prefix-arg (hive-place-of))))
+                          (hive-place-of))
+         current-prefix-arg))
+  (hive-post-send body :place (unless everyone (hive-place-of)))
+  (hive-post-say-queued))
+
+;;;###autoload
+(defun hive-mention (handle body)
+  "Mention HANDLE, a session, a role or All, and tell it BODY.
+The session is held up at its next tool call until it has dealt
+with it, unless its mentions only remind."
+  (interactive
+   (let* ((place (hive-place-of))
+          (handle (completing-read "Mention: "
+                                   (hive-handles-table (plist-get place :project_dir)))))
+     (list handle (hive-post-read (format "Tell @%s: " (hive-text-line handle 40)) place))))
+  (when (string-blank-p handle) (user-error "Nobody was named"))
+  (hive-post-check body)
+  (let ((session (cl-find handle (hive-handles-sessions) :test #'equal
+                          :key (lambda (session) (plist-get session :handle)))))
+    (hive-post-send (format "@%s %s" (string-remove-prefix "@" handle) body)
+                    :place (if session
+                               (list :confirmed t
+                                     :project (plist-get session :project)
+                                     :project_dir (plist-get session :project_dir))
+                             (hive-place-of))))
+  (hive-post-say-queued))
+
+;;;; Posting the messages of other programs
+
+;; What becomes of a block that `hive-detect' has found: it is posted once,
+;; under an overlay that says so, and taken away when the store has it, for
+;; then it is shown among the messages.  If it is not taken, it stays where
+;; it is, and says why.
+
+(defconst hive-shared-compose--most 200 "So many blocks that were posted are remembered.")
+
+(defvar-local hive-shared-compose--known nil
+  "Blocks that were posted from here: lists of stamp, handle and body.")
+
+;;;; Posted before?
+
+(defun hive-found-known-p (block)
+  "Return non-nil if BLOCK was posted from here or is shown."
+  (let ((stamp (plist-get block :stamp))
+        (handle (plist-get block :handle))
+        (body (plist-get block :body)))
+    (or (member (list stamp handle body) hive-shared-compose--known)
+        (cl-find-if (lambda (message)
+                      (and (equal body (hive-text-inert (plist-get message :body)))
+                           (member handle (list (plist-get message :from_handle)
+                                                (plist-get message :as_handle)))
+                           (member stamp (list (hive-format-stamp (plist-get message :at))
+                                               (plist-get message :as_stamp)))))
+                    hive-shared-messages))))
+
+;;;; Posting, and what becomes of it
+
+(defun hive-found-post (block beg end origin)
+  "Post BLOCK, which stands from BEG to END, and mark it.
+ORIGIN says how it came here, as in `hive-post-send'."
+  (condition-case oops
+      (let ((id (hive-post-send (plist-get block :body)
+                                :place hive-shared-place
+                                :thread hive-shared-thread
+                                :heading (append (list :origin origin) block)))
+            (overlay (make-overlay beg end nil t nil)))
+        (overlay-put overlay 'hive-block id)
+        (overlay-put overlay 'hive-text (buffer-substring-no-properties beg end))
+        (overlay-put overlay 'evaporate t)
+        (overlay-put overlay 'face 'hive-shared-note)
+        (overlay-put overlay 'after-string
+                     (propertize "[being posted]\n" 'face 'hive-shared-note))
+        (hive-shared-compose--remember block))
+    ((error quit)
+     (hive-notify-say "Hive: a message inserted into %s was not posted: %s"
+                      (buffer-name) (error-message-string oops)))))
+
+(defun hive-shared-compose--remember (block)
+  "Remember that BLOCK was posted from here: a second time it is old text."
+  (push (list (plist-get block :stamp) (plist-get block :handle) (plist-get block :body))
+        hive-shared-compose--known)
+  (when (nthcdr hive-shared-compose--most hive-shared-compose--known)
+    (setcdr (nthcdr (1- hive-shared-compose--most) hive-shared-compose--known) nil)))
+
+(defun hive-shared-compose--overlay (id)
+  "Return the overlay of the block that was posted as ID, or nil."
+  (cl-loop for buffer in (cl-remove-if-not
+                          (lambda (buffer) (buffer-local-value 'hive-shared-compose--known buffer))
+                          (buffer-list))
+           thereis (with-current-buffer buffer
+                     (save-restriction
+                       (widen)
+                       (cl-find id (overlays-in (point-min) (point-max)) :test #'equal
+                                :key (lambda (overlay)
+                                       (overlay-get overlay 'hive-block)))))))
+
+(defun hive-shared-compose--stored (id result)
+  "Take away the block that was posted as ID, according to RESULT.
+The store has it, and it is shown among the messages.  What was
+changed meanwhile stays, and so does what was not posted because
+an equal message was there."
+  (let ((overlay (hive-shared-compose--overlay id)))
+    (when overlay
+      (with-current-buffer (overlay-buffer overlay)
+        (let ((beg (overlay-start overlay)) (end (overlay-end overlay))
+              (text (overlay-get overlay 'hive-text)))
+          (delete-overlay overlay)
+          (save-restriction
+            (widen)
+            (when (and (equal id (plist-get (plist-get result :message) :message_id))
+                       (equal text (buffer-substring-no-properties beg end)))
+              (hive-shared-cut beg end))))))))
+
+(defun hive-found--rejected (id why)
+  "Say WHY the block that was posted as ID was not taken; its text stays."
+  (let ((overlay (hive-shared-compose--overlay id)))
+    (when overlay
+      (overlay-put overlay 'after-string
+                   (propertize (format "[not posted: %s]\n" why) 'face 'error))
+      (hive-notify-say "Hive: a message inserted into %s was not taken: %s"
+                       (buffer-name (overlay-buffer overlay)) why)
+      t)))
+
+(add-hook 'hive-post-stored-functions #'hive-shared-compose--stored)
+(add-hook 'hive-post-rejected-functions #'hive-found--rejected)
+
+;;;; Messages that other programs write
+
+;; A program that inserts a message into a shared buffer, in the format of
+;; what is shown there, has posted it: any Lisp, emacsclient, a yank.
+;;
+;; The change hook only notes where text appeared; half a second after the
+;; last change a timer looks.  A block is posted once.  When the store has
+;; it, it goes from where it was inserted to the place that it has among all
+;; messages.
+;;
+;; Its heading is kept, but proves nothing.  The block is the human's only
+;; when a command of theirs brought it, as a yank does, under a heading of
+;; their own.  Otherwise its author is unverified.  All that Emacs can know
+;; is whether a command was running when the text appeared: a program that
+;; evaluates Lisp here can also press the human's keys.
+;;
+;; Never posted are: what is typed, finished or not; what undo brings back;
+;; what the store has already; what arrived as a message.  Text that is
+;; typed carries the property `hive-typed', also when it is killed and
+;; yanked, and a block with one such character is the human's to post.
+
+(defvar hive-detect-quiet 0.5 "Seconds without a change after which we look.")
+
+(defconst hive-shared-compose--typing
+  '(self-insert-command newline newline-and-indent open-line quoted-insert
+    insert-char electric-newline-and-maybe-indent)
+  "Commands that insert what the human types, one character after the other.")
+
+(defconst hive-detect--most 200 "So many changes are remembered at most.")
+
+(cl-defstruct (hive-detect-change (:constructor hive-shared-compose--change) (:copier nil))
+  "Text that appeared from BEG to END, markers.
+COMMAND is the number of the human's command that inserted it; nil
+when a program did."
+  command beg end)
+
+(defvar-local hive-shared-compose--changes nil "Changes that nobody has looked at, newest first.")
+(defvar-local hive-shared-compose--last 0 "When the last of them happened.")
+(defvar-local hive-shared-compose--timer nil "The timer that will look, or nil.")
+;;;; The change hook
+
+(defun hive-detect-start ()
+  "Watch the current buffer."
+  (add-hook 'after-change-functions #'hive-shared-compose--changed nil t)
+  (add-hook 'kill-buffer-hook #'hive-shared-compose--stop nil t))
+
+(defun hive-shared-compose--stop ()
+  "Look no more."
+  (when hive-shared-compose--timer (cancel-timer hive-shared-compose--timer))
+  (setq hive-shared-compose--timer nil))
+
+(defun hive-shared-compose--changed (beg end _length)
+  "Note that there is new text from BEG to END.
+An error here would remove every such function from the buffer."
+  (condition-case oops
+      (cond ((= beg end))
+            (undo-in-progress)
+            ;; While a key's command waits, as for a blinking parenthesis,
+            ;; another program may be at work.
+            ((and (memq this-command hive-shared-compose--typing)
+                  (< (- end beg) hive-format-shortest))
+             (hive-shared-compose--typed beg end))
+            (t (hive-shared-compose--note beg end)))
+    ((error quit) (hive-work-log "error: a change was not noted: %S" oops))))
+
+(defun hive-shared-compose--typed (beg end)
+  "Mark the text from BEG to END as typed."
+  (let ((buffer-undo-list t) (inhibit-read-only t) (inhibit-modification-hooks t))
+    (put-text-property beg end 'hive-typed t)))
+
+(defun hive-shared-compose--note (beg end)
+  "Remember that text appeared from BEG to END, and look later."
+  (let ((command (and this-command
+                      ;; These insert single characters: so much is not theirs.
+                      (not (memq this-command hive-shared-compose--typing))
+                      num-input-keys))
+        (last (car hive-shared-compose--changes)))
+    (cond ((and last (eql command (hive-detect-change-command last))
+                (= beg (hive-detect-change-end last)))
+           (set-marker (hive-detect-change-end last) end))
+          ((and last (eql command (hive-detect-change-command last))
+                (>= beg (hive-detect-change-beg last))
+                (<= end (hive-detect-change-end last))))
+          (t (hive-shared-compose--push command beg end))))
+  (setq hive-shared-compose--last (float-time))
+  (unless hive-shared-compose--timer
+    (setq hive-shared-compose--timer
+          (run-at-time hive-detect-quiet nil #'hive-shared-compose--wake (current-buffer)))))
+
+(defun hive-shared-compose--push (command beg end)
+  "Remember a change by COMMAND from BEG to END."
+  (push (hive-shared-compose--change :command command
+                             ;; What is typed right before or behind is not of it.
+                             :beg (copy-marker beg t) :end (copy-marker end nil))
+        hive-shared-compose--changes)
+  (when (nthcdr hive-detect--most hive-shared-compose--changes)
+    (setq hive-shared-compose--changes
+          (cl-remove-if (lambda (change)
+                          (< (hive-shared-compose--length change) hive-format-shortest))
+                        hive-shared-compose--changes))
+    (when (nthcdr hive-detect--most hive-shared-compose--changes)
+      (setcdr (nthcdr (1- hive-detect--most) hive-shared-compose--changes) nil))))
+
+(defun hive-shared-compose--length (change)
+  "Return how many characters CHANGE has now."
+  (- (hive-detect-change-end change) (hive-detect-change-beg change)))
+
+;;;; Looking
+
+(defun hive-shared-compose--wake (buffer)
+  "Look at what changed in BUFFER, once it has been quiet for long enough."
+  (when (buffer-live-p buffer)
+    (with-current-buffer buffer
+      (let ((left (- (+ hive-shared-compose--last hive-detect-quiet) (float-time))))
+        (if (> left 0.005)
+            (setq hive-shared-compose--timer (run-at-time left nil #'hive-shared-compose--wake buffer))
+          (setq hive-shared-compose--timer nil)
+          (hive-work-guarded #'hive-detect-look))))))
+
+(defun hive-shared-compose--groups ()
+  "Return what changed by command, each a list of (BEG . END), and forget it.
+Neighbours are joined."
+  (let ((groups nil))
+    (dolist (change hive-shared-compose--changes)
+      (let ((beg (marker-position (hive-detect-change-beg change)))
+            (end (marker-position (hive-detect-change-end change))))
+        (set-marker (hive-detect-change-beg change) nil)
+        (set-marker (hive-detect-change-end change) nil)
+        (when (< beg end)
+          (push (cons beg end) (alist-get (hive-detect-change-command change) groups)))))
+    (setq hive-shared-compose--changes nil)
+    (dolist (group groups groups)
+      (setcdr group (hive-shared-compose--join (sort (cdr group) #'car-less-than-car))))))
+
+(defun hive-shared-compose--join (ranges)
+  "Return sorted RANGES with neighbours joined."
+  (let ((joined nil))
+    (dolist (range ranges)
+      (if (and joined (<= (car range) (cdar joined)))
+          (setcar joined (cons (caar joined) (max (cdr range) (cdar joined))))
+        (push range joined)))
+    (nreverse joined)))
+
+(defun hive-detect-look ()
+  "Post the messages that other programs have inserted."
+  (save-restriction
+    (widen)
+    (save-match-data
+      (let* ((groups (hive-shared-compose--groups))
+             (theirs (alist-get nil groups)))
+        (pcase-dolist (`(,command . ,ranges) groups)
+          (if (and command
+                   (< (cl-loop for (beg . end) in ranges sum (- end beg))
+                      hive-format-shortest))
+              ;; A command that inserts a word is the human at work.
+              (pcase-dolist (`(,beg . ,end) ranges) (hive-shared-compose--typed beg end))
+            (pcase-dolist (`(,beg . ,end) ranges)
+              (hive-shared-compose--blocks beg end theirs))))))))
+
+(defun hive-shared-compose--origin (beg end theirs)
+  "Return how the text from BEG to END came here, as in `hive-post-send'.
+THEIRS are the ranges that programs wrote: one character makes the
+text theirs."
+  (if (cl-some (lambda (range) (and (< (car range) end) (< beg (cdr range)))) theirs)
+      "program"
+    "inserted"))
+
+(defun hive-shared-compose--blocks (beg end theirs)
+  "Post the blocks in the text that appeared from BEG to END.
+THEIRS are the ranges that programs wrote."
+  (when (>= beg (hive-shared-start))
+    ;; A copy of shown text is shown text no more.
+    (hive-shared-silently
+      (remove-list-of-text-properties beg end hive-shared-properties)))
+  (let ((text (buffer-substring beg end)) (from beg))
+    (dolist (block (hive-format-parse text))
+      (let ((block-beg (+ beg (plist-get block :beg)))
+            (block-end (+ beg (plist-get block :end))))
+        (unless (or (text-property-any block-beg block-end 'hive-typed t)
+                    (hive-shared-compose--shown-p block-beg block-end)
+                    (hive-found-known-p block))
+          (hive-found-post block (hive-shared-compose--blank-before from block-beg) block-end
+                           (hive-shared-compose--origin block-beg block-end theirs)))
+        (setq from block-end)))))
+
+(defun hive-shared-compose--blank-before (from beg)
+  "Return where the blank lines before BEG begin, not before FROM."
+  (save-excursion
+    (goto-char beg)
+    (skip-chars-backward " \t\n\r" from)
+    (point)))
+
+(defun hive-shared-compose--shown-p (beg end)
+  "Return non-nil if a message is shown between BEG and END."
+  (text-property-not-all beg end 'hive-message nil))
+
+;;;; Writing in a shared buffer
 
 (defvar-local hive-shared-reply-to nil "The message that the draft answers, or nil.")
 (defvar-local hive-shared-urgent nil "Non-nil when the draft is urgent.")

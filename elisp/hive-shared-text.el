@@ -14,10 +14,256 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-shared-format)
 (require 'hive-text)
-(require 'hive-undo)
-(require 'hive-wrap)
+(require 'pcase)
+(require 'subr-x)
+
+;;;; Messages as text
+
+;; A message in a shared buffer is a block:
+;;
+;;     ## 2026-01-11 18:00:00 Claude-abc12
+;;
+;;     @Claude-def34 The login is done.  Could you review it?
+;;
+;; This is the same format that the command "hive messages --format shared"
+;; writes.  What is rendered and parsed again is what it was.
+
+(defconst hive-format--space
+  " \t\n\r\f\v\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"
+  "The blanks of a character alternative: those of the sidecar's own parser.")
+
+(defconst hive-format-heading
+  (concat "\\`## \\([0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9]\\) "
+          "\\([^" hive-format--space "]+\\)\\([^\n\r]*\\)\\'")
+  "A line that begins a block: its time, its handle, and what stands behind.")
+
+(defconst hive-format--like-heading
+  (concat "\\`\\\\*## [0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] "
+          "[^" hive-format--space "]")
+  "A line of a body that would be taken for a heading.")
+
+(defconst hive-format-shortest (length "## 2026-01-11 18:00:00 A\nb")
+  "No block has fewer characters than this.")
+
+;;;; Writing
+
+(defun hive-format-stamp (time)
+  "Return TIME of the wire as headings tell it, in the local zone."
+  (format-time-string "%Y-%m-%d %H:%M:%S" (hive-text-seconds time)))
+
+(defun hive-format-body (body)
+  "Return BODY as it stands under its heading."
+  (if (string-search "## " body)
+      (mapconcat (lambda (line)
+                   (if (string-match-p hive-format--like-heading line)
+                       (concat "\\" line)
+                     line))
+                 (split-string body "\n") "\n")
+    body))
+
+(defun hive-format-block (stamp handle body)
+  "Return the block of a message: its STAMP, its author's HANDLE, its BODY."
+  (concat "## " stamp " " handle "\n\n" (hive-format-body body) "\n"))
+
+(defun hive-format-message (message)
+  "Return the block of MESSAGE, a plist.
+The heading names its author, whatever heading it was typed under."
+  (hive-format-block (hive-format-stamp (plist-get message :at))
+                     (hive-text-line (plist-get message :from_handle))
+                     (plist-get message :body)))
+
+(defconst hive-format-introduction
+  "Agents and their human share this buffer. A mention notifies whom it names:
+`@Claude-abc12` one session, `@reviewer` every session with that role,
+`@All` every session of this project, `@Human` the human.
+"
+  "How to mention somebody: what stands at the top of a buffer and of its file.
+It is part of no message.  The names are code, so they mention nobody.
+src/domain/shared-format.ts has the same words; a test compares them.")
+
+(defun hive-format-front (created project)
+  "Return how a file begins that was CREATED then, a stamp, in PROJECT or nil."
+  (concat "---\nhive: true\ntype: shared\ncreated_at: "
+          (string-replace " " "T" created) "\n"
+          (if project (format "project: %s\n" (hive-text-line project)) "")
+          "---\n\n# Shared Buffer\n\n" hive-format-introduction "\n"))
+
+;;;; Reading
+
+(defun hive-format-normalize (body)
+  "Return BODY as it is stored.
+Line ends are one character; nothing blank stands around it."
+  (let* ((body (replace-regexp-in-string "\r\n?" "\n" body t t))
+         (first (or (string-match "[^ \t\n]" body) (length body)))
+         (start (1+ (or (cl-position ?\n body :end first :from-end t) -1)))
+         (end (length body))
+         (blank (concat "[" hive-format--space "]")))
+    (while (and (> end start) (string-match-p blank (substring body (1- end) end)))
+      (setq end (1- end)))
+    (substring body start end)))
+
+(defun hive-format--unescape (line)
+  "Return LINE of a body without the backslash that kept it from being a heading."
+  (if (and (string-prefix-p "\\" line) (string-match-p hive-format--like-heading line))
+      (substring line 1)
+    line))
+
+(defun hive-format-parse (text)
+  "Return the blocks in TEXT, in order, each a plist.
+:stamp, :handle and :body say what it is; :beg and :end, offsets
+in TEXT, where: from its heading to the next one.  What stands
+before the first heading is no block, nor is a heading without a
+body."
+  (let ((pos 0) (length (length text)) (blocks nil) (heading nil) (body nil))
+    (cl-flet ((finish (end)
+                (when heading
+                  (let ((whole (hive-format-normalize (string-join (nreverse body) "\n"))))
+                    (unless (string-empty-p whole)
+                      (push (append heading (list :body whole :end end)) blocks))))))
+      (while (<= pos length)
+        (let* ((break (string-match "\r\n\\|[\n\r]" text pos))
+               (next (if break (match-end 0) (1+ length)))
+               (line (substring text pos break)))
+          (if (not (string-match hive-format-heading line))
+              (push (hive-format--unescape line) body)
+            (let ((stamp (match-string-no-properties 1 line))
+                  (handle (match-string-no-properties 2 line))
+                  (more (string-trim (match-string 3 line))))
+              (finish pos)
+              (setq heading (list :stamp stamp :handle handle :beg pos)
+                    ;; What is written behind the handle belongs to the message.
+                    body (unless (string-empty-p more) (list more)))))
+          (setq pos next)))
+      (finish length))
+    (nreverse blocks)))
+
+;;;; Undo that survives text from elsewhere
+
+;; A shared buffer changes above what the human is writing.  Such changes
+;; are no edits of the human's, so they are not recorded; but the records
+;; of the human's own edits hold positions, and those must follow.
+;;
+;; `buffer-undo-list' goes from the newest edit to the oldest, and each
+;; record speaks of the buffer as it was right after that edit.  So the
+;; place of the foreign text is carried back through the records one by
+;; one, as it would have stood then.  Records are changed in place: an undo
+;; that is under way holds a tail of the same list.
+
+(defconst hive-shared-text--nothing '(apply cdr nil)
+  "A record that does nothing; Emacs itself writes such.")
+
+(defun hive-shared-text--cut (cell)
+  "Forget the record in CELL and all older ones: they cannot be followed."
+  (let ((list buffer-undo-list))
+    (if (eq list cell)
+        (setq buffer-undo-list nil)
+      (while (not (eq (cdr list) cell)) (setq list (cdr list)))
+      (setcdr list nil)))
+  (hive-shared-text--drop-pending cell))
+
+(defun hive-shared-text--drop-pending (list)
+  "End an undo that is under way in a tail of LIST."
+  (when (consp pending-undo-list)
+    (while (and list (not (eq list pending-undo-list))) (setq list (cdr list)))
+    (when list (setq pending-undo-list t))))
+
+(defun hive-shared-text--walk (function)
+  "Call FUNCTION with each cons of the undo list, newest first.
+It returns `done' to stop, or `lost' when its record and the older
+ones cannot be followed."
+  (unless (eq buffer-undo-list t)
+    ;; The list of an undo in a region is a copy that nobody can find.
+    (when (and undo-in-region (consp pending-undo-list))
+      (setq pending-undo-list t))
+    (let ((cell buffer-undo-list))
+      (while (consp cell)
+        (let ((next (cdr cell)))
+          (pcase (funcall function cell)
+            ('done (setq next nil))
+            ('lost (hive-shared-text--cut cell)
+                   (setq next nil)))
+          (setq cell next))))))
+
+(defun hive-shared-text--sign (like position)
+  "Return POSITION with the sign of LIKE."
+  (if (< like 0) (- position) position))
+
+(defun hive-undo-inserted (at length)
+  "Let the undo list follow LENGTH characters inserted at AT, unrecorded.
+What stood at AT now stands behind them."
+  (hive-shared-text--walk
+   (lambda (cell)
+     (pcase (car cell)
+       ((and (pred integerp) point)
+        (when (>= point at) (setcar cell (+ point length)))
+        nil)
+       (`(,(and (pred integerp) beg) . ,(and (pred integerp) end))
+        ;; An insertion; before it, AT was further to the front.
+        (cond ((>= beg at) (setcar cell (cons (+ beg length) (+ end length))))
+              ((<= end at) (setq at (- at (- end beg))))
+              (t (setcar cell (cons beg (+ end length)))
+                 (setq at beg)))
+        nil)
+       (`(,(and (pred stringp) text) . ,(and (pred integerp) pos))
+        (if (< (abs pos) at)
+            (setq at (+ at (length text)))
+          (setcar cell (cons text (hive-shared-text--sign pos (+ (abs pos) length)))))
+        nil)
+       (`(nil ,property ,value ,beg . ,end)
+        (setcar cell `(nil ,property ,value
+                           ,(if (>= beg at) (+ beg length) beg)
+                           . ,(if (> end at) (+ end length) end)))
+        nil)
+       ((pred (equal hive-shared-text--nothing)) nil)
+       (`(apply . ,_) 'lost)))))
+
+(defun hive-undo-deleted (beg end)
+  "Let the undo list follow the text from BEG to END, deleted unrecorded.
+What the records knew of that text is forgotten."
+  (let ((orphans nil))
+    (cl-flet ((follow (pos)
+                (cond ((<= pos beg) pos)
+                      ((>= pos end) (- pos (- end beg)))
+                      (t beg))))
+      (hive-shared-text--walk
+       (lambda (cell)
+         (pcase (car cell)
+           ((guard (= beg end)) 'done)
+           ((and (pred integerp) point) (setcar cell (follow point)) nil)
+           (`(,(and (pred integerp) from) . ,(and (pred integerp) to))
+            (let ((new-from (follow from)) (new-to (follow to)))
+              (setcar cell (if (= new-from new-to) hive-shared-text--nothing
+                             (cons new-from new-to))))
+            ;; Before that insertion, less of the text was there.
+            (cl-flet ((earlier (pos)
+                        (cond ((<= pos from) pos)
+                              ((>= pos to) (- pos (- to from)))
+                              (t from))))
+              (setq beg (earlier beg) end (earlier end)
+                    orphans nil))
+            nil)
+           (`(,(and (pred stringp) text) . ,(and (pred integerp) pos))
+            (let ((place (abs pos)) (length (length text)))
+              (setq orphans (< beg place end))
+              (cond (orphans (setcar cell hive-shared-text--nothing)
+                             (setq end (+ end length)))
+                    ((<= place beg) (setq beg (+ beg length) end (+ end length)))
+                    (t (setcar cell (cons text (hive-shared-text--sign pos (follow place)))))))
+            nil)
+           (`(,(pred markerp) . ,_)
+            ;; It belongs to the deletion before it in the list.
+            (when orphans (setcar cell hive-shared-text--nothing))
+            nil)
+           (`(nil ,property ,value ,from . ,to)
+            (let ((new-from (follow from)) (new-to (follow to)))
+              (setcar cell (if (= new-from new-to) hive-shared-text--nothing
+                             `(nil ,property ,value ,new-from . ,new-to))))
+            nil)
+           ((pred (equal hive-shared-text--nothing)) nil)
+           (`(apply . ,_) 'lost)))))))
+
+;;;; What a shared buffer shows, as text
 
 (defgroup hive-shared nil
   "Shared buffers, in which agents and you talk."

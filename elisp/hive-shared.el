@@ -14,17 +14,255 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-detect)
-(require 'hive-handles)
-(require 'hive-place)
+(require 'hive-human)
+(require 'hive-mentions)
+(require 'hive-model)
+(require 'hive-notify)
+(require 'hive-rpc)
 (require 'hive-shared-compose)
-(require 'hive-shared-feed)
-(require 'hive-shared-move)
-(require 'hive-shared-stretch)
+(require 'hive-shared-text)
 (require 'hive-shared-view)
-(require 'hive-sidecar)
-(require 'hive-work)
-(require 'hive-wrap)
+(require 'hive-text)
+
+;;;; Moving about in a shared buffer
+
+;; From message to message, from mention to mention of you, and into a
+;; thread: here, with the other messages out of sight, or in a buffer of its
+;; own.  Also: writing what is shown to a file.
+
+;;;; From one to the next
+
+(defun hive-shared--next (property direction)
+  "Go to where PROPERTY begins next in DIRECTION, 1 or -1; nil if nowhere.
+What is hidden is passed over."
+  (let ((pos (point)) (found nil))
+    (while (and pos (not found))
+      (setq pos (if (> direction 0)
+                    (next-single-char-property-change pos property)
+                  (previous-single-char-property-change pos property)))
+      (cond ((and (get-text-property pos property) (not (invisible-p pos)))
+             (setq found pos))
+            ((= pos (if (> direction 0) (point-max) (point-min)))
+             (setq pos nil))))
+    (when found (goto-char found))))
+
+(defun hive-shared-next-mention ()
+  "Go to the next mention of you."
+  (interactive)
+  (unless (hive-shared--next 'hive-mention 1) (user-error "No mention of you after this")))
+
+(defun hive-shared-previous-mention ()
+  "Go to the mention of you before this."
+  (interactive)
+  (unless (hive-shared--next 'hive-mention -1) (user-error "No mention of you before this")))
+
+(defun hive-shared-next-message ()
+  "Go to the next message, or to where you write."
+  (interactive)
+  (unless (hive-shared--next 'hive-heading 1) (goto-char (point-max))))
+
+(defun hive-shared-previous-message ()
+  "Go to the message before this."
+  (interactive)
+  (unless (hive-shared--next 'hive-heading -1) (user-error "This is the first message shown")))
+
+;;;; Threads
+
+(defun hive-shared--thread-at ()
+  "Return the thread of the message at point."
+  (hive-shared-thread-of (hive-shared--demand)))
+
+(defun hive-shared-narrow ()
+  "Look at the thread of the message at point only, or at all again.
+While you do, what you post goes into that thread."
+  (interactive)
+  (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
+  (mapc #'hive-shared-hide hive-shared-messages)
+  (force-mode-line-update)
+  (message (if hive-shared-narrowed "Only this thread is visible" "All messages are visible")))
+
+(defun hive-shared-open-thread (thread)
+  "Open THREAD in a buffer of its own; by default that of the message at point.
+With a prefix argument, type the name of a thread."
+  (interactive (list (if current-prefix-arg (read-string "Thread: ")
+                       (hive-shared--thread-at))))
+  (pop-to-buffer (hive-shared-buffer hive-shared-place thread)))
+
+
+;;;; A file
+
+(defcustom hive-shared-directory nil
+  "Where `hive-shared-save' proposes to write; nil for the project's directory."
+  :type '(choice (const :tag "The project's directory" nil) directory)
+  :group 'hive-shared)
+
+(defun hive-shared-file-text ()
+  "Return the messages that are shown as a file has them.
+They are the store's, whatever was changed in the buffer."
+  (concat (hive-format-front (hive-format-stamp
+                              (or (plist-get (hive-shared-first) :at) (hive-text-now)))
+                             (plist-get hive-shared-place :project))
+          (mapconcat #'hive-format-message hive-shared-messages "\n")))
+
+(defun hive-shared-save (file)
+  "Write the messages that are shown to FILE, in the format of the buffer.
+The name proposed is shared-YYYYMMDD.md.  To write all that were
+ever posted, use the command line: hive messages --format shared."
+  (interactive
+   (list (read-file-name "Save messages to: "
+                         (or hive-shared-directory default-directory) nil nil
+                         (format-time-string "shared-%Y%m%d.md"))))
+  (let ((text (hive-shared-file-text))
+        (count (hive-shared-count))
+        (coding-system-for-write 'utf-8-unix))
+    (write-region text nil file nil nil nil t)
+    (message "%d messages written to %s" count (abbreviate-file-name file))))
+
+;;;; The shared buffer when somebody is mentioned
+
+;; With `hive-shared-on-mention' a mention of you shows the shared buffer in
+;; which it stands.  It is off by default.  The buffer is never selected, no
+;; window of another frame is used, and point stays where it is everywhere;
+;; nothing happens before you are between two commands.
+
+(defcustom hive-shared-on-mention nil
+  "Whether and where a mention shows the shared buffer in which it stands.
+The symbol `display' leaves the place to `display-buffer', within
+the selected frame; a side shows it in a side window there.  The
+window is not selected.  Close it, and it stays closed until the
+next mention.  A buffer that is visible already stays where it is."
+  :type '(choice (const :tag "It is not shown" nil)
+                 (const :tag "In some other window" display)
+                 (const right) (const left) (const bottom) (const top))
+  :group 'hive-attention)
+
+(defcustom hive-shared-on-mention-of 'human
+  "Whose mentions show the shared buffer, if `hive-shared-on-mention' is set.
+With `anyone', those of anybody, in the project that you are in
+and in those whose shared buffers are open."
+  :type '(choice (const :tag "Mine" human) (const :tag "Anybody's" anyone))
+  :group 'hive-attention)
+
+(defconst hive-shared--patience 0.5
+  "Seconds between two looks whether a busy human is free.")
+
+(defconst hive-shared--size 0.4
+  "Which part of the frame a side window takes.")
+
+(defvar hive-shared--mention nil "The last mention that is to be shown, or nil.")
+(defvar hive-shared--timer nil "The timer of the next look, or nil.")
+(defvar hive-shared--seq nil
+  "The place of the last message of which a mention was told, or nil.")
+
+;;;; What arrives
+
+(defun hive-shared--soon (mention)
+  "Show the buffer of MENTION once the human is free."
+  (when (or (equal "urgent" (plist-get mention :priority))
+            (not (hive-notify-held-p mention)))
+    (setq hive-shared--mention mention)
+    (unless hive-shared--timer
+      (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--look)))))
+
+(defun hive-shared--of-human (mention)
+  "Take MENTION, a new one of the human."
+  (when hive-shared-on-mention (hive-shared--soon mention)))
+
+(defun hive-shared--new-p (mention)
+  "Return non-nil if MENTION, of anybody, was not told of before."
+  (let ((seq (plist-get mention :seq)) (last hive-shared--seq))
+    (when (or (null last) (> seq last)) (setq hive-shared--seq seq))
+    (and (hive-mentions-waiting-p mention)
+         ;; One message mentions several; the first of them is enough.
+         (if last (> seq last) (null (plist-get mention :delivered_at))))))
+
+(defun hive-shared--changed (mention)
+  "Take MENTION, of anybody, with which something happened."
+  (when (and (hive-shared--new-p mention)
+             hive-shared-on-mention
+             (eq hive-shared-on-mention-of 'anyone)
+             (hive-shared--near-p mention))
+    (hive-shared--soon mention)))
+
+(defun hive-shared--near-p (mention)
+  "Return non-nil if MENTION is of the project the human is in, or has open."
+  (let ((project-dir (plist-get mention :project_dir)))
+    (or (equal project-dir
+               (plist-get (hive-place-of (buffer-local-value
+                                          'default-directory
+                                          (window-buffer (selected-window))))
+                          :project_dir))
+        (cl-some (lambda (buffer)
+                   (equal project-dir
+                          (plist-get (buffer-local-value 'hive-shared-place buffer)
+                                     :project_dir)))
+                 (hive-shared-buffers)))))
+
+(defun hive-shared--connected ()
+  "Forget which messages were seen: this sidecar may have another store."
+  (setq hive-shared--seq nil))
+
+;;;; Showing
+
+(defun hive-shared--look ()
+  "Show what is to be shown, or look again later when the human is busy."
+  (setq hive-shared--timer nil)
+  (if (hive-notify-busy-p)
+      (setq hive-shared--timer
+            (run-at-time hive-shared--patience nil #'hive-shared--look))
+    (let ((mention hive-shared--mention))
+      (setq hive-shared--mention nil)
+      (when (and mention hive-shared-on-mention
+                 ;; The human may have dealt with theirs meanwhile.
+                 (or (not (equal hive-mentions-human (plist-get mention :session_id)))
+                     (hive-mentions-open-p mention)))
+        (hive-work-guarded #'hive-shared--show mention)))))
+
+(defun hive-shared--show (mention)
+  "Show the shared buffer of MENTION, and select nothing."
+  (let* ((project-dir (plist-get mention :project_dir))
+         (buffer (hive-shared-buffer
+                  (when project-dir
+                    (list :confirmed t
+                          :project (plist-get mention :project)
+                          :project_dir project-dir)))))
+    (unless (get-buffer-window buffer 'visible)
+      (save-selected-window
+        (display-buffer buffer (hive-shared--action))))))
+
+(defun hive-shared--action ()
+  "Return how the buffer is to be displayed, for `display-buffer'.
+Where there is no room for it in this frame, it is not displayed."
+  (let ((side hive-shared-on-mention))
+    (if (eq side 'display)
+        '((display-buffer-pop-up-window
+           hive-shared--other-window
+           display-buffer-no-window)
+          (inhibit-same-window . t)
+          (inhibit-switch-frame . t)
+          (allow-no-window . t))
+      `((display-buffer-in-side-window display-buffer-no-window)
+        (side . ,side)
+        ;; The first slot is that of the list, see `hive-side-window'.
+        (slot . 1)
+        (,(if (memq side '(left right)) 'window-width 'window-height)
+         . ,hive-shared--size)
+        (window-parameters (no-other-window . nil))
+        (inhibit-switch-frame . t)
+        (allow-no-window . t)))))
+
+(defun hive-shared--other-window (buffer alist)
+  "Display BUFFER in another window of this frame, if there is one; see ALIST.
+On its own `display-buffer-use-some-window' would take one of
+another frame."
+  (when (get-lru-window nil nil t)
+    (display-buffer-use-some-window buffer alist)))
+
+(add-hook 'hive-mentions-arrived-functions #'hive-shared--of-human)
+(add-hook 'hive-mentions-changed-functions #'hive-shared--changed)
+(add-hook 'hive-connected-hook #'hive-shared--connected)
+
+;;;; The buffer in which agents and you talk
 
 (defcustom hive-shared-position 'right
   "Where `hive-shared' shows the shared buffer."

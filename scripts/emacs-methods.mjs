@@ -2,7 +2,7 @@
 // what it does. A test calls every method with wrong params and compares what is refused with these shapes.
 import { INTERRUPT_LIMITS } from '../src/domain/interrupts.ts';
 import { MESSAGE_LIMITS } from '../src/domain/messages.ts';
-import { PROMPT_LIMITS } from '../src/domain/prompt-limits.ts';
+import { PROMPT_LIMITS } from '../src/domain/prompts.ts';
 import { focusParams, initializeParams, preferencesParams } from '../src/schemas/desks.ts';
 import { historyParams } from '../src/schemas/history.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../src/schemas/mentions.ts';

@@ -4,8 +4,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LONGEST_FRAME } from '../src/adapters/emacs/frame-reader.ts';
-import { FRAME_BYTES } from '../src/adapters/emacs/frames.ts';
+import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
 import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
 import { HiveError } from '../src/domain/errors.ts';
 import { HANDSHAKE, METHODS } from './emacs-methods.mjs';

@@ -11,38 +11,31 @@
  */
 import { hostname } from 'node:os';
 import type { ResponseCallback } from './application/callbacks.ts';
-import { createCourier } from './application/courier.ts';
-import type { Delivered } from './application/delivery.ts';
+import { createDeliveryTracker, type Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
 import { sessionsTold } from './application/identity.ts';
-import type { InterruptRequest } from './application/interrupt-requests.ts';
+import type { InterruptRequest } from './application/interrupts.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
-import type { StopOrder } from './application/turn-records.ts';
-import type { ProgramEnd } from './application/turns.ts';
+import type { ProgramEnd, StopOrder } from './application/turns.ts';
 import type { AgentActor } from './domain/actors.ts';
 import type { InterruptOutcome } from './domain/interrupts.ts';
-import type { AnswerRequest } from './domain/prompt-answers.ts';
-import type { AskRequest } from './domain/prompt-asking.ts';
-import type { Prompt } from './domain/prompts.ts';
+import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
 import type { Session } from './domain/sessions.ts';
 import { decideSource, sourceEvidence } from './domain/sources.ts';
 import type { Turn } from './domain/turns.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
-import { findPlace } from './infrastructure/platform/project.ts';
+import { findProject } from './infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive as openWhole } from './open-hive.ts';
 
 export type { ResponseCallback } from './application/callbacks.ts';
 export type { Delivered } from './application/delivery.ts';
 export type { Logger, Page, PromptFilter } from './application/ports.ts';
 export type { Answered, Asked } from './application/prompts.ts';
-export type { StopOrder } from './application/turn-records.ts';
-export type { ProgramEnd } from './application/turns.ts';
+export type { ProgramEnd, StopOrder } from './application/turns.ts';
 export { type ErrorCode, HiveError } from './domain/errors.ts';
 export type { InterruptOutcome } from './domain/interrupts.ts';
-export type { AnswerRequest } from './domain/prompt-answers.ts';
-export type { AskRequest } from './domain/prompt-asking.ts';
-export type { Prompt, PromptAnswer, PromptOption } from './domain/prompts.ts';
+export type { AnswerRequest, AskRequest, Prompt, PromptAnswer, PromptOption } from './domain/prompts.ts';
 export type { Session } from './domain/sessions.ts';
 export type { AbortReason, Turn } from './domain/turns.ts';
 
@@ -169,7 +162,7 @@ async function ownSession(
   }
   const own = agent ?? (told === undefined ? randomIds.make('connection') : undefined);
   const introduction = {
-    ...findPlace(process.cwd()),
+    ...findProject(process.cwd()),
     session_id: own ?? told?.session_id ?? '',
     client: own === undefined ? (told?.client ?? '') : 'library',
     name: agent ?? told?.name,
@@ -183,7 +176,7 @@ async function ownSession(
 }
 
 function promptsOf(hive: Hive, session: Session): LibraryPrompts {
-  const courier = createCourier(hive.delivery, randomIds.make('library'));
+  const courier = createDeliveryTracker(hive.delivery, randomIds.make('library'));
   const actor = (): Promise<AgentActor> => actorOf(hive, session);
 
   const prompts: LibraryPrompts = {

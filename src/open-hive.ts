@@ -1,7 +1,6 @@
 /** The composition root: the one file that chooses implementations. */
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
@@ -10,12 +9,11 @@ import type { CodexControl, Examination, Logger, Notifier, Store } from './appli
 import { createWakes, type WakeService } from './application/wakes.ts';
 import { HiveError } from './domain/errors.ts';
 import { files } from './infrastructure/platform/files.ts';
-import { randomIds } from './infrastructure/platform/ids.ts';
+import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
-import { findPlace } from './infrastructure/platform/project.ts';
-import { randomSecrets } from './infrastructure/platform/secrets.ts';
+import { findProject } from './infrastructure/platform/project.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
@@ -41,14 +39,14 @@ export interface OpenHiveOptions {
  * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
  */
 export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
-  const { address, env, log, store } = await openGround(options);
+  const { address, env, log, store } = await openStoreFor(options);
   return createHive({
     store,
     ids: randomIds,
     processes,
     log,
     notifier: lazyNotifier(env, log),
-    findPlace,
+    findProject: findProject,
     machine: hostname(),
     files,
     codex: lazyCodexControl(env),
@@ -65,7 +63,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
  * @throws HiveError as `openHive` does.
  */
 export async function openHooks(options: OpenHiveOptions): Promise<HookService & Pick<Store, 'leave'>> {
-  const { log, store } = await openGround(options);
+  const { log, store } = await openStoreFor(options);
   const hooks = createHooks({
     store,
     ids: randomIds,
@@ -85,12 +83,12 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 
 /** The waking of idle agents alone, as above. */
 export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
-  const { log, store } = await openGround(options);
+  const { log, store } = await openStoreFor(options);
   return createWakes({ store, feed: createFeed(store, log), ids: randomIds });
 }
 
 /** What every service stands on. */
-async function openGround({ store, env = process.env, log, busy_ms }: OpenHiveOptions): Promise<{
+async function openStoreFor({ store, env = process.env, log, busy_ms }: OpenHiveOptions): Promise<{
   address: string;
   env: NonNullable<OpenHiveOptions['env']>;
   log: Logger;
@@ -126,8 +124,8 @@ export interface CopyStoreOptions {
  */
 export async function copyStore({ from, to, env, in_use }: CopyStoreOptions): Promise<CopiedTable[]> {
   const [{ checkVersion, refuseInUse }, { openCopyTarget }, { copyTables }] = await Promise.all([
-    import('./infrastructure/store/copy-source.ts'),
-    import('./infrastructure/store/copy-target.ts'),
+    import('./infrastructure/store/copy.ts'),
+    import('./infrastructure/store/copy.ts'),
     import('./infrastructure/store/copy.ts'),
   ]);
   if (!from.includes('://') && !existsSync(from))

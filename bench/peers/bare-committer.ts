@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { postgresPlace } from '../../src/infrastructure/store/postgres-place.ts';
+import { postgresAddress } from '../../src/infrastructure/store/postgres-pool.ts';
 import { commitAtEachLine } from './commit-at-each-line.ts';
 
 type Value = string | number | null;
@@ -110,7 +110,7 @@ function openSqlite(path: string): Engine {
 
 /** No lock of ours: the engine lets all of them write at once, and one fsync may serve several. */
 async function openPostgres(address: string): Promise<Engine> {
-  const { config, schema } = postgresPlace(address);
+  const { config, schema } = postgresAddress(address);
   const client = new pg.Client(config);
   await client.connect();
   await client.query(`SET search_path = "${schema}"; SET synchronous_commit = on`);

@@ -2,7 +2,6 @@
  * What it costs those who ask and wait that a store has grown, on both engines: up to a million settled questions, and
  * up to ten thousand that nobody has answered. They are loaded in bulk, as rows that differ in their ids and times.
  */
-
 import type { Hive } from '../../src/application/hive.ts';
 import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { postgresPlace } from '../../src/infrastructure/store/postgres-place.ts';
+import { postgresAddress } from '../../src/infrastructure/store/postgres-pool.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { environment, ROOT, start, storeIn, tempFolder } from '../children.ts';
@@ -120,7 +120,7 @@ async function withPlainTables(store: string): Promise<string> {
     CREATE TABLE bare_prompts (id ${key}, question TEXT NOT NULL);
     CREATE TABLE bare_events (seq ${key}, data TEXT NOT NULL)`;
   if (store.startsWith('postgres://')) {
-    const { config, schema } = postgresPlace(store);
+    const { config, schema } = postgresAddress(store);
     const client = new pg.Client(config);
     await client.connect();
     await client.query(`SET search_path = "${schema}"; ${tables('BIGSERIAL PRIMARY KEY')}`);

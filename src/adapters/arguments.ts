@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import { invalidInput } from '../domain/errors.ts';
-import { editDistance } from '../domain/near-names.ts';
+import { editDistance } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
 
 /** A name that the schema does not have. */

@@ -4,13 +4,18 @@
  * a session) returns or prints it, and `collected_at` when that same carrier shows by a further sign of life
  * that the agent went on. A carrier that dies in between proves nothing, so the next hands it again, `repeated`.
  */
-import { describeSettlement } from '../domain/answers.ts';
 import { type HookEvent, isHumanPrompt, readUntil, takesContext } from '../domain/hooks.ts';
-import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
-import { handPrompt, isReceiver, isUncollected, type Prompt } from '../domain/prompts.ts';
+import {
+  describeSettlement,
+  handPrompt,
+  isReceiver,
+  isUncollected,
+  OPEN_LIMIT,
+  type Prompt,
+} from '../domain/prompts.ts';
+import type { HookContext, HookHandler } from './hook-context.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 import { appendPrompt } from './prompt-records.ts';
-import type { Station, Visit } from './station.ts';
 
 /** A prompt as it was handed over. */
 export interface Delivered {
@@ -120,7 +125,12 @@ const AT_ONCE = 5;
  * Hands what a session has settled and not collected, leaving out what another carrier may yet prove read.
  * Used where a hook prints: as context, or as the reason of a Stop that is held.
  */
-export async function handUncollected({ tx, session, processes, settings }: Visit): Promise<Delivered[]> {
+export async function handUncollected({
+  tx,
+  session,
+  processes,
+  settings,
+}: HookContext): Promise<Delivered[]> {
   const carrier = hookCarrier(session.session_id);
   const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const delivered: Delivered[] = [];
@@ -158,7 +168,7 @@ export function mcpCarrier(connection_id: string): string {
 }
 
 /** The station of answers: what this event proves to have been read, and what can be carried in with it. */
-export const deliverAnswers: Station = async (visit) => {
+export const deliverAnswers: HookHandler = async (visit) => {
   const { tx, event, session, verdict, proves } = visit;
   const carrier = hookCarrier(session.session_id);
   // A session that begins anew from its transcript may have lost what was printed last.
@@ -174,7 +184,7 @@ export const deliverAnswers: Station = async (visit) => {
 };
 
 /** What a call of the session has brought back, from a poll over MCP or in its shell: the hook after it is the proof. */
-async function collectReturned({ tx, event, session }: Visit): Promise<void> {
+async function collectReturned({ tx, event, session }: HookContext): Promise<void> {
   const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const returned = open.filter((prompt) => isUncollected(prompt) && isReturnCarrier(prompt.carrier));
   if (returned.length === 0) return;
@@ -195,4 +205,64 @@ function isWake(event: HookEvent): boolean {
 export async function releaseCarried(tx: WriteTx, carrier: string): Promise<void> {
   for (const prompt of await tx.prompts.carriedBy(carrier, tx.now))
     await tx.prompts.update({ ...prompt, carrier: null });
+}
+
+// ---------------------------------------------------------------------------
+// A courier carries answers over one connection whose calls may overlap (invariant 6). A call proves that the
+// client has read what earlier calls returned; of a call that has not returned yet it proves nothing. Told by
+// memory and not by clocks: two calls in one millisecond, or a store with a clock of its own, would deceive
+// those; and a courier that dies takes its memory with it, as it should.
+
+interface DeliveryTracker {
+  /** A call has come. */
+  begin(): TrackedCall;
+}
+
+/** One call; it ends as `returned` or as `dropped`. */
+interface TrackedCall {
+  /** Records as read what calls had returned when this one came. Cheap when there is nothing. */
+  prove(): Promise<void>;
+  /** Stamps the settled ones among these prompts as handed, before they are returned (see DeliveryService). */
+  hand(ask_ids: readonly string[], reader?: string): Promise<Delivered[]>;
+  returned(): void;
+  /** The client took its call back or got an error: what was handed over did not reach it. */
+  dropped(): Promise<void>;
+}
+
+export function createDeliveryTracker(delivery: DeliveryService, carrier: string): DeliveryTracker {
+  /** ask_id → when it was handed over by a call that has returned since. */
+  const unproven = new Map<string, string>();
+
+  return {
+    begin() {
+      const before = entriesOf(unproven);
+      const handed = new Map<string, string>();
+      return {
+        async prove() {
+          if (before.length === 0) return;
+          await delivery.prove(carrier, before);
+          for (const { ask_id, handed_at } of before)
+            if (unproven.get(ask_id) === handed_at) unproven.delete(ask_id);
+        },
+        async hand(ask_ids, reader) {
+          const delivered = await delivery.hand(ask_ids, carrier, reader);
+          for (const { prompt } of delivered) {
+            if (isUncollected(prompt) && prompt.carrier === carrier && prompt.handed_at !== null)
+              handed.set(prompt.ask_id, prompt.handed_at);
+          }
+          return delivered;
+        },
+        returned() {
+          for (const [ask_id, handed_at] of handed) unproven.set(ask_id, handed_at);
+        },
+        async dropped() {
+          if (handed.size > 0) await delivery.release(carrier, entriesOf(handed));
+        },
+      };
+    },
+  };
+}
+
+function entriesOf(handed: ReadonlyMap<string, string>): Handed[] {
+  return [...handed].map(([ask_id, handed_at]) => ({ ask_id, handed_at }));
 }

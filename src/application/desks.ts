@@ -1,9 +1,9 @@
 /** Desks: presence as a lease, focus, and the wishes of the human at a seat. */
-import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/desks.ts';
+import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/humans.ts';
 import { type PreferenceChanges, type Preferences, preferencesFrom } from '../domain/preferences.ts';
-import { releaseAll } from './claims.ts';
 import { noteHuman } from './humans.ts';
 import type { Ids, Logger, Store } from './ports.ts';
+import { releaseAll } from './prompts.ts';
 import { storePreferences } from './settings.ts';
 
 export interface DeskService {

@@ -3,24 +3,22 @@
  * hook waits outside of any transaction; whoever answers first wins; left alone, everything is as if no hook
  * were there.
  */
-import { machineOfSeat } from '../domain/desks.ts';
-import { ALLOW, DENY } from '../domain/dialog-permissions.ts';
-import { decideDialog, promptsOf } from '../domain/dialog-prompts.ts';
-import { type Dialog, type DialogAnswer, dialogOf } from '../domain/dialogs.ts';
-import type { Verdict, Waited } from '../domain/hooks.ts';
-import { interruptedBy, stopPrinted } from '../domain/interrupts.ts';
-import type { PermissionRule } from '../domain/permission-rules.ts';
-import { createPrompt } from '../domain/prompt-asking.ts';
-import type { Prompt } from '../domain/prompts.ts';
-import { pleaseStop } from '../domain/turn-sentences.ts';
-import { handOne, hookCarrier } from './delivery.ts';
-import { ELSEWHERE } from './dialog-closings.ts';
-import { patienceFor, ruleFor } from './dialog-settings.ts';
+import { ALLOW, DENY, type Dialog, decideDialog, dialogOf, mayClose, promptsOf } from '../domain/dialogs.ts';
+import type { HiveEvent } from '../domain/events.ts';
+import type { DialogAnswer, Verdict, Waited } from '../domain/hooks.ts';
+import { machineOfSeat } from '../domain/humans.ts';
+import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
+import { matchingRule, type PermissionRule, readRules } from '../domain/permission-rules.ts';
+import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import { type Session, threadOf } from '../domain/sessions.ts';
+import { type Delivered, type DeliveryService, handOne, hookCarrier } from './delivery.ts';
+import type { Feed } from './feed.ts';
+import type { HookContext, HookHandler } from './hook-context.ts';
+import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
-import type { Station, Visit } from './station.ts';
-import { closeTurn, turnOf } from './turn-records.ts';
+import { closeTurn, turnOf } from './turns.ts';
 
-export const answerDialogs: Station = async (visit) => {
+export const answerDialogs: HookHandler = async (visit) => {
   const { event, verdict, waited } = visit;
   const dialog = dialogOf(event);
   if (dialog === null) return null;
@@ -28,7 +26,7 @@ export const answerDialogs: Station = async (visit) => {
   return verdict.deny !== null || verdict.end_turn !== null ? null : open(visit, dialog);
 };
 
-async function open(visit: Visit, dialog: Dialog): Promise<Partial<Verdict> | null> {
+async function open(visit: HookContext, dialog: Dialog): Promise<Partial<Verdict> | null> {
   const { tx } = visit;
   const rule = await ruleFor(visit, dialog);
   if (rule !== null) return answerByRule(visit, dialog, rule);
@@ -42,7 +40,7 @@ async function open(visit: Visit, dialog: Dialog): Promise<Partial<Verdict> | nu
 }
 
 /** Codex shows the dialog as soon as this hook has ended; the answer takes another way (codex-answers.ts). */
-async function offerBeside(visit: Visit, dialog: Dialog): Promise<null> {
+async function offerBeside(visit: HookContext, dialog: Dialog): Promise<null> {
   const { tx, event, settings } = visit;
   const given = settings.env['HIVE_QUESTIONS'];
   // Its subagents may not ask.
@@ -55,14 +53,14 @@ async function offerBeside(visit: Visit, dialog: Dialog): Promise<null> {
 }
 
 /** Stores the prompts of one dialog as one group; their ids. */
-async function store({ tx, ids }: Visit, prompts: readonly Prompt[]): Promise<string[]> {
+async function store({ tx, ids }: HookContext, prompts: readonly Prompt[]): Promise<string[]> {
   const group_id = prompts.length > 1 ? ids.make('group') : null;
   for (const prompt of prompts) await insertPrompt(tx, { ...prompt, group_id });
   return prompts.map(({ ask_id }) => ask_id);
 }
 
 /** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
-async function ask(visit: Visit, dialog: Dialog, timeout_ms: number | null): Promise<Prompt[]> {
+async function ask(visit: HookContext, dialog: Dialog, timeout_ms: number | null): Promise<Prompt[]> {
   const { tx, event, session, ids } = visit;
   const { session_id, handle: agent, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
@@ -77,7 +75,7 @@ async function ask(visit: Visit, dialog: Dialog, timeout_ms: number | null): Pro
 
 /** A rule answers as a human would, and stands in the log as one who answered. */
 async function answerByRule(
-  visit: Visit,
+  visit: HookContext,
   dialog: Dialog,
   { name, decision, note }: PermissionRule,
 ): Promise<Partial<Verdict> | null> {
@@ -99,7 +97,11 @@ async function answerByRule(
   return { decision: decideDialog(dialog, [settled]), carries: true };
 }
 
-async function conclude(visit: Visit, dialog: Dialog, waited: Waited): Promise<Partial<Verdict> | null> {
+async function conclude(
+  visit: HookContext,
+  dialog: Dialog,
+  waited: Waited,
+): Promise<Partial<Verdict> | null> {
   const { tx, session, verdict } = visit;
   const found = await Promise.all(waited.ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   const prompts = found.filter((prompt) => prompt !== undefined);
@@ -125,7 +127,7 @@ function isTold(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): 
 }
 
 /** Somebody wants the turn stopped while its dialog waits, where no other hook would fire: the dialog ends it. */
-async function interruptedMeanwhile({ tx, event, session }: Visit): Promise<DialogAnswer | null> {
+async function interruptedMeanwhile({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
   const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
@@ -135,7 +137,7 @@ async function interruptedMeanwhile({ tx, event, session }: Visit): Promise<Dial
 }
 
 /** Abort: the client stops without a further hook, so the turn ends here. */
-async function endTurnFor({ tx, session }: Visit, prompt: Prompt | undefined): Promise<void> {
+async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefined): Promise<void> {
   const turn = await tx.turns.current(session.session_id);
   if (turn === undefined || prompt === undefined) return;
   const { by, via, comment: note } = prompt;
@@ -146,4 +148,161 @@ async function endTurnFor({ tx, session }: Visit, prompt: Prompt | undefined): P
     via,
     note,
   });
+}
+
+// ---------------------------------------------------------------------------
+// What the human configured for dialogs: how long they wait at a desk, and the rules that answer for them.
+
+/** Claude Code lets a hook wait ten minutes; the rest is for saying something. */
+const LONGEST_S = 590;
+/** A client that hides its own prompt while a hook waits is kept waiting no longer. */
+const CODEX_S = 20;
+const HIDDEN_S = 60;
+
+interface Patience {
+  wait_ms: number;
+  /** The person at the client's terminal sees nothing of the dialog meanwhile, or nobody is there. */
+  hidden: boolean;
+}
+
+/** `HIVE_PERMISSIONS` and `HIVE_QUESTIONS`: `off`, `on`, or seconds. On for Claude Code, off for Codex. */
+function patienceFor({ event, session, settings: { env } }: HookContext, dialog: Dialog): Patience | null {
+  const given = env[isPermission(dialog) ? 'HIVE_PERMISSIONS' : 'HIVE_QUESTIONS'];
+  const codex = event.client === 'codex';
+  if (given === 'off' || (codex && (given === undefined || given === ''))) return null;
+  const inBackground = event.agent_id !== null && session.source === 'bg';
+  const hidden = codex || inBackground || event.attended === false;
+  const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : LONGEST_S;
+  const seconds = Number(given) > 0 ? Math.max(1, Number(given)) : usual;
+  return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden };
+}
+
+function isPermission({ kind }: Dialog): boolean {
+  return kind === 'permission' || kind === 'plan';
+}
+
+/** The rule of the human's own that answers this dialog: permissions only, never a question, never a plan. */
+async function ruleFor(visit: HookContext, dialog: Dialog): Promise<PermissionRule | null> {
+  const { settings, session, log } = visit;
+  if (dialog.kind !== 'permission' || settings.env['HIVE_PERMISSIONS'] === 'off') return null;
+  const { rules, problems } = await readAll(visit);
+  for (const problem of problems) log.warn(problem);
+  return matchingRule(rules, dialog.tool, session);
+}
+
+async function readAll({ tx, settings }: HookContext): Promise<ReturnType<typeof readRules>> {
+  const parts: ReturnType<typeof readRules>[] = [];
+  const file = settings.readRules?.() ?? null;
+  if (file !== null) parts.push(parseRules(file));
+  if (settings.seat !== undefined) {
+    const wished = (await tx.desks.preferences(settings.seat))['permission_rules'];
+    if (wished !== undefined) parts.push(readRules(wished, 'the preference permission_rules'));
+  }
+  return { rules: parts.flatMap(({ rules }) => rules), problems: parts.flatMap(({ problems }) => problems) };
+}
+
+function parseRules(text: string): ReturnType<typeof readRules> {
+  try {
+    return readRules(JSON.parse(text), 'permission-rules.json');
+  } catch {
+    return { rules: [], problems: ['permission-rules.json is no JSON: no rule of it is used.'] };
+  }
+}
+
+// ---------------------------------------------------------------------------
+// The station that closes dialogs whose client is past them: most events close none, and cost one look at most.
+
+/** What became of a dialog that somebody answered at its terminal. */
+const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
+
+/** Takes back the dialogs that still wait here, and were answered at their client's terminal. */
+export const withdrawClosed: HookHandler = async ({ tx, event, session }) => {
+  if (!mayClose(event)) return null;
+  const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
+  if (waiting.length === 0) return null;
+  const { closedBy } = await import('../domain/dialogs.ts');
+  for (const prompt of closedBy(event, waiting)) await recordCancel(tx, prompt, ELSEWHERE);
+  return null;
+};
+
+// ---------------------------------------------------------------------------
+// Codex asks its person by itself (request_user_input), and no hook could answer: while one waits its terminal
+// shows no question. So its hook only stores the questions; once all are answered at the desk, the desk's process
+// answers in their place through the control socket, where the dialog still stands. The first answer wins.
+
+interface CodexAnswerParts {
+  store: Store;
+  feed: Feed;
+  delivery: DeliveryService;
+  codex: CodexControl;
+  /** This machine: the socket of another is out of reach. */
+  machine: string;
+  log: Logger;
+}
+
+/** Answers until the returned function is called. */
+export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> {
+  const { store, feed, delivery, codex, machine, log } = parts;
+
+  async function answer(ask_id: string): Promise<void> {
+    const answered = await store.write((tx) => takeAnswered(tx, ask_id, machine));
+    if (answered === null) return;
+    const { session, delivered } = answered;
+    const answers = new Map(delivered.map(({ prompt }) => [prompt.question, wordsOf(prompt)]));
+    if (await codex.answer({ thread_id: threadOf(session), answers })) return;
+    // Its terminal was first, or it is gone: the next hook of the session carries the answer in.
+    log.info('A dialog of Codex could not be answered any more.', { ask_id });
+    const handed = delivered.map(({ prompt }) => ({
+      ask_id: prompt.ask_id,
+      handed_at: prompt.handed_at ?? '',
+    }));
+    await delivery.release(hookCarrier(session.session_id), handed);
+  }
+
+  const following = (async () => {
+    const cursor = await store.read((tx) => tx.events.head());
+    return feed.follow({
+      cursor,
+      async onEvents(events: HiveEvent[]) {
+        for (const { type, subject } of events)
+          if (type === 'prompt/responded' && subject !== null) await answer(subject);
+      },
+      // What was missed is carried in by hooks, like any answer.
+      onResync: async () => undefined,
+    });
+  })();
+  following.catch((error: unknown) =>
+    log.warn('Answers to the dialogs of Codex could not be followed.', { error: String(error) }),
+  );
+  return async () => {
+    const unfollow = await following.catch(() => null);
+    await unfollow?.();
+  };
+}
+
+/** Hands the answers of a dialog that is answered whole, to one process only; null while it is not ours to answer. */
+async function takeAnswered(
+  tx: WriteTx,
+  ask_id: string,
+  machine: string,
+): Promise<{ session: Session; delivered: Delivered[] } | null> {
+  const prompt = await tx.prompts.get(ask_id);
+  if (prompt?.dialog !== true || prompt.kind !== 'question') return null;
+  const session = await tx.sessions.get(prompt.session_id);
+  if (session?.client !== 'codex' || session.machine !== machine) return null;
+  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+  const group = open.filter((one) =>
+    prompt.group_id === null ? one.ask_id === ask_id : one.group_id === prompt.group_id,
+  );
+  if (!group.every(({ status, handed_at }) => status === 'responded' && handed_at === null)) return null;
+  const delivered: Delivered[] = [];
+  for (const one of group) delivered.push(await handOne(tx, one, hookCarrier(session.session_id)));
+  return delivered.length === 0 ? null : { session, delivered };
+}
+
+/** The model reads them as they stand: the chosen labels or the free text, then the comment. */
+function wordsOf({ selected, decision, comment }: Prompt): string[] {
+  const chosen = selected.length > 0 ? selected : [decision ?? ''];
+  return comment === null ? chosen : [...chosen, comment];
 }

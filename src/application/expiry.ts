@@ -2,9 +2,11 @@
  * Expiry: any live hive process lets prompts and mentions expire when their time is up, within a quarter of a
  * second. Each keeps one timer for the earliest; a transaction in the store lets one of them win.
  */
-import { calmed } from './calm.ts';
+import { debounced } from './feed.ts';
+import type { OutreachService } from './outreach.ts';
 import type { Logger, ReadTx, Store } from './ports.ts';
 import { createRetries } from './retries.ts';
+import type { SessionService } from './sessions.ts';
 
 /** One kind of thing that expires. */
 export interface Expiring {
@@ -58,7 +60,7 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
     timer = stopped ? null : setTimeout(() => void look(), Math.max(1, delay));
   }
 
-  const calm = calmed(() => void look());
+  const calm = debounced(() => void look());
   const unwatch = store.watch(calm.call);
   void look();
   return () => {
@@ -75,4 +77,33 @@ async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string 
     (first, time) => (first === null || (time !== null && time < first) ? time : first),
     null,
   );
+}
+
+// ---------------------------------------------------------------------------
+// The sweep: what nobody is left to say. Sessions whose process is gone end, with all that follows from it,
+// and what was sent and never shown is unseen.
+
+const SWEEP_EVERY_MS = 60_000;
+
+interface SweepParts {
+  sessions: Pick<SessionService, 'sweep'>;
+  outreach: Pick<OutreachService, 'settleUnshown'>;
+  machine: string;
+  log: Logger;
+}
+
+/** Sweeps now and each minute until the returned function is called; a failure is logged and tried again. */
+export function startSweep({ sessions, outreach, machine, log }: SweepParts): () => void {
+  async function sweep(): Promise<void> {
+    try {
+      const ended = await sessions.sweep(machine);
+      if (ended.length > 0) log.info('Sessions are gone.', { handles: ended.map(({ handle }) => handle) });
+      await outreach.settleUnshown();
+    } catch (error) {
+      log.warn('The sweep failed and will be tried again in a minute.', { error: String(error) });
+    }
+  }
+  void sweep();
+  const timer = setInterval(() => void sweep(), SWEEP_EVERY_MS);
+  return () => clearInterval(timer);
 }

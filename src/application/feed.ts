@@ -4,10 +4,8 @@
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import { calmed } from './calm.ts';
 import type { Logger, Store } from './ports.ts';
 import { createRetries } from './retries.ts';
-import { createSubjectBells } from './subject-bells.ts';
 
 const PAGE = 500;
 /** How long one who waits does before it looks again after the store failed it. */
@@ -42,25 +40,25 @@ export interface UntilOptions {
   subjects?: readonly string[] | undefined;
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   cursor: number;
   onEvents: (events: HiveEvent[]) => Promise<void>;
   onResync: (head: number) => Promise<void>;
   /** Nobody waits for this: it is rung calmly (calm.ts). */
-  calm?: boolean;
+  debounce?: boolean;
 }
 
 export function createFeed(store: Store, log: Logger): Feed {
   /** Who waits now, and who follows, with what ends them. */
   const waits = new Map<Promise<unknown>, () => void>();
   const follows = new Set<() => void>();
-  const bells = createSubjectBells(store);
+  const bells = createSubjectWakeups(store);
   let closed = false;
 
-  function follow({ cursor: start, onEvents, onResync, calm = false }: FollowOptions): Following {
+  function follow({ cursor: start, onEvents, onResync, debounce: calm = false }: FollowOptions): Following {
     let cursor = start;
     let stopped = false;
-    const bell = createBell();
+    const bell = createWakeSource();
     const behind = new Set<() => void>();
     const retries = createRetries(log, {
       fails: 'The feed could not be read and will be read again.',
@@ -112,7 +110,7 @@ export function createFeed(store: Store, log: Logger): Feed {
       }
     }
 
-    const calmly = calmed(bell.ring);
+    const calmly = debounced(bell.ring);
     const unwatch = store.watch(calm ? calmly.call : bell.ring);
     const stop = (): void => {
       stopped = true;
@@ -149,7 +147,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     const { wait_ms, signal } = options;
     const first = await check();
     if (first !== undefined || wait_ms <= 0 || signal?.aborted === true || closed) return first;
-    const bell = createBell();
+    const bell = createWakeSource();
     const waiting = untilRung(check, bell, options);
     waits.set(waiting, () => bell.stop());
     try {
@@ -161,7 +159,7 @@ export function createFeed(store: Store, log: Logger): Feed {
 
   async function untilRung<T>(
     check: () => Promise<T | undefined>,
-    bell: Bell,
+    bell: WakeSource,
     { wait_ms, signal, subjects }: UntilOptions,
   ): Promise<T | undefined> {
     // Armed before the second look, so that nothing can fall between looking and sleeping.
@@ -215,7 +213,7 @@ export function createFeed(store: Store, log: Logger): Feed {
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A bell for one sleeper: a ring while awake is remembered, many rings are one. */
-interface Bell {
+interface WakeSource {
   ring(): void;
   /** Sleeps until a ring, a stop, or `limit_ms`. */
   rung(limit_ms?: number): Promise<void>;
@@ -223,7 +221,7 @@ interface Bell {
   readonly stopped: boolean;
 }
 
-function createBell(): Bell {
+function createWakeSource(): WakeSource {
   let pending = false;
   let stopped = false;
   let wake: (() => void) | null = null;
@@ -251,6 +249,127 @@ function createBell(): Bell {
     },
     get stopped() {
       return stopped;
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// For work that nobody waits for: commits come in flocks, and one look is enough for all that come close together.
+
+/** How long the housekeepers of a process let pass after a ring; whoever waits for an answer goes first. */
+const DEBOUNCE_MS = 25;
+
+interface Debounced {
+  /** Has `act` run `ms` after the first of several calls. */
+  call(): void;
+  stop(): void;
+}
+
+export function debounced(act: () => void, ms: number = DEBOUNCE_MS): Debounced {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    call() {
+      timer ??= setTimeout(() => {
+        timer = null;
+        act();
+      }, ms);
+    },
+    stop() {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// Bells by subject: of many in one process that wait for a thing each, a commit wakes those whose thing it
+// touched. Without this each of the 500 polls of `hive serve` would look at the store after every commit of
+// anybody. A hint, as every bell is: where the log cannot say what changed, all are rung.
+
+/** So few look for themselves, which is sooner than to read the log first. */
+const FEW = 8;
+
+export interface SubjectWakeups {
+  /** Rings whenever one of the subjects may have changed, until the returned function is called. */
+  watch(subjects: readonly string[], ring: () => void): () => void;
+}
+
+interface Waiter {
+  subjects: readonly string[];
+  ring: () => void;
+}
+
+export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): SubjectWakeups {
+  const waiters = new Set<Waiter>();
+  const bySubject = new Map<string, Set<Waiter>>();
+  let unwatch: (() => void) | null = null;
+  /** Events up to here have rung; null while nobody has read the log. */
+  let cursor: number | null = null;
+  let reading = false;
+  let again = false;
+
+  function ringAll(): void {
+    for (const { ring } of [...waiters]) ring();
+  }
+
+  /** Everybody whose subject stands in the log since the last time. */
+  async function ringTouched(): Promise<void> {
+    const from = cursor;
+    const { head, pruned, events } = await store.read(async (tx) => ({
+      head: await tx.events.head(),
+      pruned: await tx.events.pruned(),
+      events: from === null ? [] : await tx.events.after(from, PAGE),
+    }));
+    cursor = head;
+    // The beginning, more than a page, or what retention has removed: the log does not say what changed.
+    if (from === null || events.length >= PAGE || pruned > from) return ringAll();
+    const touched = new Set(events.flatMap(({ subject }) => [...(bySubject.get(subject ?? '') ?? [])]));
+    for (const { ring } of touched) ring();
+  }
+
+  async function rung(): Promise<void> {
+    if (waiters.size <= FEW) {
+      cursor = null;
+      return ringAll();
+    }
+    again = true;
+    if (reading) return;
+    reading = true;
+    try {
+      while (again) {
+        again = false;
+        await ringTouched();
+      }
+    } catch {
+      // Whoever waits looks at the store by itself, and says what is wrong with it.
+      cursor = null;
+      ringAll();
+    } finally {
+      reading = false;
+    }
+  }
+
+  return {
+    watch(subjects, ring) {
+      const waiter = { subjects, ring };
+      waiters.add(waiter);
+      for (const subject of subjects) {
+        const others = bySubject.get(subject) ?? new Set();
+        bySubject.set(subject, others.add(waiter));
+      }
+      unwatch ??= store.watch(() => void rung());
+      return () => {
+        waiters.delete(waiter);
+        for (const subject of subjects) {
+          const others = bySubject.get(subject);
+          others?.delete(waiter);
+          if (others?.size === 0) bySubject.delete(subject);
+        }
+        if (waiters.size > 0) return;
+        unwatch?.();
+        unwatch = null;
+        cursor = null;
+      };
     },
   };
 }

@@ -1,25 +1,27 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
-import { createAudience } from './audience.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
-import { type ClaimService, createClaims } from './claims.ts';
-import { startCodexAnswers } from './codex-answers.ts';
-import { type CodexWaker, createCodexWaker } from './codex-wakes.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
+import { startCodexAnswers } from './dialogs.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
-import { startExpiry } from './expiry.ts';
+import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { heldNotices } from './held-notices.ts';
+import type { ProjectContext } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
 import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
-import { startMentionPopups } from './mention-popups.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
-import { startOutreachPopups } from './outreach-popups.ts';
-import { type PopupParty, startPopups } from './popups.ts';
+import {
+  createAudience,
+  type PopupParty,
+  startMentionPopups,
+  startOutreachPopups,
+  startPopups,
+} from './popups.ts';
 import type {
   CodexControl,
   Examination,
@@ -32,16 +34,14 @@ import type {
   Secrets,
   Store,
 } from './ports.ts';
-import { createPrompts, type PromptService } from './prompts.ts';
+import { type ClaimService, createClaims, createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type SettingsService } from './settings.ts';
-import type { Place } from './station.ts';
-import { startSweep } from './sweep.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTurns, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
-import { createWakes, type WakeService } from './wakes.ts';
+import { type CodexWaker, createCodexWaker, createWakes, type WakeService } from './wakes.ts';
 
 export interface Hive {
   readonly store_id: string;
@@ -70,7 +70,7 @@ export interface Hive {
   readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
   /** The project that a directory belongs to. */
-  readonly findPlace: (directory: string) => Place;
+  readonly findProject: (directory: string) => ProjectContext;
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
@@ -94,7 +94,7 @@ export interface HiveParts {
   processes: Processes;
   log: Logger;
   notifier: Notifier;
-  findPlace: (directory: string) => Place;
+  findProject: (directory: string) => ProjectContext;
   /** This machine's name, as sessions carry it. */
   machine: string;
   files: Files;
@@ -109,7 +109,7 @@ export interface HiveParts {
 }
 
 export function createHive(parts: HiveParts): Hive {
-  const { store, ids, processes, log, notifier, findPlace, mention_ttl_ms } = parts;
+  const { store, ids, processes, log, notifier, findProject: findPlace, mention_ttl_ms } = parts;
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
   const claims = createClaims(store);
@@ -166,7 +166,7 @@ export function createHive(parts: HiveParts): Hive {
     messages: createMessages(store, { ids, ttl_ms: mention_ttl_ms }),
     mentions,
     loops: createLoops(store),
-    findPlace,
+    findProject: findPlace,
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,

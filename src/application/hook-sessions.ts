@@ -6,11 +6,11 @@ import { HiveError } from '../domain/errors.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { isRemote, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
-import { withParent } from './ancestry.ts';
-import { moveMentions } from './mention-records.ts';
+import type { HookHandler, HookSettings } from './hook-context.ts';
+import { withParent } from './identity.ts';
+import { moveMentions } from './mentions.ts';
 import type { Processes, WriteTx } from './ports.ts';
-import { endSession, newSession, recordSession, reopenSession } from './session-records.ts';
-import type { HookSettings, Station } from './station.ts';
+import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
 
 /** The session of an event, up to date in the store, with what it takes over from the one it continues. */
 export async function sessionOfHook(
@@ -88,7 +88,7 @@ async function newRoot(
     machine,
     name: env['HIVE_AGENT'],
     parent_session_id: before?.parent_session_id ?? env['HIVE_PARENT'] ?? null,
-    ...settings.place(),
+    ...settings.findProject(),
   };
   // What goes on from another has its parent; the client's own process may still carry the other's name.
   const above = before === undefined ? processes.ancestors(pid ?? settings.pid) : [];
@@ -168,7 +168,7 @@ async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Prom
 }
 
 /** The last station: what the event, and what was said to it, make of the session's state. */
-export const settleSession: Station = async ({ tx, event, session, verdict }) => {
+export const settleSession: HookHandler = async ({ tx, event, session, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {

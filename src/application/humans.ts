@@ -1,18 +1,17 @@
 /** Humans: who they are, who is here, and their teams. Whom a prompt concerns is decided in domain/humans.ts. */
-import type { Desk } from '../domain/desks.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
-  type Address,
   addressOf,
   createTeam,
-  EVERYBODY,
+  type Desk,
   foldName,
   type Human,
   namesOf,
   nobodyCalled,
   type Team,
 } from '../domain/humans.ts';
-import type { AskRequest } from '../domain/prompt-asking.ts';
+import type { Address, AskRequest } from '../domain/prompts.ts';
+import { EVERYBODY } from '../domain/prompts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 
 /** One human as others may know them. */

@@ -2,9 +2,10 @@
  * Who is calling: from what its client tells, never from an argument and never guessed from a focused
  * window (invariant 9). What the real clients tell is recorded in test/wire/fixtures.
  */
-import type { SessionIntroduction } from '../domain/sessions.ts';
+import type { Session, SessionIntroduction } from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
+import type { ReadTx } from './ports.ts';
 
 /** What an MCP connection knows about its caller before and with each call. */
 export interface CallerEvidence {
@@ -22,7 +23,7 @@ export interface CallerEvidence {
   parent_pid: number | null;
 }
 
-export interface Identity {
+interface Identity {
   introduction: SessionIntroduction;
   /** How the caller can have an identity next time; null when it has one. */
   advice: string | null;
@@ -78,7 +79,7 @@ export function sessionsTold(env: CallerEvidence['env']): Told[] {
 }
 
 /** A session as an environment tells it; `name` is what its person calls it, which no subagent shares. */
-export interface Told {
+interface Told {
   session_id: string;
   client: string;
   name: string | null;
@@ -154,4 +155,38 @@ export function traceOf(evidence: CallerEvidence): CallTrace {
   const codex = evidence.meta['x-codex-turn-metadata'];
   const told = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
   return { client_turn_id: text(told), tool_use_id: toolUseOf(evidence) };
+}
+
+// ---------------------------------------------------------------------------
+// Which sessions a process runs under (invariant 9): the processes above it that are registered sessions.
+// The walk is taken only where it matters: when a session is new, and before a shell acts for the human.
+
+/** The living sessions among these processes of one machine, in their order. */
+export async function sessionsAmong(
+  tx: ReadTx,
+  machine: string,
+  pids: readonly number[],
+): Promise<Session[]> {
+  const found: Session[] = [];
+  for (const pid of pids) {
+    const session = await tx.sessions.byProcess(machine, pid);
+    if (session !== undefined) found.push(session);
+  }
+  return found;
+}
+
+/**
+ * A new session with its parent: the nearest process above it that is another session, else the one its
+ * environment named. A subagent's parent is known already, and nearer than any process.
+ */
+export async function withParent(
+  tx: ReadTx,
+  introduction: SessionIntroduction,
+  pids: readonly number[],
+): Promise<SessionIntroduction> {
+  const { session_id, machine, parent_session_id: named } = introduction;
+  if (named !== null && session_id.startsWith(`${named}:`)) return introduction;
+  const above = await sessionsAmong(tx, machine, pids);
+  const parent = above.find((session) => session.session_id !== session_id)?.session_id ?? named;
+  return { ...introduction, parent_session_id: parent === session_id ? null : parent };
 }

@@ -3,26 +3,37 @@
  * any number of askers in any number of processes wait for the same rows, and the turn's end answers them all
  * in its own transaction.
  */
-import { HiveError } from '../domain/errors.ts';
-import { type Interrupt, type InterruptOutcome, outcomeOf } from '../domain/interrupts.ts';
-import { hostOf, type Session } from '../domain/sessions.ts';
-import type { Turn } from '../domain/turns.ts';
-import type { Feed } from './feed.ts';
-import { createPush, type PushParts } from './interrupt-push.ts';
+import { type Actor, refuse } from '../domain/actors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { readUntil, type Verdict } from '../domain/hooks.ts';
 import {
-  checkedWait,
-  giveUp,
-  type InterruptRequest,
-  readSettled,
-  type Standing,
-  takeRequest,
-  type Withdrawal,
-  withdrawRequests,
-} from './interrupt-requests.ts';
-import { createTruth, type TruthParts } from './interrupt-truth.ts';
-import type { Ids } from './ports.ts';
-import { findSession } from './session-records.ts';
-import { readOrder, type StopOrder } from './turn-records.ts';
+  INTERRUPT_LIMITS,
+  type Interrupt,
+  type InterruptOutcome,
+  interruptedBy,
+  meetInterrupt,
+  outcomeOf,
+  pleaseStop,
+  refusalToInterrupt,
+  stopLostSentence,
+  stopPrinted,
+  stopSentence,
+  stopWasLost,
+  toldSentence,
+  wasInterrupted,
+  withdrawInterrupt,
+} from '../domain/interrupts.ts';
+import { boundedOptional } from '../domain/limits.ts';
+import { hostOf, runsInside, type Session, threadOf } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
+import { cleanOptional } from '../domain/text.ts';
+import { ENDED_WITH_SESSION, type Turn } from '../domain/turns.ts';
+import type { Feed } from './feed.ts';
+import type { HookContext, HookHandler } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
+import type { CodexControl, Files, Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
+import { endSession, findSession } from './sessions.ts';
+import { closeTurn, readOrder, type StopOrder, toldByTranscript, turnOf } from './turns.ts';
 
 /** What one of many sessions answered. */
 export type OneOfAll =
@@ -46,7 +57,7 @@ export interface InterruptService {
   close(): void;
 }
 
-export interface InterruptParts extends TruthParts, PushParts {
+interface InterruptParts extends TurnWatchParts, PushParts {
   feed: Feed;
   ids: Ids;
 }
@@ -57,7 +68,7 @@ const STRETCH_MS = 24 * 60 * 60 * 1000;
 
 export function createInterrupts(parts: InterruptParts): InterruptService {
   const { store, feed, ids } = parts;
-  const truth = createTruth(parts);
+  const turnWatch = createTurnWatch(parts);
   const closing = new AbortController();
   const push = createPush(parts, closing.signal);
 
@@ -67,17 +78,18 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       const session = await findSession(tx, handle_or_id);
       return tx.turns.current(session.session_id);
     });
-    if (current !== undefined) await truth.look(current.turn_id);
+    if (current !== undefined) await turnWatch.look(current.turn_id);
   }
 
   async function wait(
     interrupt: Interrupt,
     wait_ms: number,
     asker: AbortSignal | undefined,
-  ): Promise<Standing> {
+  ): Promise<SettledInterrupt> {
     const { interrupt_id } = interrupt;
     const signal = asker === undefined ? closing.signal : AbortSignal.any([closing.signal, asker]);
-    const check = (): Promise<Standing | undefined> => store.read((tx) => readSettled(tx, interrupt_id));
+    const check = (): Promise<SettledInterrupt | undefined> =>
+      store.read((tx) => readSettled(tx, interrupt_id));
     const standing = await feed.until(check, { wait_ms, signal });
     if (standing !== undefined) return standing;
     if (signal.aborted) throw nobodyWaits(interrupt);
@@ -94,7 +106,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
       if (interrupt === null) return outcomeOf(turn, null, waited());
       if (interrupt.state !== 'pending') return answer({ interrupt, turn }, waited());
       const stopPush = push(interrupt, turn, session);
-      const stopLooking = truth.watch(turn.turn_id);
+      const stopLooking = turnWatch.watch(turn.turn_id);
       try {
         return answer(await wait(interrupt, wait_ms, request.signal), waited());
       } finally {
@@ -138,7 +150,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
     },
 
     close() {
-      truth.close();
+      turnWatch.close();
       closing.abort();
     },
   };
@@ -151,7 +163,7 @@ function isOwnBusiness(session: Session, busy: ReadonlySet<string>): boolean {
   return host === session.session_id || !busy.has(host);
 }
 
-function answer({ interrupt, turn }: Standing, waited_ms: number): InterruptOutcome {
+function answer({ interrupt, turn }: SettledInterrupt, waited_ms: number): InterruptOutcome {
   if (interrupt.state === 'withdrawn')
     throw new HiveError('cancelled', `The interrupt was withdrawn by ${interrupt.withdrawn_by}.`, {
       turn_id: turn.turn_id,
@@ -167,4 +179,436 @@ function nobodyWaits({ turn_id }: Interrupt): HiveError {
       turn_id,
     },
   );
+}
+
+// ---------------------------------------------------------------------------
+// Requests for an interrupt, inside a transaction: taken down, answered, given up, withdrawn.
+
+export interface InterruptRequest {
+  /** Handle or id. */
+  session: string;
+  /** Missing: the turn that runs at that moment. */
+  turn_id?: string | null | undefined;
+  note?: string | null | undefined;
+  /** How long to wait; then the answer is `unconfirmed`, and the request stays in force. Default 10 minutes. */
+  timeout_ms?: number | null | undefined;
+  /** Asked again under the same id, after a restart, it is the same request. */
+  interrupt_id?: string | null | undefined;
+  actor: Actor;
+  /** The asker went away: withdraws the waiting, not the interrupt. */
+  signal?: AbortSignal | undefined;
+}
+
+/** A request taken down, with its turn; no interrupt where that turn was interrupted already. */
+interface Taken {
+  interrupt: Interrupt | null;
+  turn: Turn;
+  session: Session;
+}
+
+/** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`. */
+async function takeRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): Promise<Taken> {
+  const session = await findSession(tx, request.session);
+  refuse(refusalToInterrupt(request.actor, session));
+  const repeated = request.interrupt_id == null ? undefined : await tx.turns.interrupt(request.interrupt_id);
+  if (repeated !== undefined) {
+    const turn = await tx.turns.get(repeated.turn_id);
+    if (turn === undefined || repeated.session_id !== session.session_id)
+      throw invalidInput(`The interrupt_id ${repeated.interrupt_id} was used for another session before.`);
+    return { interrupt: repeated, turn, session };
+  }
+  const turn_id = request.turn_id ?? null;
+  const named = turn_id === null ? null : await turnOfSession(tx, turn_id, session);
+  const current = (await tx.turns.current(session.session_id)) ?? null;
+  const met = meetInterrupt(turn_id, named, current);
+  if (met.kind === 'told') return { interrupt: null, turn: met.turn, session };
+  if (met.kind === 'no_turn') throw noTurn(session);
+  if (met.kind === 'not_current') throw notCurrent(session, turn_id, current);
+  return { interrupt: await ask(tx, request, met.turn, ids), turn: met.turn, session };
+}
+
+async function ask(tx: WriteTx, request: InterruptRequest, turn: Turn, ids: Ids): Promise<Interrupt> {
+  const { actor, interrupt_id } = request;
+  const interrupt: Interrupt = {
+    interrupt_id: interrupt_id ?? ids.make('interrupt'),
+    session_id: turn.session_id,
+    turn_id: turn.turn_id,
+    by: actor.by,
+    via: actor.via,
+    note: cleanOptional(request.note),
+    timeout_ms: timeoutOf(request),
+    asked_at: tx.now,
+    state: 'pending',
+    outcome: null,
+    settled_at: null,
+    withdrawn_by: null,
+    unconfirmed_at: null,
+    pushed_at: null,
+  };
+  await tx.turns.insertInterrupt(interrupt);
+  await append(tx, 'turn/interrupt_asked', interrupt);
+  return interrupt;
+}
+
+/** The last look and the note that nobody has confirmed are one transaction: no end falls between them. */
+async function giveUp(tx: WriteTx, interrupt_id: string): Promise<SettledInterrupt> {
+  const interrupt = await tx.turns.interrupt(interrupt_id);
+  const turn = interrupt === undefined ? undefined : await tx.turns.get(interrupt.turn_id);
+  if (interrupt === undefined || turn === undefined)
+    throw new HiveError('turn_not_found', `The interrupt ${interrupt_id} is gone.`);
+  if (interrupt.state !== 'pending' || interrupt.unconfirmed_at !== null) return { interrupt, turn };
+  const unconfirmed = { ...interrupt, unconfirmed_at: tx.now };
+  await tx.turns.updateInterrupt(unconfirmed);
+  await append(tx, 'turn/interrupt_unconfirmed', unconfirmed);
+  return { interrupt: unconfirmed, turn };
+}
+
+type Withdrawal = Pick<InterruptRequest, 'session' | 'turn_id' | 'interrupt_id' | 'actor'>;
+
+/** Withdraws one request, or all for a turn; returns those that were pending. */
+async function withdrawRequests(tx: WriteTx, which: Withdrawal): Promise<Interrupt[]> {
+  const session = await findSession(tx, which.session);
+  refuse(refusalToInterrupt(which.actor, session));
+  const { interrupt_id, actor } = which;
+  const turn_id = which.turn_id ?? (await tx.turns.current(session.session_id))?.turn_id;
+  const pending = turn_id === undefined ? [] : await tx.turns.pendingInterrupts(turn_id);
+  const withdrawn = pending
+    .filter((interrupt) => interrupt.session_id === session.session_id)
+    .filter((interrupt) => interrupt_id == null || interrupt.interrupt_id === interrupt_id)
+    .map((interrupt) => withdrawInterrupt(interrupt, actor.by, tx.now));
+  for (const interrupt of withdrawn) {
+    await tx.turns.updateInterrupt(interrupt);
+    await append(tx, 'turn/interrupt_withdrawn', interrupt);
+  }
+  return withdrawn;
+}
+
+/** A request and the turn that it is for. */
+interface SettledInterrupt {
+  interrupt: Interrupt;
+  turn: Turn;
+}
+
+/** The row once it is settled; undefined while it is pending. */
+async function readSettled(tx: ReadTx, interrupt_id: string): Promise<SettledInterrupt | undefined> {
+  const interrupt = await tx.turns.interrupt(interrupt_id);
+  if (interrupt === undefined || interrupt.state === 'pending') return undefined;
+  const turn = await tx.turns.get(interrupt.turn_id);
+  return turn === undefined ? undefined : { interrupt, turn };
+}
+
+async function turnOfSession(tx: ReadTx, turn_id: string, { session_id }: Session): Promise<Turn | null> {
+  const turn = await tx.turns.get(turn_id);
+  return turn?.session_id === session_id ? turn : null;
+}
+
+type InterruptEvent = 'turn/interrupt_asked' | 'turn/interrupt_unconfirmed' | 'turn/interrupt_withdrawn';
+
+async function append(tx: WriteTx, type: InterruptEvent, interrupt: Interrupt): Promise<void> {
+  const { session_id, turn_id: subject, interrupt_id, by, via, note, withdrawn_by } = interrupt;
+  const data = { interrupt_id, by, via, note, ...(withdrawn_by === null ? {} : { withdrawn_by }) };
+  await tx.events.append({ type, session_id, subject, data });
+}
+
+function timeoutOf({ timeout_ms }: InterruptRequest): number {
+  return timeout_ms ?? INTERRUPT_LIMITS.defaultTimeoutMs;
+}
+
+/** How long the asker waits. @throws HiveError `invalid_input`. */
+function checkedWait(request: InterruptRequest): number {
+  const { minTimeoutMs, maxTimeoutMs, note } = INTERRUPT_LIMITS;
+  const wait_ms = timeoutOf(request);
+  if (!Number.isFinite(wait_ms) || wait_ms < minTimeoutMs || wait_ms > maxTimeoutMs)
+    throw invalidInput(`timeout_ms is ${wait_ms}: it must lie between 0 and ${maxTimeoutMs} (24 hours).`);
+  boundedOptional('note', request.note, note);
+  return wait_ms;
+}
+
+function noTurn({ session_id, handle }: Session): HiveError {
+  return new HiveError('no_turn', `${handle} runs no turn now: there is nothing to interrupt.`, {
+    session_id,
+  });
+}
+
+function notCurrent(
+  { session_id, handle }: Session,
+  turn_id: string | null,
+  current: Turn | null,
+): HiveError {
+  const runs = current === null ? 'nothing runs there now' : `the turn that runs there is ${current.turn_id}`;
+  return new HiveError(
+    'turn_not_current',
+    `${turn_id} is not the turn of ${handle}: ${runs}. Nothing was interrupted.`,
+    {
+      session_id,
+      turn_id,
+      current: current?.turn_id ?? null,
+    },
+  );
+}
+
+// ---------------------------------------------------------------------------
+// The truth about a turn that somebody waits for, where no hook tells it: Esc at the terminal fires none, a
+// client that was killed fires none. The transcript and the process say so; they are looked at while anybody
+// in this process waits, once a second however many wait.
+
+interface TurnWatchParts {
+  store: Store;
+  processes: Processes;
+  files: Files;
+  machine: string;
+  log: Logger;
+}
+
+interface TurnWatch {
+  /** Looks once, and ends a turn that has ended unheard. */
+  look(turn_id: string): Promise<void>;
+  /** Looks again and again until the returned function is called. */
+  watch(turn_id: string): () => void;
+  close(): void;
+}
+
+const LOOK_EVERY_MS = 1_000;
+
+function createTurnWatch({ store, processes, files, machine, log }: TurnWatchParts): TurnWatch {
+  const watched = new Map<string, { count: number; timer: NodeJS.Timeout }>();
+
+  async function look(turn_id: string): Promise<void> {
+    const seen = await store.read(async (tx) => {
+      const turn = await tx.turns.get(turn_id);
+      const session = turn === undefined ? undefined : await tx.sessions.get(turn.session_id);
+      const host = session === undefined ? undefined : await tx.sessions.get(hostOf(session));
+      if (turn?.state !== 'in_progress' || session?.machine !== machine) return null;
+      const told = await toldByTranscript(tx, turn, files.readTail);
+      const dead = host !== undefined && host.pid !== null && !processes.alive(host.pid);
+      return told === null && !dead ? null : { told, host };
+    });
+    if (seen === null) return;
+    await store.write(async (tx) => {
+      const turn = await tx.turns.get(turn_id);
+      if (turn === undefined) return;
+      if (seen.told !== null) await closeTurn(tx, turn, seen.told);
+      const host = seen.host === undefined ? undefined : await tx.sessions.get(seen.host.session_id);
+      // Its number may have a new owner by now, or it was resumed by another process.
+      if (host?.pid == null || host.pid !== seen.host?.pid || processes.alive(host.pid)) return;
+      await closeTurn(tx, (await tx.turns.get(turn_id)) ?? turn, ENDED_WITH_SESSION);
+      await endSession(tx, host);
+    });
+  }
+
+  function watch(turn_id: string): () => void {
+    const known = watched.get(turn_id);
+    if (known === undefined) {
+      const timer = setInterval(() => {
+        look(turn_id).catch((error: unknown) =>
+          log.warn('A turn could not be looked at, and will be again.', { turn_id, error: String(error) }),
+        );
+      }, LOOK_EVERY_MS);
+      watched.set(turn_id, { count: 1, timer });
+    } else known.count += 1;
+    let watching = true;
+    return () => {
+      const entry = watched.get(turn_id);
+      if (!watching || entry === undefined) return;
+      watching = false;
+      entry.count -= 1;
+      if (entry.count > 0) return;
+      clearInterval(entry.timer);
+      watched.delete(turn_id);
+    };
+  }
+
+  return {
+    look,
+    watch,
+    close() {
+      for (const { timer } of watched.values()) clearInterval(timer);
+      watched.clear();
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// What an asker can do beyond waiting for the next hook: tell Codex through its control socket, and, where the
+// person has turned that on, send a signal to a run that nobody attends. Done by the process that asks, once a
+// turn; when it fails, or dies, the hooks still deliver.
+
+interface PushParts {
+  store: Store;
+  processes: Processes;
+  codex: CodexControl;
+  machine: string;
+  /** How long the hooks have before a signal is sent; null: none ever is. */
+  escalate_ms: number | null;
+  log: Logger;
+}
+
+/** Pushes until the returned function is called. */
+type Push = (interrupt: Interrupt, turn: Turn, session: Session) => () => void;
+
+/** `closing`: what comes back after it finds no store any more, and is left to the hooks. */
+function createPush(
+  { store, processes, codex, machine, escalate_ms, log }: PushParts,
+  closing: AbortSignal,
+): Push {
+  /** The first who does it says so beforehand: what ends the turn from here on is this interrupt, not the terminal. */
+  async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
+    return store.write(async (tx) => {
+      const pending = await tx.turns.pendingInterrupts(turn_id);
+      const own = pending.find((interrupt) => interrupt.interrupt_id === interrupt_id);
+      if (own === undefined || pending.some(({ pushed_at }) => pushed_at !== null)) return false;
+      await tx.turns.updateInterrupt({ ...own, pushed_at: tx.now });
+      const { session_id, by } = own;
+      const data = { interrupt_id, by, through };
+      await tx.events.append({ type: 'turn/interrupt_pushed', session_id, subject: turn_id, data });
+      return true;
+    });
+  }
+
+  async function release({ interrupt_id }: Interrupt): Promise<void> {
+    await store.write(async (tx) => {
+      const own = await tx.turns.interrupt(interrupt_id);
+      if (own?.state === 'pending') await tx.turns.updateInterrupt({ ...own, pushed_at: null });
+    });
+  }
+
+  async function tellCodex(
+    interrupt: Interrupt,
+    { turn_id, client_turn_id }: Turn,
+    session: Session,
+  ): Promise<void> {
+    if (client_turn_id === null || !(await claim(interrupt, 'codex'))) return;
+    const thread_id = threadOf(session);
+    const stopped = await codex.interrupt({ thread_id, client_turn_id });
+    if (closing.aborted) return;
+    if (!stopped) return release(interrupt);
+    // Its Interrupt hook may have said so before us: then there is nothing left to end.
+    await store.write(async (tx) => {
+      const turn = await tx.turns.get(turn_id);
+      if (turn !== undefined) await closeTurn(tx, turn, interruptedBy(interrupt));
+    });
+  }
+
+  async function signal(interrupt: Interrupt, { client_pid, client_started_at }: Turn): Promise<void> {
+    if (client_pid === null || client_started_at === null) return;
+    // A pid alone may have a new owner.
+    if (processes.startedAt(client_pid) !== client_started_at || !(await claim(interrupt, 'signal'))) return;
+    if (!processes.interrupt(client_pid)) await release(interrupt);
+  }
+
+  return (interrupt, turn, session) => {
+    if (session.machine !== machine) return () => undefined;
+    const failed = (error: unknown): void =>
+      log.warn('An interrupt could not be pushed; the next hook delivers it.', { error: String(error) });
+    if (session.client === 'codex') tellCodex(interrupt, turn, session).catch(failed);
+    if (escalate_ms === null || turn.client_pid === null) return () => undefined;
+    const timer = setTimeout(() => void signal(interrupt, turn).catch(failed), escalate_ms);
+    return () => clearTimeout(timer);
+  };
+}
+
+// ---------------------------------------------------------------------------
+// How an interrupt reaches a client through its hooks, and how the session hears of it afterwards. What each
+// client takes, and what it does with it, was tried: docs/turns.md.
+
+/** Before the gates: a turn that is to stop does nothing else. */
+export const deliverInterrupts: HookHandler = async (visit) => {
+  const { tx, event, session } = visit;
+  const turn = await turnOf(tx, session.session_id, event.client_turn_id);
+  if (turn === undefined) return null;
+  const asked = turn.state === 'in_progress' ? await askedFor(visit, turn) : null;
+  const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
+  if (asked === null && !stopped) return null;
+  if (HOLDABLE.has(event.name)) return { let_go: true };
+  if (!canStop(visit)) return null;
+  if (asked !== null) await closeTurn(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
+  else if (event.name === 'PreToolUse') await stopAgain(visit, turn);
+  return stopVerdict(event.name, asked ?? { by: turn.by ?? 'client', note: turn.note });
+};
+
+const HOLDABLE: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);
+
+/** Codex goes on after whatever a PostToolUse says; Claude Code stops at each of these. */
+function canStop({ event }: HookContext): boolean {
+  if (event.name === 'PreToolUse') return true;
+  return event.client === 'claude-code' && (event.name === 'PostToolUse' || event.name === 'PostToolBatch');
+}
+
+/** Every further call of a batch is denied as well: `continue:false` alone lets a tool run. */
+function stopVerdict(name: string, asked: Pick<Interrupt, 'by' | 'note'>): Partial<Verdict> {
+  const end_turn = stopSentence(asked);
+  return name === 'PreToolUse' ? { deny: pleaseStop(asked), end_turn } : { end_turn };
+}
+
+/** The first request for this turn, or for the one that a subagent works for. */
+async function askedFor({ tx, event, session }: HookContext, turn: Turn): Promise<Interrupt | null> {
+  const [own] = await tx.turns.pendingInterrupts(turn.turn_id);
+  if (own !== undefined) return own;
+  const host = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
+  if (host === undefined || !runsInside(session, host)) return null;
+  const parent = await tx.turns.current(host.session_id);
+  const [above] = parent === undefined ? [] : await tx.turns.pendingInterrupts(parent.turn_id);
+  return above ?? null;
+}
+
+/** Codex cannot be stopped by a denial, only asked: the human hears of one that goes on asking for tools. */
+const CODEX_PATIENCE = 10;
+
+/** A tool of a stopped turn: one more of the batch that was in flight, or proof that the client never read the stop. */
+async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promise<void> {
+  const lost = event.client === 'claude-code' && stopWasLost(turn, tx.now);
+  const again =
+    event.client === 'codex' || lost ? stopPrinted(turn, tx.now) : { ...turn, stops: turn.stops + 1 };
+  await tx.turns.update(again);
+  if (!lost && !(event.client === 'codex' && again.stops === CODEX_PATIENCE)) return;
+  const { session_id } = session;
+  const { turn_id, stops } = again;
+  await tx.events.append({ type: 'turn/stopped_again', session_id, subject: turn_id, data: { stops } });
+  await giveNotice(tx, {
+    severity: 'warning',
+    text: stopLostSentence(labelled(session), stops),
+    session_id,
+    data: { turn_id, stops },
+  });
+}
+
+const TOLD_AT_ONCE = 5;
+
+/** With the next prompt, or a new start, the session hears once what became of its last turn. */
+export const tellAborted: HookHandler = async ({ tx, event, session, verdict, proves }) => {
+  const { session_id } = session;
+  const untold = event.agent_id === null ? await tx.turns.untold(session_id, TOLD_AT_ONCE) : [];
+  if (untold.length === 0) return null;
+  // A session that begins anew from its transcript may have lost what was printed last.
+  const proven = event.name === 'SessionStart' || !proves ? null : readUntil(event, tx.now);
+  const context: string[] = [];
+  for (const turn of untold) {
+    if (turn.told_handed_at !== null && proven !== null && turn.told_handed_at < proven) {
+      await tx.turns.update({ ...turn, told_collected_at: tx.now });
+    } else if (!isWorthTelling(turn)) {
+      await tx.turns.update({ ...turn, told_collected_at: tx.now });
+    } else if (isTelling(event.name) && verdict.block === null) {
+      const repeated = turn.told_handed_at !== null;
+      await tx.turns.update({ ...turn, told_handed_at: tx.now });
+      await tx.events.append({ type: 'turn/told', session_id, subject: turn.turn_id, data: { repeated } });
+      context.push(toldSentence(turn, repeated));
+    }
+  }
+  return { context, carries: context.length > 0 };
+};
+
+/** What a hook was to tell and never printed is told with the next. */
+export async function releaseTold(tx: WriteTx, session_id: string): Promise<void> {
+  for (const turn of await tx.turns.untold(session_id, TOLD_AT_ONCE)) {
+    if (turn.told_handed_at !== null) await tx.turns.update({ ...turn, told_handed_at: null });
+  }
+}
+
+function isTelling(name: string): boolean {
+  return name === 'SessionStart' || name === 'UserPromptSubmit';
+}
+
+/** A turn that did nothing, and that nobody stopped, left nothing half done. */
+function isWorthTelling({ abort_reason, steps }: Turn): boolean {
+  return (abort_reason !== 'unknown' && abort_reason !== 'replaced') || steps > 0;
 }

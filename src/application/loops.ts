@@ -2,9 +2,11 @@
  * Loops: two agents that keep answering each other (domain/loop-guard.ts). The guard takes the gate from
  * their mentions and tells the human once, who lets them go on, mutes them, or simply writes to them.
  */
-import { authorKey } from '../domain/authors.ts';
+
+import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import {
+  type Addressee,
   hopsAfter,
   isTold,
   type Loop,
@@ -12,13 +14,12 @@ import {
   type Pair,
   pairOf,
   windowBefore,
-} from '../domain/loop-guard.ts';
-import type { Addressee } from '../domain/mentions.ts';
-import type { Author, Message } from '../domain/messages.ts';
-import { HUMAN_ADDRESSEE, UNVERIFIED_HANDLE } from '../domain/sessions.ts';
+} from '../domain/mentions.ts';
+import { type Author, authorKey, type Message } from '../domain/messages.ts';
+import { UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
-import { findSession } from './session-records.ts';
+import { findSession } from './sessions.ts';
 
 /** A mention that must not gate, and why. */
 export interface Trip {

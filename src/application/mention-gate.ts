@@ -2,7 +2,7 @@
  * The mention gate as stations of the hooks: what is held, what is only said, and when it gives up. The rule
  * itself is domain/gate.ts; here it meets the store and the client.
  */
-import { authorName } from '../domain/authors.ts';
+import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import {
   closeStep,
   decideGate,
@@ -10,31 +10,31 @@ import {
   denialReason,
   type GateRecord,
   gateMode,
+  holdOfTurn,
   isExempt,
+  type MentionInFull,
   newGate,
   noteProgress,
   PROMPT_REFUSALS,
   reminder,
   SHOWN,
   toldInFull,
-} from '../domain/gate.ts';
-import { holdOfTurn } from '../domain/held-agents.ts';
-import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
-import type { MentionInFull } from '../domain/mentions.ts';
+} from '../domain/mentions.ts';
+import { authorName } from '../domain/messages.ts';
 import { isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
+import type { HookContext, HookHandler } from './hook-context.ts';
 import { humanPrompted } from './loops.ts';
-import { deliverMentions } from './mention-records.ts';
+import { deliverMentions } from './mentions.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
-import type { Station, Visit } from './station.ts';
 
 /**
  * With `HIVE_GATE_PROMPT=block` a prompt of the human waits as well until the mentions are dealt with. First of all
  * stations: a prompt that is refused begins no turn, and nothing is handed over beside it.
  */
-export const refusePrompts: Station = async (visit) => {
+export const refusePrompts: HookHandler = async (visit) => {
   const { tx, event, session, settings, log } = visit;
   if (settings.env['HIVE_GATE_PROMPT'] !== 'block' || !isHumanPrompt(event)) return null;
   if ((session.gate ?? gateMode(settings.env['HIVE_GATE'])) === 'off') return null;
@@ -56,7 +56,7 @@ export const refusePrompts: Station = async (visit) => {
 };
 
 /** Judges tool calls, and carries mentions in where nothing is held. */
-export const gateMentions: Station = async (visit) => {
+export const gateMentions: HookHandler = async (visit) => {
   const { tx, event, session, verdict } = visit;
   if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
   switch (event.name) {
@@ -72,7 +72,7 @@ export const gateMentions: Station = async (visit) => {
   }
 };
 
-async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] } | null> {
+async function judge(visit: HookContext): Promise<{ deny?: string; context?: string[] } | null> {
   const { tx, event, session, settings, verdict, log } = visit;
   if (event.tool === null || isExempt(event.tool) || verdict.deny !== null) return null;
   const { session_id } = session;
@@ -105,7 +105,7 @@ async function judge(visit: Visit): Promise<{ deny?: string; context?: string[] 
 
 /** Notifies the human that the gate has given up. `sentence` gets how many mentions wait, and who wrote the first. */
 async function noticeGivenUp(
-  visit: Visit,
+  visit: HookContext,
   sentence: (count: number, from: string | undefined) => string,
 ): Promise<void> {
   const mentions = await waiting(visit);
@@ -118,12 +118,12 @@ async function noticeGivenUp(
 }
 
 /** The last mention was processed: nothing has to be sent again, and the next call says what was cleared. */
-async function reopen({ tx }: Visit, record: GateRecord): Promise<{ context: string[] }> {
+async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
   await tx.gates.put({ ...noteProgress(record), held: false });
   return { context: ['Your mentions are processed: tool calls pass again. Go on where you were held.'] };
 }
 
-async function closeBatch(visit: Visit): Promise<{ context?: string[] } | null> {
+async function closeBatch(visit: HookContext): Promise<{ context?: string[] } | null> {
   const { tx, session } = visit;
   const record = await tx.gates.get(session.session_id);
   if (record !== undefined && record.step_until !== null) await tx.gates.put(closeStep(record));
@@ -131,7 +131,7 @@ async function closeBatch(visit: Visit): Promise<{ context?: string[] } | null> 
 }
 
 /** As the human at the terminal reads it: the prompt was not sent, and how to go on. */
-function refusal(mentions: readonly MentionInFull[], { event, session: { handle } }: Visit): string {
+function refusal(mentions: readonly MentionInFull[], { event, session: { handle } }: HookContext): string {
   const lines = mentions.map((mention) => `  - ${mention.at} from ${authorName(mention)}`);
   // Codex has no commands of ours; what names the tool passes as well.
   const asking =
@@ -148,7 +148,7 @@ function refusal(mentions: readonly MentionInFull[], { event, session: { handle 
 }
 
 async function remind(
-  visit: Visit,
+  visit: HookContext,
   mentions: readonly MentionInFull[],
 ): Promise<{ context: string[] } | null> {
   if (mentions.length === 0 || (visit.session.gate ?? gateMode(visit.settings.env['HIVE_GATE'])) === 'off')
@@ -157,23 +157,23 @@ async function remind(
   return { context: [reminder(mentions)] };
 }
 
-async function deliver({ tx, session }: Visit, mentions: readonly MentionInFull[]): Promise<void> {
+async function deliver({ tx, session }: HookContext, mentions: readonly MentionInFull[]): Promise<void> {
   await deliverMentions(tx, toldInFull(mentions), hookCarrier(session.session_id));
 }
 
 /** What the session has to deal with; what has expired a moment ago no longer counts. */
-async function waiting({ tx, session }: Visit): Promise<MentionInFull[]> {
+async function waiting({ tx, session }: HookContext): Promise<MentionInFull[]> {
   const mentions = await tx.mentions.unprocessedOf(session.session_id);
   return mentions.filter((mention) => mention.expires_at === null || mention.expires_at > tx.now);
 }
 
 /** A reminder is said once, of each mention in full; a prompt repeats them all. */
-async function fresh(visit: Visit): Promise<MentionInFull[]> {
+async function fresh(visit: HookContext): Promise<MentionInFull[]> {
   return (await waiting(visit)).filter((mention) => mention.delivered_at === null);
 }
 
 /** Whether a living `hive mcp` serves this session: without one it could not make the call that clears the gate. */
-async function canCallUs({ tx, event, session, settings, processes }: Visit): Promise<boolean> {
+async function canCallUs({ tx, event, session, settings, processes }: HookContext): Promise<boolean> {
   const connections = await tx.sessions.connections(settings.machine);
   const living = connections.filter((connection) => processes.alive(connection.pid));
   const own = [session.session_id, event.session_id];

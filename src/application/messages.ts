@@ -2,13 +2,14 @@
  * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions,
  * the mention that it answers, and the events that tell of them.
  */
-import { authorOfBlock } from '../domain/authors.ts';
+
+import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
 import { parseMentions } from '../domain/mention-parser.ts';
-import type { Unresolved } from '../domain/mention-resolution.ts';
-import type { Mention } from '../domain/mentions.ts';
+import type { Mention, Unresolved } from '../domain/mentions.ts';
 import {
   type Author,
+  authorOfBlock,
   type Block,
   type BlockOrigin,
   createMessage,
@@ -18,12 +19,11 @@ import {
   normalizeBody,
   type PostRequest,
 } from '../domain/messages.ts';
-import { HUMAN_ADDRESSEE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
-import { type MentionSettings, mentionIn, settleMention } from './mention-records.ts';
+import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
-import { authorNamed } from './session-records.ts';
+import { authorNamed } from './sessions.ts';
 
 export interface PostCommand extends PostRequest {
   author: Author;

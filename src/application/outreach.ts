@@ -3,50 +3,48 @@
  * charged, and the row is written together, so that of many processes one gets the last token. Showing is
  * another's: the sidecar tells Emacs, popups tell the desktop, and the first of them settles it.
  */
-import { EVERY_SEAT } from '../domain/desks.ts';
 import { HiveError } from '../domain/errors.ts';
+import type { EventType } from '../domain/events.ts';
+import { EVERY_SEAT } from '../domain/humans.ts';
+import type { Absence } from '../domain/outreach.ts';
 import {
+  applyOutreachChanges,
+  askRules,
+  type Bucket,
+  type Busy,
+  budgetSize,
   type CardRequest,
   cardText,
   createCard,
   createPing,
   createReport,
-  type Outreach,
-  type PingRequest,
-  type ReportRequest,
-  type Sender,
-} from '../domain/outreach.ts';
-import {
-  askRules,
-  type Busy,
+  fullBucket,
+  giveBack,
   humanBusy,
+  type Outreach,
   type OutreachChanges,
+  type OutreachOverrides,
   type OutreachSettings,
   outreachRefused,
   outreachSettings,
+  type PingRequest,
   REPORTS_BLOCKED,
   type Refusal,
+  type ReportRequest,
   refusalBySource,
-} from '../domain/outreach-rules.ts';
+  type Sender,
+  SHARED_BUCKET,
+} from '../domain/outreach.ts';
 import { momentOf, preferencesFrom } from '../domain/preferences.ts';
-import { createPrompt } from '../domain/prompt-asking.ts';
+import { createPrompt } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
-import { newStopGuard } from '../domain/stop-guard.ts';
-import type { Audience } from './audience.ts';
-import {
-  bucketOf,
-  settingsEverywhere,
-  settingsOf,
-  settleOutreach,
-  settleUnshown,
-  tell,
-  type Whereto,
-} from './outreach-records.ts';
+import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
+import { giveNotice } from './notices.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompt-records.ts';
 import { storePreferences } from './settings.ts';
 
-export interface Reported {
+interface Reported {
   item: Outreach;
   /** How much visible output it told of. */
   reported: number;
@@ -237,3 +235,137 @@ async function busyHuman(tx: ReadTx): Promise<Busy | null> {
     momentOf(new Date(tx.now)),
   );
 }
+
+// ---------------------------------------------------------------------------
+// What the services, hooks and popups of outreach all do inside a transaction of theirs.
+
+async function settingsEverywhere(tx: ReadTx): Promise<OutreachOverrides> {
+  return applyOutreachChanges({}, await tx.desks.preferences(EVERY_SEAT));
+}
+
+/** What holds for a session. */
+export async function settingsOf(tx: ReadTx, session: Session): Promise<OutreachSettings> {
+  return outreachSettings(await settingsEverywhere(tx), session.outreach);
+}
+
+/** The bucket that pays for a session: its own where its figures are its own. */
+async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings): Promise<Bucket> {
+  const { budget_capacity, budget_refill_minutes } = session.outreach;
+  const own = budget_capacity !== undefined || budget_refill_minutes !== undefined;
+  const name = own ? session.session_id : SHARED_BUCKET;
+  return (await tx.outreach.bucket(name)) ?? fullBucket(name, budgetSize(settings), tx.now);
+}
+
+/** Where a ping or card went in the end. */
+type Whereto =
+  | { status: 'shown'; shown_via: NonNullable<Outreach['shown_via']> }
+  /** Nobody could be shown it: it is kept. */
+  | { status: 'unseen'; reason: string };
+
+/**
+ * Settles a ping or card that is on its way; what was not shown is not charged. The first to settle it has it, but what
+ * was unseen can still be shown.
+ */
+export async function settleOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
+  const item = await tx.outreach.get(outreach_id);
+  if (item === undefined || item.kind === 'report') return false;
+  if (item.status !== 'sent' && !(item.status === 'unseen' && where.status === 'shown')) return false;
+  if (where.status === 'shown') {
+    await record(tx, 'outreach/shown', { ...item, ...where, shown_at: tx.now }, { via: where.shown_via });
+    return true;
+  }
+  if (item.charged !== null) await refund(tx, item, item.charged);
+  const { reason } = where;
+  await record(tx, 'outreach/unseen', { ...item, ...where, charged: null }, { reason });
+  return true;
+}
+
+async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Promise<void> {
+  const bucket = await tx.outreach.bucket(name);
+  if (bucket === undefined) return;
+  const session = name === SHARED_BUCKET ? undefined : await tx.sessions.get(session_id);
+  const settings = outreachSettings(await settingsEverywhere(tx), session?.outreach ?? {});
+  await tx.outreach.putBucket(giveBack(bucket, budgetSize(settings), tx.now));
+}
+
+/** So long somebody has to show what was sent. */
+const SHOW_WITHIN_MS = 60_000;
+
+/** What nobody has shown in time is unseen, whoever was to show it: its process is gone, or there is no screen. */
+async function settleUnshown(tx: WriteTx): Promise<number> {
+  const before = new Date(Date.parse(tx.now) - SHOW_WITHIN_MS).toISOString();
+  const unshown = await tx.outreach.unshown(before);
+  for (const { outreach_id } of unshown)
+    await settleOutreach(tx, outreach_id, { status: 'unseen', reason: 'nobody_there' });
+  return unshown.length;
+}
+
+/** Writes a change of something sent, and tells of it. */
+export async function record(
+  tx: WriteTx,
+  type: EventType,
+  item: Outreach,
+  data: Record<string, unknown> = {},
+): Promise<void> {
+  await tx.outreach.update(item);
+  await tell(tx, type, item, data);
+}
+
+async function tell(
+  tx: WriteTx,
+  type: EventType,
+  { session_id, outreach_id, kind, status, source, critical }: Outreach,
+  data: Record<string, unknown> = {},
+): Promise<void> {
+  await tx.events.append({
+    type,
+    session_id,
+    subject: outreach_id,
+    data: { kind, status, source, critical, ...data },
+  });
+}
+
+/** An agent is gone with output that it did not report: the human hears of it, once. */
+export async function letGo(
+  tx: WriteTx,
+  session: Session,
+  unreported: readonly Outreach[],
+  how: 'stopped' | 'ended',
+): Promise<void> {
+  for (const item of unreported) await tx.outreach.update({ ...item, let_go_at: tx.now });
+  const outreach_ids = unreported.map(({ outreach_id }) => outreach_id);
+  await giveNotice(tx, {
+    severity: 'warning',
+    session_id: session.session_id,
+    text: unreportedNotice(session, unreported, how),
+    data: { guard: 'stop', outreach_ids },
+  });
+  await tx.events.append({
+    type: 'stop/let_go',
+    session_id: session.session_id,
+    subject: session.session_id,
+    data: { how, outreach_ids },
+  });
+}
+
+/** A session that ends without its Stop (interrupted, crashed, killed) is held to account all the same. */
+export async function reconcileUnreported(tx: WriteTx, session: Session): Promise<void> {
+  if (session.source !== 'bg') return;
+  const unreported = await tx.outreach.unreported(session.session_id);
+  if (unreported.length === 0) return;
+  const settings = await settingsOf(tx, session);
+  if (owesReport(session.source, settings, unreported, { reported_in_turn: false }))
+    await letGo(tx, session, unreported, 'ended');
+}
+
+// ---------------------------------------------------------------------------
+// Whether anybody could be shown what an agent sends now. A desk shows it; where none is open, the popups of
+// this process do, unless the human wants none now or there is no desktop. An agent is told at once when it
+// speaks to an empty room.
+
+/** Why nobody would be shown it; null when somebody would. */
+export type Audience = (sent: {
+  critical: boolean;
+  project: string;
+  project_dir: string;
+}) => Promise<Absence | null>;

@@ -1,4 +1,6 @@
 /** What services and hooks do to prompts, inside a transaction of theirs, with the event that tells of it. */
+
+import type { Via } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { escalatePrompt } from '../domain/humans.ts';
@@ -11,10 +13,8 @@ import {
   type Prompt,
   type PromptAnswer,
   respondPrompt,
-  type Via,
 } from '../domain/prompts.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
-import { notFound } from './prompt-refusals.ts';
 
 /** A prompt that is new, whoever made it: from here on everybody hears of it. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
@@ -105,4 +105,12 @@ export async function findPrompt(tx: ReadTx, ask_id: string): Promise<Prompt> {
 export async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
   const prompt = await findPrompt(tx, ask_id);
   return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;
+}
+
+export function notFound(ask_id: string): HiveError {
+  return new HiveError(
+    'prompt_not_found',
+    `There is no prompt ${ask_id}: check the id; settled prompts are kept until retention removes them.`,
+    { ask_id },
+  );
 }

@@ -2,29 +2,42 @@
  * Prompts: asking, answering, and what lies between. Each method is one transaction around a
  * pure transition of domain/prompts.ts; nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, refusalToCancel, refuse } from '../domain/actors.ts';
+import { type Actor, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
-import { concerns, namesOf } from '../domain/humans.ts';
-import type { AnswerRequest } from '../domain/prompt-answers.ts';
-import { type AskRequest, createPrompt } from '../domain/prompt-asking.ts';
-import type { AnswerOutcome, CancelReason, Prompt } from '../domain/prompts.ts';
+import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
+import {
+  type AnswerOutcome,
+  type AnswerRequest,
+  type AskRequest,
+  amendPrompt,
+  type CancelReason,
+  claimPrompt,
+  createPrompt,
+  isExpired,
+  isUncollected,
+  OPEN_LIMIT,
+  type Prompt,
+  releasePrompt,
+  resolveAnswer,
+} from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { findAddress } from './humans.ts';
-import type { Ids, Page, PromptFilter, ReadTx, Store, WriteTx } from './ports.ts';
-import { createAnswering } from './prompt-answering.ts';
-import { createLooking } from './prompt-looking.ts';
+import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
 import {
   appendPrompt,
   findCurrent,
+  findPrompt,
   insertPrompt,
+  notFound,
+  recordAnswer,
   recordCancel,
   recordEscalation,
   recordExpiry,
 } from './prompt-records.ts';
-import { conflict, tooLate } from './prompt-refusals.ts';
-import { authorNamed } from './session-records.ts';
+import { authorNamed } from './sessions.ts';
 
 /** A question that is on disk. */
 export interface Asked {
@@ -63,7 +76,7 @@ export interface Open {
 }
 
 /** How long a wait lasts at most, and what ends it sooner. */
-export interface WaitOptions {
+interface WaitOptions {
   wait_ms: number;
   signal?: AbortSignal | undefined;
 }
@@ -211,4 +224,255 @@ async function turnOfAsk(
 ): Promise<Turn | undefined> {
   if (turn_id === null) return undefined;
   return turn_id === undefined ? tx.turns.current(session_id) : tx.turns.get(turn_id);
+}
+
+// ---------------------------------------------------------------------------
+// What is refused about prompts, as sentences that say what to do.
+
+function tooLate({ turn_id, abort_reason }: Turn): HiveError {
+  return new HiveError(
+    'turn_not_current',
+    `The turn ${turn_id} is over (${abort_reason}): what belongs to it is asked no more. Nothing was asked.`,
+    { turn_id },
+  );
+}
+
+function conflict(before: Prompt): HiveError {
+  return new HiveError(
+    'idempotency_conflict',
+    `The idempotency_key "${before.idempotency_key}" was used for another question (${before.ask_id}). Use a new key for a new question.`,
+    { ask_id: before.ask_id },
+  );
+}
+
+function usedBefore({ response_id, ask_id }: StoredResponse): HiveError {
+  return invalidInput(
+    `The response_id ${response_id} was used for another answer, to ${ask_id}. Give each answer an id of its own.`,
+    { response_id, ask_id },
+  );
+}
+
+export function wrongStore(given: string, own: string, what: 'answer' | 'message' = 'answer'): HiveError {
+  return new HiveError(
+    'wrong_store',
+    `The ${what} was written for the store ${given}; this is ${own}. It was not taken here.`,
+    { given, own },
+  );
+}
+
+// ---------------------------------------------------------------------------
+// Answering a prompt, and correcting an answer: one transaction each, which also remembers the answer by its id.
+
+function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' | 'amend'> {
+  /** What was written for another store would meet another prompt here, or none. */
+  function refuseForeign({ store_id }: AnswerCommand): void {
+    if (store_id === undefined || store_id === null || store_id === store.store_id) return;
+    throw wrongStore(store_id, store.store_id);
+  }
+
+  return {
+    respond: (command) =>
+      store.write(async (tx) => {
+        const { ask_id, actor } = command;
+        refuseForeign(command);
+        const response_id = command.response_id ?? ids.make('response');
+        const known = await tx.prompts.response(response_id);
+        if (known !== undefined) {
+          if (known.ask_id !== ask_id) throw usedBefore(known);
+          const prompt = await findPrompt(tx, ask_id);
+          return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
+        }
+        const prompt = await findCurrent(tx, ask_id);
+        refuse(refusalToAnswer(actor, prompt));
+        const answer = resolveAnswer(prompt, command, {
+          by: actor.by,
+          via: actor.via,
+          response_id,
+          responded_at: tx.now,
+        });
+        return recordAnswer(tx, prompt, answer);
+      }),
+
+    amend: (command) =>
+      store.write(async (tx) => {
+        const { ask_id, actor } = command;
+        refuseForeign(command);
+        const response_id = command.response_id ?? ids.make('response');
+        const prompt = await findCurrent(tx, ask_id);
+        const known = await tx.prompts.response(response_id);
+        if (known !== undefined) {
+          if (known.ask_id !== ask_id || known.outcome !== 'amendment') throw usedBefore(known);
+          return prompt;
+        }
+        refuse(refusalToAnswer(actor, prompt));
+        const answer = resolveAnswer(prompt, command, {
+          by: actor.by,
+          via: actor.via,
+          response_id,
+          responded_at: tx.now,
+        });
+        const amended = amendPrompt(prompt, answer);
+        await tx.prompts.update(amended);
+        await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
+        const before = prompt.decision ?? prompt.late_response?.decision ?? null;
+        await appendPrompt(tx, 'prompt/amended', amended, {
+          decision: answer.decision,
+          before,
+          by: answer.by,
+          via: answer.via,
+          response_id,
+        });
+        return amended;
+      }),
+  };
+}
+
+// ---------------------------------------------------------------------------
+// Looking at prompts, and waiting until there is something to see; what is due is settled before anybody reads it.
+
+/** `settleDue` writes down what has expired, and of what everybody is to be asked now. */
+function createLooking(
+  store: Store,
+  feed: Feed,
+  settleDue: () => Promise<void>,
+): Pick<PromptService, 'get' | 'wait' | 'waitForOpen'> {
+  async function read(ask_ids: readonly string[]): Promise<Prompt[]> {
+    const { prompts, now } = await store.read(async (tx) => ({
+      now: tx.now,
+      prompts: await Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))),
+    }));
+    const due = (prompt: Prompt): boolean => isExpired(prompt, now) || isEscalationDue(prompt, now);
+    if (!prompts.some(due)) return prompts;
+    await settleDue();
+    return store.read((tx) => Promise.all(ask_ids.map((ask_id) => findPrompt(tx, ask_id))));
+  }
+
+  async function readOpen(session_id: string): Promise<Open> {
+    await settleDue();
+    return store.read(async (tx) => {
+      const prompts = await tx.prompts.openOf(session_id, OPEN_LIMIT);
+      if (prompts.length === OPEN_LIMIT) return { prompts, ...(await tx.prompts.countOpenOf(session_id)) };
+      const pending = prompts.filter(({ status }) => status === 'pending').length;
+      return { prompts, settled: prompts.length - pending, pending };
+    });
+  }
+
+  return {
+    async get(ask_id) {
+      const [prompt] = await read([ask_id]);
+      return prompt ?? Promise.reject(notFound(ask_id));
+    },
+
+    async wait(ask_ids, options) {
+      const settled = await feed.until(
+        async () => {
+          const prompts = await read(ask_ids);
+          const done = prompts.some(isUncollected) || prompts.every((prompt) => prompt.status !== 'pending');
+          return done ? prompts : undefined;
+        },
+        { ...options, subjects: ask_ids },
+      );
+      return settled ?? read(ask_ids);
+    },
+
+    async waitForOpen(session_id, options) {
+      const first = await readOpen(session_id);
+      const isDone = ({ settled, pending }: Open): boolean => settled > 0 || pending === 0;
+      if (isDone(first) || options.wait_ms <= 0) return first;
+      // What is not listed may be answered just as well: then any event is a reason to look.
+      const listed = first.prompts.length === first.pending;
+      const subjects = listed ? first.prompts.map(({ ask_id }) => ask_id) : undefined;
+      const done = await feed.until(
+        async () => {
+          const open = await readOpen(session_id);
+          return isDone(open) ? open : undefined;
+        },
+        { ...options, subjects },
+      );
+      return done ?? readOpen(session_id);
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// Claims: who has taken a prompt up to answer it. A claim never stands in an answer's way (domain/claims.ts).
+
+export interface ClaimService {
+  /** `accepted` is false when another's living desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
+  claim(
+    ask_id: string,
+    claimer: { by: string; desk_id: string },
+  ): Promise<{ accepted: boolean; prompt: Prompt }>;
+  /** Lets go what this desk holds; false when it does not hold it. @throws HiveError `prompt_not_found`. */
+  release(ask_id: string, desk_id: string): Promise<{ released: boolean; prompt: Prompt }>;
+  /** Lets go what desks held that are gone; returns how many. */
+  releaseLapsed(): Promise<number>;
+}
+
+const BATCH = 200;
+
+export function createClaims(store: Store): ClaimService {
+  return {
+    claim: (ask_id, { by, desk_id }) =>
+      store.write(async (tx) => {
+        const prompt = await findCurrent(tx, ask_id);
+        const holder = await tx.claims.holder(ask_id, tx.now);
+        const claimed = claimPrompt(prompt, by, holder, tx.now);
+        if (claimed !== prompt) {
+          await tx.prompts.update(claimed);
+          await appendPrompt(tx, 'prompt/claimed', claimed, { by, desk_id });
+        }
+        const accepted = claimed.status === 'pending' && claimed.claimed_by === by;
+        // The same human at another desk of theirs takes it along.
+        if (accepted && holder !== desk_id) await tx.claims.put(ask_id, desk_id);
+        return { accepted, prompt: claimed };
+      }),
+
+    release: (ask_id, desk_id) =>
+      store.write(async (tx) => {
+        const prompt = await findPrompt(tx, ask_id);
+        if (!(await tx.claims.ofDesk(desk_id)).includes(ask_id)) return { released: false, prompt };
+        return { released: true, prompt: await recordRelease(tx, prompt, 'let_go') };
+      }),
+
+    async releaseLapsed() {
+      let released = 0;
+      while ((await store.read((tx) => tx.claims.lapsed(tx.now, 1))).length > 0) {
+        const count = await store.write(async (tx) => {
+          const ids = await tx.claims.lapsed(tx.now, BATCH);
+          await releaseAll(tx, ids, 'desk_gone');
+          return ids.length;
+        });
+        // Somebody else was first.
+        if (count === 0) break;
+        released += count;
+      }
+      return released;
+    },
+  };
+}
+
+/** Why a claim ended without an answer. */
+type ReleaseReason = 'let_go' | 'desk_closed' | 'desk_gone';
+
+/** Lets go prompts inside a transaction of the caller, who has found that their desk holds them no longer. */
+export async function releaseAll(
+  tx: WriteTx,
+  ask_ids: readonly string[],
+  reason: ReleaseReason,
+): Promise<void> {
+  for (const ask_id of ask_ids) {
+    const prompt = await tx.prompts.get(ask_id);
+    if (prompt === undefined) await tx.claims.remove(ask_id);
+    else await recordRelease(tx, prompt, reason);
+  }
+}
+
+async function recordRelease(tx: WriteTx, prompt: Prompt, reason: ReleaseReason): Promise<Prompt> {
+  await tx.claims.remove(prompt.ask_id);
+  const released = releasePrompt(prompt);
+  if (released === prompt) return prompt;
+  await tx.prompts.update(released);
+  await appendPrompt(tx, 'prompt/released', released, { by: prompt.claimed_by, reason });
+  return released;
 }

@@ -1,5 +1,5 @@
 /** Settings as a human looks at them and sets them (domain/settings.ts), and what every way to set them shares. */
-import { EVERY_SEAT } from '../domain/desks.ts';
+import { EVERY_SEAT } from '../domain/humans.ts';
 import {
   changeStored,
   type Origin,

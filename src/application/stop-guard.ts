@@ -3,12 +3,10 @@
  * is domain/stop-guard.ts; here it meets the store. What goes wrong inside takes the transaction with it, and
  * the hook fails open.
  */
-import { describeSettlement } from '../domain/answers.ts';
-import { describeMentions } from '../domain/gate.ts';
 import type { HookWait, Verdict } from '../domain/hooks.ts';
-import type { Outreach } from '../domain/outreach.ts';
-import type { OutreachSettings } from '../domain/outreach-rules.ts';
-import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
+import { describeMentions } from '../domain/mentions.ts';
+import type { Outreach, OutreachSettings } from '../domain/outreach.ts';
+import { describeSettlement, OPEN_LIMIT } from '../domain/prompts.ts';
 import {
   answersReason,
   decideStop,
@@ -23,13 +21,13 @@ import {
 } from '../domain/stop-guard.ts';
 import type { Turn } from '../domain/turns.ts';
 import { handUncollected, hookCarrier } from './delivery.ts';
-import { deliverMentions } from './mention-records.ts';
-import { letGo, settingsOf } from './outreach-records.ts';
+import type { HookContext, HookHandler } from './hook-context.ts';
+import { deliverMentions } from './mentions.ts';
+import { letGo, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
-import type { Station, Visit } from './station.ts';
 
 /** Holds a Stop for what is owed. */
-export const guardStop: Station = async (visit) => {
+export const guardStop: HookHandler = async (visit) => {
   const { event, session, verdict } = visit;
   const stops =
     event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
@@ -38,7 +36,7 @@ export const guardStop: Station = async (visit) => {
   return judge(visit);
 };
 
-async function judge(visit: Visit): Promise<Partial<Verdict> | null> {
+async function judge(visit: HookContext): Promise<Partial<Verdict> | null> {
   const {
     tx,
     event,
@@ -79,7 +77,7 @@ async function judge(visit: Visit): Promise<Partial<Verdict> | null> {
 
 /** Answers are handed with the reason, and only where it is really said. */
 async function owedAnswers(
-  visit: Visit,
+  visit: HookContext,
   settings: OutreachSettings,
   record: StopGuardRecord,
 ): Promise<Owed[]> {
@@ -91,7 +89,7 @@ async function owedAnswers(
 }
 
 async function owedMentions(
-  { tx, session }: Visit,
+  { tx, session }: HookContext,
   settings: OutreachSettings,
   record: StopGuardRecord,
 ): Promise<Owed[]> {
@@ -108,7 +106,7 @@ async function owedMentions(
 }
 
 async function owedReport(
-  { tx, session }: Visit,
+  { tx, session }: HookContext,
   settings: OutreachSettings,
   { reported_at }: StopGuardRecord,
   unreported: readonly Outreach[],
@@ -129,7 +127,7 @@ const LONGEST_WAIT_S = 590;
  * nobody is attended; in a terminal it would hold back what the person types.
  */
 async function waitForHuman(
-  { tx, event, session, settings: { env }, waited }: Visit,
+  { tx, event, session, settings: { env }, waited }: HookContext,
   record: StopGuardRecord,
 ): Promise<{ wait: HookWait } | null> {
   const seconds = Math.min(Number(env['HIVE_STOP_WAIT_S'] ?? 0), LONGEST_WAIT_S);
@@ -143,7 +141,7 @@ async function waitForHuman(
 }
 
 /** The turn that wants to stop: the one that runs, else the one that the client names. */
-async function turnOf({ tx, event, session: { session_id } }: Visit): Promise<Turn | undefined> {
+async function turnOf({ tx, event, session: { session_id } }: HookContext): Promise<Turn | undefined> {
   const { client_turn_id } = event;
   const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
   return (await tx.turns.current(session_id)) ?? named ?? (await tx.turns.last(session_id));
@@ -157,7 +155,7 @@ async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | 
 }
 
 /** Most sessions stop owing nothing and never did: they need no row. */
-async function put({ tx }: Visit, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
+async function put({ tx }: HookContext, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
   const { blocks, let_go_at, stop_hook_active } = before;
   const same =
     after.blocks === blocks && after.let_go_at === let_go_at && after.stop_hook_active === stop_hook_active;

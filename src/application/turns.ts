@@ -1,10 +1,46 @@
 /** Turns: what runs, and how a program tells of its own. What the clients' hooks tell, turn-stations.ts takes. */
 import { HiveError } from '../domain/errors.ts';
-import { type Interrupt, interruptedBy } from '../domain/interrupts.ts';
-import type { Session } from '../domain/sessions.ts';
-import type { AbortReason, Turn, TurnEnd } from '../domain/turns.ts';
-import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
-import { beginTurn, closeTurn } from './turn-records.ts';
+import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
+import {
+  answerInterrupt,
+  type Interrupt,
+  interruptedBy,
+  requestSentence,
+  turnSentence,
+  wasInterrupted,
+} from '../domain/interrupts.ts';
+import { isExpired, type Prompt } from '../domain/prompts.ts';
+import { runsInside, type Session } from '../domain/sessions.ts';
+import {
+  type AbortReason,
+  type ArrivalKind,
+  batchClosed,
+  DISPLACED_TAIL_BYTES,
+  type Displacing,
+  durationMs,
+  ENDED_UNKNOWN,
+  ENDED_WITH_SESSION,
+  endKind,
+  endTurn,
+  FALLS,
+  INTERRUPTED_AT_TERMINAL,
+  meaningOf,
+  REPLACED,
+  rolloutSays,
+  saysInterrupted,
+  saysReplaced,
+  startTurn,
+  TRANSCRIPT_TAIL_BYTES,
+  type Turn,
+  type TurnEnd,
+  type TurnStart,
+  toolEnded,
+  toolStarted,
+} from '../domain/turns.ts';
+import type { HookContext, HookHandler } from './hook-context.ts';
+import type { CallTrace } from './identity.ts';
+import type { Files, Ids, ReadTx, Store, WriteTx } from './ports.ts';
+import { recordCancel } from './prompt-records.ts';
 
 export interface TurnService {
   /** Begins a turn of a program that tells its turns itself; one that runs is replaced, unless it has the same id. */
@@ -20,7 +56,7 @@ export interface TurnService {
   newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
 }
 
-export interface ProgramTurn {
+interface ProgramTurn {
   session_id: string;
   client_turn_id?: string | null | undefined;
   /** Who displaces the turn that runs. */
@@ -37,12 +73,12 @@ export interface ProgramEnd {
   note?: string | null | undefined;
 }
 
-export interface RunningTurn {
+interface RunningTurn {
   turn: Turn;
   session: Session;
 }
 
-export interface TurnWithInterrupts {
+interface TurnWithInterrupts {
   turn: Turn;
   interrupts: Interrupt[];
 }
@@ -107,4 +143,337 @@ async function findTurn(tx: ReadTx, turn_id: string): Promise<Turn> {
   if (turn === undefined)
     throw new HiveError('turn_not_found', `There is no turn ${turn_id}: check the id.`, { turn_id });
   return turn;
+}
+
+// ---------------------------------------------------------------------------
+// What services, hooks and the end of a session do to turns, inside a transaction of theirs.
+
+type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
+
+/** Begins a turn; whoever calls has ended the one before. */
+async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Promise<Turn> {
+  const { session_id, client_turn_id, continues } = beginning;
+  const data = { state: 'in_progress', client_turn_id, continues: continues?.turn_id ?? null };
+  const number = await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
+  const turn = startTurn({ ...beginning, turn_id, number }, tx.now);
+  await tx.turns.insert(turn);
+  return turn;
+}
+
+/**
+ * Ends a turn, with what its end does to the questions asked in it and to whoever waits for it: all in one
+ * transaction, so that nobody reads one of these without the others. One that has ended stays as it is.
+ */
+export async function closeTurn(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
+  if (turn.state !== 'in_progress') return turn;
+  const ended = endTurn(turn, end, await cancelFalling(tx, turn, end), tx.now);
+  await tx.turns.update(ended);
+  const { turn_id, session_id, state, abort_reason, by, via, started_at, ended_at, cancelled_prompts } =
+    ended;
+  const duration_ms = durationMs(ended, tx.now);
+  const data = { state, abort_reason, by, via, started_at, ended_at, duration_ms, cancelled_prompts };
+  await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
+  for (const interrupt of await tx.turns.pendingInterrupts(turn_id))
+    await tx.turns.updateInterrupt(answerInterrupt(interrupt, ended, tx.now));
+  if (state === 'aborted') await closeWithParent(tx, ended, end);
+  return ended;
+}
+
+async function cancelFalling(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<string[]> {
+  const kind = endKind(end);
+  const cancelled: string[] = [];
+  for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {
+    // What is due expires by itself, and says so.
+    if (!FALLS[kind](prompt) || isExpired(prompt, tx.now)) continue;
+    await cancelOne(tx, prompt, end);
+    cancelled.push(prompt.ask_id);
+  }
+  return cancelled;
+}
+
+async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<void> {
+  if (end.state !== 'aborted' || end.abort_reason === 'ended') return;
+  const { abort_reason: reason } = end;
+  await recordCancel(tx, prompt, { by: end.by ?? prompt.agent, via: end.via ?? 'hook', reason });
+}
+
+/** The subagents that ran inside the turn go with it; those in the background, and Codex's, run on. */
+async function closeWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<void> {
+  const session = await tx.sessions.get(parent.session_id);
+  for (const child of await tx.sessions.childrenOf(parent.session_id)) {
+    if (session === undefined || child.client === 'codex' || !runsInside(child, session)) continue;
+    const turn = await tx.turns.current(child.session_id);
+    if (turn === undefined) continue;
+    const { stopped_at, batch_at } = parent;
+    await closeTurn(tx, { ...turn, stopped_at, batch_at }, end);
+  }
+}
+
+/** The turn that an event of a client is about: by the client's id, else the one that runs, else the last. */
+export async function turnOf(
+  tx: ReadTx,
+  session_id: string,
+  client_turn_id: string | null,
+): Promise<Turn | undefined> {
+  const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
+  if (named !== undefined) return named;
+  const current = await tx.turns.current(session_id);
+  if (current !== undefined)
+    return client_turn_id === null || current.client_turn_id === null ? current : undefined;
+  return client_turn_id === null ? tx.turns.last(session_id) : undefined;
+}
+
+/** The turn in which a tool of ours is called; undefined where none is known. */
+export async function turnOfCall(
+  tx: ReadTx,
+  session_id: string,
+  { client_turn_id, tool_use_id }: CallTrace,
+): Promise<Turn | undefined> {
+  if (client_turn_id !== null) return turnOf(tx, session_id, client_turn_id);
+  const current = await tx.turns.current(session_id);
+  if (current !== undefined || tool_use_id === null) return current;
+  // Its turn was stopped while this very call was on its way.
+  const last = await tx.turns.last(session_id);
+  return last?.open_tools.some(({ use_id }) => use_id === tool_use_id) === true ? last : undefined;
+}
+
+/** Somebody stopped the client itself: whoever asked for that through Hive, else the person at its terminal. */
+async function stoppedInClient(tx: ReadTx, turn: Turn): Promise<TurnEnd> {
+  const pushed = (await tx.turns.pendingInterrupts(turn.turn_id)).find(({ pushed_at }) => pushed_at !== null);
+  return pushed === undefined ? INTERRUPTED_AT_TERMINAL : interruptedBy(pushed);
+}
+
+/**
+ * What the client's own record says of a turn that runs as far as the store knows: how it ended, or null for nothing.
+ * `next` is the turn that begins in its place, if one does.
+ */
+export async function toldByTranscript(
+  tx: ReadTx,
+  turn: Turn,
+  readTail: Files['readTail'],
+  next: Displacing | null = null,
+): Promise<TurnEnd | null> {
+  if (turn.state !== 'in_progress' || turn.transcript_path === null) return null;
+  const tail = readTail(turn.transcript_path, next === null ? TRANSCRIPT_TAIL_BYTES : DISPLACED_TAIL_BYTES);
+  if (tail === null) return null;
+  const rollout = rolloutSays(tail, turn);
+  if (rollout === 'interrupted' || saysInterrupted(tail, turn)) return stoppedInClient(tx, turn);
+  return rollout === 'replaced' || (next !== null && saysReplaced(tail, turn, next)) ? REPLACED : null;
+}
+
+/** Why a turn is to stop, or was stopped. */
+export interface StopOrder {
+  /** Who wants it. */
+  by: string;
+  /** Why; at most 2,000 characters. */
+  note: string | null;
+}
+
+/** Null when nobody wants it to. */
+export async function readOrder(tx: ReadTx, turn_id: string): Promise<StopOrder | null> {
+  const turn = await tx.turns.get(turn_id);
+  if (turn === undefined) return null;
+  if (wasInterrupted(turn)) return { by: turn.by ?? 'client', note: turn.note };
+  const [asked] = turn.state === 'in_progress' ? await tx.turns.pendingInterrupts(turn_id) : [];
+  return asked === undefined ? null : { by: asked.by, note: asked.note };
+}
+
+// ---------------------------------------------------------------------------
+// Turns as the hooks of a client tell them (docs/turns.md): the first station knows which turn an event is
+// about and lets it begin; the last but one lets it end, since a Stop that is held ends nothing.
+
+const KINDS: Readonly<Record<string, ArrivalKind>> = {
+  UserPromptSubmit: 'prompt',
+  SubagentStart: 'tool',
+  PreToolUse: 'tool',
+  PermissionRequest: 'tool',
+  PostToolUse: 'after',
+  PostToolUseFailure: 'after',
+  PostToolBatch: 'after',
+  Stop: 'stop',
+  StopFailure: 'stop',
+  SubagentStop: 'stop',
+};
+
+/** First of all but a refusal: the turn of this event runs, if the event says so. */
+export const beginTurns: HookHandler = async (visit) => {
+  const { tx, event, session } = visit;
+  // A prompt that was refused never reaches the agent.
+  if (isForeign(visit) || visit.verdict.block !== null) return null;
+  const { session_id } = session;
+  const kind = KINDS[event.name];
+  const current = (await tx.turns.current(session_id)) ?? null;
+  if (kind === undefined) {
+    if (current !== null && showsThatNothingRuns(event)) await closeAsFound(visit, current, event.name);
+    return null;
+  }
+  const { client_turn_id } = event;
+  const named =
+    client_turn_id === null ? null : ((await tx.turns.byClientTurn(session_id, client_turn_id)) ?? null);
+  const last = current ?? (await tx.turns.last(session_id)) ?? null;
+  const meaning = meaningOf({ kind, client_turn_id }, { current, named, last });
+  if (meaning.kind === 'begin' || meaning.kind === 'continue') {
+    if (current !== null) await closeTurn(tx, current, await endBefore(visit, current));
+    await begin(visit, meaning.kind === 'continue' ? meaning.turn : null);
+  } else if (meaning.kind === 'steer' && event.agent_id === null) await steer(visit, meaning.turn);
+  return null;
+};
+
+/** /compact fires a SubagentStop for a subagent that never was: it says nothing about the session's own turn. */
+function isForeign({ event, session }: HookContext): boolean {
+  return event.agent_id !== null && session.session_id === event.session_id;
+}
+
+/** A client that starts, or that waits for its person, has no turn under way, whatever the store believes. */
+function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
+  if (name === 'SessionStart') return reason === 'startup' || reason === 'resume';
+  return name === 'Notification' && raw['notification_type'] === 'idle_prompt';
+}
+
+async function closeAsFound({ tx, settings }: HookContext, turn: Turn, name: string): Promise<void> {
+  const told = await toldByTranscript(tx, turn, settings.readTail);
+  if (told !== null) await closeTurn(tx, turn, told);
+  else if (name === 'SessionStart') await closeTurn(tx, turn, ENDED_WITH_SESSION);
+}
+
+/** How a turn ended that no hook has ended before the next one begins. */
+async function endBefore({ tx, event, settings }: HookContext, turn: Turn): Promise<TurnEnd> {
+  const { client_turn_id } = event;
+  const next = { client_turn_id, prompted: isHumanPrompt(event) };
+  return (await toldByTranscript(tx, turn, settings.readTail, next)) ?? ENDED_UNKNOWN;
+}
+
+async function begin(
+  { tx, ids, event, session, processes }: HookContext,
+  continues: Turn | null,
+): Promise<void> {
+  const unattended = event.agent_id === null && event.attended === false ? event.pid : null;
+  await beginTurn(tx, ids.make('turn'), {
+    session_id: session.session_id,
+    client_turn_id: event.client_turn_id,
+    continues,
+    // A subagent's hooks name its parent's transcript, where Esc is about the parent.
+    transcript_path: event.agent_id === null ? event.transcript_path : null,
+    client_pid: unattended,
+    client_started_at: unattended === null ? null : processes.startedAt(unattended),
+  });
+}
+
+async function steer(visit: HookContext, turn: Turn): Promise<void> {
+  const { tx, session } = visit;
+  // Without ids only the transcript tells a message to a running turn from the first after Esc.
+  if (turn.state === 'in_progress' && visit.event.client_turn_id === null) {
+    const told = await toldByTranscript(tx, turn, visit.settings.readTail);
+    if (told !== null) {
+      await closeTurn(tx, turn, told);
+      await begin(visit, null);
+      return;
+    }
+  }
+  const { session_id } = session;
+  await tx.events.append({
+    type: 'turn/steered',
+    session_id,
+    subject: turn.turn_id,
+    data: { state: turn.state },
+  });
+}
+
+/** After the judges: what the event, and what was said to it, make of its turn. */
+export const endTurns: HookHandler = async (visit) => {
+  const { tx, event, session, verdict } = visit;
+  if (isForeign(visit)) return null;
+  const turn = await turnOf(tx, session.session_id, event.client_turn_id);
+  if (turn === undefined) return null;
+  switch (event.name) {
+    case 'PreToolUse':
+    case 'PostToolUse':
+    case 'PostToolUseFailure':
+    case 'PermissionDenied':
+    case 'PostToolBatch': {
+      const changed = afterTool(turn, event, verdict.deny !== null, tx.now);
+      if (changed !== turn) await tx.turns.update(changed);
+      break;
+    }
+    case 'Stop':
+    case 'StopFailure':
+    case 'SubagentStop':
+      if (verdict.block === null) await closeTurn(tx, turn, { state: 'completed' });
+      // Somebody else had held its last Stop, and this one is held by us: it goes on.
+      else if (turn.state === 'completed' && !(await isBusy(visit))) await begin(visit, turn);
+      break;
+    case 'Interrupt':
+      await closeTurn(tx, turn, await stoppedInClient(tx, turn));
+      break;
+    case 'SessionEnd':
+      await endWithSession(visit);
+      break;
+    default:
+  }
+  return null;
+};
+
+/** A late Stop of an earlier turn begins nothing beside the one that runs. */
+async function isBusy({ tx, session }: HookContext): Promise<boolean> {
+  return (await tx.turns.current(session.session_id)) !== undefined;
+}
+
+/** What is under way, and how far the turn has come; a call that was denied never starts. */
+function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): Turn {
+  if (event.name === 'PostToolBatch') return batchClosed(turn, event.batch, now);
+  if (event.tool === null) return turn;
+  const { use_id, name } = event.tool;
+  if (event.name !== 'PreToolUse') return toolEnded(turn, { use_id, name }, now);
+  return denied ? turn : toolStarted(turn, { use_id, name }, now);
+}
+
+/** The session ends with whatever runs; its id is that of no turn that matters (recorded). */
+async function endWithSession({ tx, session, settings }: HookContext): Promise<void> {
+  const current = await tx.turns.current(session.session_id);
+  if (current === undefined) return;
+  const told = await toldByTranscript(tx, current, settings.readTail);
+  await closeTurn(tx, current, told ?? ENDED_WITH_SESSION);
+}
+
+// ---------------------------------------------------------------------------
+// A turn as people are shown it: what it does and for how long, how it ended, and who wants it stopped.
+
+/** Paths and processes of the client stay here. */
+export function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): Record<string, unknown> {
+  const { turn_id, session_id, client_turn_id, continues, state, abort_reason, by, via, note } = turn;
+  const { started_at, ended_at, cancelled_prompts, steps, batches, last_tool, last_tool_at } = turn;
+  const under_way = state === 'in_progress' ? turn.open_tools.at(-1) : undefined;
+  return {
+    turn_id,
+    session_id,
+    client_turn_id,
+    continues,
+    state,
+    abort_reason,
+    by,
+    via,
+    note,
+    started_at,
+    ended_at,
+    duration_ms: durationMs(turn, now),
+    cancelled_prompts,
+    steps,
+    batches,
+    last_tool,
+    last_tool_at,
+    tool: under_way?.name ?? null,
+    tool_since: under_way?.since ?? null,
+    sentence: turnSentence(turn),
+    interrupts: interrupts.map((interrupt) => ({
+      interrupt_id: interrupt.interrupt_id,
+      by: interrupt.by,
+      via: interrupt.via,
+      note: interrupt.note,
+      state: interrupt.state,
+      outcome: interrupt.outcome,
+      asked_at: interrupt.asked_at,
+      unconfirmed_at: interrupt.unconfirmed_at,
+      sentence: requestSentence(interrupt, turn),
+    })),
+  };
 }

@@ -2,26 +2,28 @@
  * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it asks the store before it
  * says a word: whether the session is still there, idle and wanting, and this waiter still the one.
  */
-import type { Mention } from '../domain/mentions.ts';
-import { OPEN_LIMIT } from '../domain/prompt-limits.ts';
-import type { Session } from '../domain/sessions.ts';
-import { labelled } from '../domain/sources.ts';
 import {
   isMentionWorthWaking,
   isWorthWaking,
   type MentionWakes,
   MOST_WAKES,
   mentionWakeSentence,
+  mentionWakes,
   newWaker,
   type Waker,
+  wakeLifeMs,
   wakeSentence,
   wakesSince,
   wokenFor,
-} from '../domain/wakes.ts';
+} from '../domain/hooks.ts';
+import type { Mention } from '../domain/mentions.ts';
+import { OPEN_LIMIT } from '../domain/prompts.ts';
+import { type Session, threadOf } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
 import type { Feed } from './feed.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
-import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
+import type { CodexControl, Ids, Logger, ReadTx, Store, WriteTx } from './ports.ts';
 
 export interface WakeService {
   /**
@@ -128,4 +130,99 @@ async function noticeTired(tx: WriteTx, session: Session): Promise<void> {
     text: `Mentions by other agents have woken ${labelled(session)} ${MOST_WAKES} times since you last wrote. They still reach it but no longer wake it, until you write to it or in its project.`,
     data: { guard: 'wakes', wakes: MOST_WAKES },
   });
+}
+
+// ---------------------------------------------------------------------------
+// Codex has no hook that could wake it: its own `hive mcp` waits beside it and queues a message for a session
+// of the daemon. That message is no word of the human's, and is written so that our hooks know it.
+
+export interface CodexWaker {
+  /** This session speaks through this process. */
+  note(session: Session): void;
+  /**
+   * The client of this process has said its name. A session that has never called a tool of ours is known by its hooks
+   * alone, and not which process is its own: any one of Codex' on the machine wakes it, the last to wait.
+   */
+  greet(client: string): void;
+  close(): void;
+}
+
+interface CodexWakerParts {
+  store: Store;
+  feed: Pick<Feed, 'follow'>;
+  wakes: WakeService;
+  codex: Pick<CodexControl, 'queue'>;
+  /** This machine: the daemon of another is out of reach. */
+  machine: string;
+  log: Logger;
+}
+
+const CODEX = /codex/i;
+
+export function createCodexWaker(
+  { store, feed, wakes, codex, machine, log }: CodexWakerParts,
+  env: Readonly<Record<string, string | undefined>>,
+): CodexWaker {
+  const life_ms = wakeLifeMs(env['HIVE_WAKE']);
+  const stop = new AbortController();
+  const waitsFor = new Set<string>();
+  let unfollow: Promise<() => Promise<void>> | null = null;
+
+  async function wait(session: Session): Promise<void> {
+    const { session_id } = session;
+    for (;;) {
+      const text = await wakes.untilWanted({
+        session_id,
+        life_ms: life_ms ?? 0,
+        mentions: mentionWakes(env),
+        signal: stop.signal,
+      });
+      if (text === null || stop.signal.aborted) return;
+      const message = `<task-notification>Hive: ${text}</task-notification>`;
+      // One that no daemon hosts cannot be woken; it gets what there is with its next turn.
+      if (!(await codex.queue({ thread_id: threadOf(session), message }))) return;
+    }
+  }
+
+  function waitFor(session: Session): void {
+    const { session_id, client, parent_session_id } = session;
+    if (life_ms === null || stop.signal.aborted || waitsFor.has(session_id) || !CODEX.test(client)) return;
+    // A subagent does not idle: it ends.
+    if (parent_session_id !== null && threadOf(session) !== session_id) return;
+    waitsFor.add(session_id);
+    wait(session)
+      .catch((error: unknown) => log.warn('A wait for an idle Codex has ended.', { error: String(error) }))
+      .finally(() => waitsFor.delete(session_id));
+  }
+
+  async function followMentions(): Promise<() => Promise<void>> {
+    return feed.follow({
+      cursor: await store.read((tx) => tx.events.head()),
+      async onEvents(events) {
+        const mentioned = events.filter(({ type }) => type === 'mention/created');
+        for (const session_id of new Set(mentioned.map((event) => event.session_id))) {
+          if (session_id === null) continue;
+          const session = await store.read((tx) => tx.sessions.get(session_id));
+          if (session?.machine === machine && session.state !== 'ended') waitFor(session);
+        }
+      },
+      // What was missed comes with the next turn.
+      onResync: async () => undefined,
+    });
+  }
+
+  return {
+    note: waitFor,
+    greet(client) {
+      if (life_ms === null || !CODEX.test(client)) return;
+      unfollow ??= followMentions();
+      unfollow.catch((error: unknown) =>
+        log.warn('Mentions of idle Codex sessions are not followed.', { error: String(error) }),
+      );
+    },
+    close() {
+      stop.abort();
+      unfollow?.then((end) => end()).catch(() => undefined);
+    },
+  };
 }

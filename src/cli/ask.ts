@@ -3,16 +3,12 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import type { AskRequest } from '../domain/prompt-asking.ts';
-import type { Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
-import { findPlace } from '../infrastructure/platform/project.ts';
-import { carrierOf, findCaller, registerCaller } from './caller.ts';
-import { parseDuration } from './duration.ts';
-import { EXIT, type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
-import { print, printJson, remark } from './output.ts';
-import { promptJson, standing, standingAnswer } from './prompt-text.ts';
-import { withHive } from './run.ts';
-import { waitForAny } from './waiting.ts';
+import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
+import { carrierOf, findCaller, registerCaller } from './actor.ts';
+import { parseDuration, print, printJson, promptJson, remark, standing, standingAnswer } from './output.ts';
+import { waitForAny } from './poll.ts';
+import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
 
 interface AskOptions {
   option: string[];
@@ -75,7 +71,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   const carrier = await carrierOf(hive, caller);
   const session = await registerCaller(hive, caller);
   // The session may work in several projects: a question belongs to the one it is asked in.
-  const { project, project_dir } = findPlace(process.cwd());
+  const { project, project_dir } = findProject(process.cwd());
   const asked = await hive.prompts.ask(request, { ...session, project, project_dir });
   if (options.wait !== undefined) return printDecision(hive, asked.prompt, carrier, wait_ms, options);
 

@@ -2,10 +2,8 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, cancellingActor } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, remark } from './output.ts';
-import { standing } from './prompt-text.ts';
-import { withHive } from './run.ts';
+import { type Format, print, printJson, remark, standing } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 type CancelOptions = Format & ActorOptions;
 

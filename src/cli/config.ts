@@ -4,11 +4,10 @@ import type { Hive } from '../application/hive.ts';
 import type { StoredSetting } from '../application/settings.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { type Origin, parseSetting, type Setting, settingNamed, showSetting } from '../domain/settings.ts';
-import { thisSeat } from '../infrastructure/platform/seat.ts';
+import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { refuseAgents } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface ConfigOptions extends Format {
   unset?: boolean;

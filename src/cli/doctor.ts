@@ -1,9 +1,8 @@
 /** `hive doctor`: what is right here, what is not, and what to do about it. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, print, printJson } from './output.ts';
-import { withHive } from './run.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 export function defineDoctor(command: Command): void {
   command

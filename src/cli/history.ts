@@ -1,15 +1,13 @@
 /** `hive history`: everything asked, answered and posted, newest first; for people, for scripts, for notes. */
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { authorNamed } from '../application/session-records.ts';
+import { authorNamed } from '../application/sessions.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
-import { moment, parseDuration } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface HistoryOptions extends Format {
   agent?: string;

@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
-import { findPlace } from '../infrastructure/platform/project.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
 
 export interface RemoteHook {
   url: string;
@@ -44,7 +44,7 @@ export async function sendHook(
   const told = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const body = { event: JSON.parse(text), client, env: told, place: findPlace(cwd) };
+  const body = { event: JSON.parse(text), client, env: told, place: findProject(cwd) };
   const { stdout, print_id } = await post(remote, body, onWait);
   return {
     stdout: typeof stdout === 'string' ? stdout : '',

@@ -7,10 +7,9 @@ import { existsSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { readHook, sayVerdict } from '../adapters/hooks/hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
-import { codexSocket } from '../infrastructure/platform/codex-socket.ts';
 import { files } from '../infrastructure/platform/files.ts';
-import { findPlace } from '../infrastructure/platform/project.ts';
-import { thisSeat } from '../infrastructure/platform/seat.ts';
+import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
 import { openHooks } from '../open-hive.ts';
 import { readRulesFile } from './rules-file.ts';
 
@@ -76,7 +75,7 @@ async function main(
       env,
       machine: hostname(),
       pid: process.pid,
-      place: () => findPlace(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
+      findProject: () => findProject(env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
       readTail: files.readTail,
       get seat() {
         return thisSeat();
@@ -84,7 +83,7 @@ async function main(
       readRules: () => readRulesFile(env),
       codexListens: () => existsSync(codexSocket(env) ?? ''),
       // A hook that waits for the human as it was told to is no store that is gone.
-      async unhurried(work) {
+      async withoutTimeLimit(work) {
         clearTimeout(limit);
         try {
           return await work(untilTerminated());

@@ -2,21 +2,32 @@
  * `hive init` and `hive uninit`: Hive in the configuration of Claude Code, Codex and Emacs. An agent may set itself
  * up; but that Codex runs our hooks unasked, only a person at a terminal decides.
  */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
+import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
 import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
+import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
 import { emacsPart } from '../infrastructure/installation/emacs.ts';
-import { readText } from '../infrastructure/installation/files.ts';
-import { naming, type Part } from '../infrastructure/installation/parts.ts';
-import { claudePlaces, emacsInitFile, type Scope } from '../infrastructure/installation/places.ts';
+import { createInstaller, readText } from '../infrastructure/installation/files.ts';
+import {
+  claudePaths,
+  codexPaths,
+  emacsInitFile,
+  type FileChange,
+  naming,
+  type Part,
+  planInit,
+  planUninit,
+  type Scope,
+} from '../infrastructure/installation/parts.ts';
+import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
 import { openHive } from '../open-hive.ts';
-import { refuseAgents } from './actor.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { codexParts, offerTrust } from './init-codex.ts';
-import { remark } from './output.ts';
-import { isOnPath, packageFolder, thisProgram } from './program.ts';
-import { reportErrors } from './run.ts';
-import { type Direction, type SetUpOptions, setUp } from './set-up.ts';
+import { findCaller, refuseAgents } from './actor.ts';
+import { type Format, print, printJson, remark } from './output.ts';
+import { EXIT, type ExitCode, isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
 
 interface CodexOptions extends SetUpOptions {
   role?: Role;
@@ -102,7 +113,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
 
 /** A project's files are shared: they cannot hold a path of this machine. */
 function claudeParts(direction: Direction, scope: Scope, { hooks = false, role }: ClaudeOptions): Part[] {
-  const places = claudePlaces(process.env, scope, process.cwd());
+  const places = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: places.servers }, () => claudeRole(readText(places.servers)));
   const server = claudeServer(places.servers, program, role ?? kept);
@@ -115,4 +126,199 @@ function said(direction: Direction, client: string): string {
   return direction === 'init'
     ? `Done: it holds for every session that ${client} starts from now on. hive doctor says whether all is well.`
     : `Taken back: it holds for every session that ${client} starts from now on.`;
+}
+
+// ---------------------------------------------------------------------------
+// Codex: its server, its hooks, and the trust without which it skips them silently.
+
+/**
+ * Trust that was given stays as long as it is for these very hooks, and the role unless another is wanted.
+ * @throws HiveError `invalid_input` for a role in a server's table that is not ours to change.
+ */
+function codexParts(role?: Role): Part[] {
+  const { config, hooks } = codexPaths(process.env);
+  const now = naming({ path: config }, () => readText(config) ?? '');
+  const kept = naming({ path: config }, () => codexRole(now));
+  if (role !== undefined && role !== kept && isForeign(now))
+    throw invalidInput(
+      `${config} has a server of its own that starts Hive, which Hive does not change. Give it the role there: args = ["mcp", "--role", "${role}"].`,
+    );
+  const part = hookPart('codex', hooks, thisProgram());
+  const text = readText(hooks);
+  const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
+  const tables = trustTables(change?.after ?? text ?? '{}');
+  const trust = naming({ path: config }, () => trustIn(now, tables));
+  return [codexConfig(config, thisProgram(), trust, role ?? kept), part];
+}
+
+/** Asks whether Codex may run the hooks that are there now. Only a person at a terminal can say so. */
+async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
+  const { config, hooks } = codexPaths(process.env);
+  const text = readText(config) ?? '';
+  if (options.print === true) return EXIT.done;
+  if (isForeign(text)) remark(`${config} has a server of its own that starts Hive: it stays as it is.`);
+  const tables = trustTables(readText(hooks) ?? '{}');
+  if (trustIn(text, tables).length === tables.length) return EXIT.done;
+  const missing = await noPersonBecause(options);
+  if (missing !== null) {
+    remark(
+      `Codex skips these hooks silently until you trust them: run hive init codex in a terminal, or look at /hooks in Codex (${missing}).`,
+    );
+    return EXIT.done;
+  }
+  print(
+    `Codex skips hooks that nobody has trusted. These ${tables.length} run "hive hook" at each step of every session, with all your rights.`,
+  );
+  if ((await ask('Trust them? Type yes to write that into config.toml: ')) !== 'yes') {
+    remark('Not trusted: Codex will skip the hooks until you trust them there with /hooks, or here.');
+    return EXIT.done;
+  }
+  const installer = createInstaller(process.env);
+  const part = codexConfig(config, thisProgram(), tables, codexRole(text));
+  const change = planInit(part, readText(config), installer.receiptOf(config));
+  if (change !== null && !installer.write(change))
+    throw new HiveError('invalid_input', `${config} has changed meanwhile: run this again.`);
+  print('Trusted.');
+  return EXIT.done;
+}
+
+/** Codex knows its folder by its real path. */
+function trustTables(text: string): TomlTable[] {
+  const { hooks } = codexPaths(process.env);
+  const folder = dirname(hooks);
+  return trustOf(existsSync(folder) ? join(realpathSync(folder), basename(hooks)) : hooks, text);
+}
+
+async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
+  if (json === true || !process.stdin.isTTY || !process.stdout.isTTY) return 'there is no terminal to ask at';
+  const hive = await openHive();
+  try {
+    return (await findCaller(hive)).agent_because;
+  } finally {
+    await hive.close();
+  }
+}
+
+// ---------------------------------------------------------------------------
+// What `hive init` and `hive uninit` do with a client's files: show what would change, ask, write.
+
+interface SetUpOptions extends Format {
+  /** The person has said yes already. */
+  yes?: boolean | undefined;
+  /** Show what belongs there, and write nothing. */
+  print?: boolean | undefined;
+}
+
+type Direction = 'init' | 'uninit';
+
+/** Nothing is written unless the person agrees, and then all of it. */
+async function setUp(
+  direction: Direction,
+  parts: readonly Part[],
+  options: SetUpOptions,
+  done: string,
+): Promise<ExitCode> {
+  if (options.print === true) {
+    for (const { path, fragment } of parts) print(`# ${path}\n${fragment}\n`);
+    return EXIT.done;
+  }
+  const installer = createInstaller(process.env);
+  const plan = direction === 'init' ? planInit : planUninit;
+  const changes = parts.flatMap(
+    (part) => plan(part, readText(part.path), installer.receiptOf(part.path)) ?? [],
+  );
+  if (options.json !== true) for (const change of changes) show(change);
+  if (changes.length > 0 && options.yes !== true && !(await agrees())) {
+    remark('Nothing was written.');
+    return EXIT.notAccepted;
+  }
+  // The file that a folder was made for is taken back last, when nothing else of ours lies there.
+  if (direction === 'uninit') changes.reverse();
+  for (const change of changes) {
+    if (!installer.write(change)) {
+      throw new HiveError('invalid_input', `${change.path} has changed meanwhile: run this again.`);
+    }
+  }
+  if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });
+  else print(changes.length === 0 ? 'Nothing to do.' : done);
+  return EXIT.done;
+}
+
+function show({ path, before, after }: FileChange): void {
+  print(before === null ? `${path} (new)` : after === null ? `${path} (removed)` : path);
+  for (const line of diffLines(before, after)) print(`  ${line}`);
+  print('');
+}
+
+async function agrees(): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+    remark('There is no terminal to ask at: --yes says yes, --print only shows what belongs where.');
+    return false;
+  }
+  return /^y(es)?$/i.test(await ask('Write this? [y/N] '));
+}
+
+/** A line that the person at the terminal types. */
+export async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return (await lines.question(question)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+// ---------------------------------------------------------------------------
+// What an edit changes, line by line, as a person reads it before saying yes.
+
+const CONTEXT = 2;
+
+type Line = readonly [sign: ' ' | '-' | '+', text: string];
+
+/** The changed lines with a little of what stands around them; null stands for no file. */
+function diffLines(before: string | null, after: string | null): string[] {
+  const lines = compare(linesOf(before), linesOf(after));
+  const isNear = lines.map((_line, n) =>
+    lines.slice(Math.max(0, n - CONTEXT), n + CONTEXT + 1).some(([sign]) => sign !== ' '),
+  );
+  const shown: string[] = [];
+  for (const [n, [sign, text]] of lines.entries()) {
+    if (isNear[n] === true) shown.push(`${sign} ${text}`);
+    else if (isNear[n - 1] === true || n === 0) shown.push('  ⋮');
+  }
+  return shown;
+}
+
+/** Whoever added is found by looking ahead for the next line that both have: edits of ours are few and mostly add. */
+function compare(before: readonly string[], after: readonly string[]): Line[] {
+  const lines: Line[] = [];
+  let old = 0;
+  let now = 0;
+  while (old < before.length || now < after.length) {
+    const [was, is] = [before[old], after[now]];
+    if (was !== undefined && was === is) {
+      lines.push([' ', was]);
+      old += 1;
+      now += 1;
+      continue;
+    }
+    const back = is === undefined ? -1 : before.indexOf(is, old);
+    const ahead = was === undefined ? -1 : after.indexOf(was, now);
+    const isAddition = is !== undefined && (back < 0 || (ahead >= 0 && ahead - now <= back - old));
+    if (isAddition) {
+      lines.push(['+', is]);
+      now += 1;
+    } else {
+      lines.push(['-', was ?? '']);
+      old += 1;
+    }
+  }
+  return lines;
+}
+
+function linesOf(text: string | null): string[] {
+  if (text === null) return [];
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
 }

@@ -2,13 +2,10 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
-import type { InterruptOutcome } from '../domain/interrupts.ts';
-import { outcomeSentence } from '../domain/turn-sentences.ts';
+import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
 import { type ActorOptions, BY, interruptingActor } from './actor.ts';
-import { parseDuration } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { type Format, parseDuration, print, printJson, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface InterruptOptions extends Format, ActorOptions {
   all?: boolean;

@@ -2,10 +2,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PromptFilter } from '../application/ports.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, printJson, remark } from './output.ts';
-import { promptJson, showPrompts } from './prompt-text.ts';
-import { withHive } from './run.ts';
+import { type Format, printJson, promptJson, remark, showPrompts } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface ListOptions extends Format {
   status: NonNullable<PromptFilter['status']> | 'all';

@@ -2,9 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Format, printJsonLine, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface LogOptions extends Format {
   follow?: boolean;

@@ -1,9 +1,9 @@
 /** The command line: dispatches. Each command is a file of its own, loaded when it is called, and parses its own options. */
-import './stdout-is-the-wire.ts';
 import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
-import { EXIT, exitCodeOfError } from './exit-codes.ts';
+import { EXIT, exitCodeOfError } from './program.ts';
+import './stdout-is-the-wire.ts';
 
 type Define = (command: Command) => void;
 
@@ -11,7 +11,7 @@ type Define = (command: Command) => void;
 const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>> = {
   ask: ['Ask the human', async () => (await import('./ask.ts')).defineAsk],
   poll: ['Look whether the human has answered', async () => (await import('./poll.ts')).definePoll],
-  wait: ['Sleep until an answer comes', async () => (await import('./wait.ts')).defineWait],
+  wait: ['Sleep until an answer comes', async () => (await import('./poll.ts')).defineWait],
   list: ['List the prompts of every agent', async () => (await import('./list.ts')).defineList],
   respond: ['Answer a prompt', async () => (await import('./respond.ts')).defineRespond],
   amend: [

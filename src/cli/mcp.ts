@@ -1,25 +1,21 @@
 /** `hive mcp`: spawned by an agent, MCP on stdio. Works when no Emacs runs: prompts wait in the store. */
-
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
-import { createRefusingServer } from '../adapters/mcp/registration.ts';
-import { createMcpServer } from '../adapters/mcp/server.ts';
+import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
-import { explainHandle } from '../domain/handles.ts';
-import { hostOf, type Session } from '../domain/sessions.ts';
+import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import type { Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
-import { findPlace } from '../infrastructure/platform/project.ts';
-import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
-import { parseDuration } from './duration.ts';
-import { exitCodeOfError } from './exit-codes.ts';
-import { endSoon, untilSignalled } from './lifetime.ts';
+import { parseDuration } from './output.ts';
+import { endSoon, exitCodeOfError, untilSignalled } from './program.ts';
 
 export function defineMcp(command: Command): void {
   command
@@ -88,7 +84,7 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       connection_id: randomIds.make('connection'),
       source,
       tool_timeout_ms,
-      place: findPlace(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
+      place: findProject(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
       machine: hostname(),
       parent_pid: process.ppid,
       trusts_meta: true,

@@ -5,17 +5,23 @@
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { Actor } from '../domain/actors.ts';
-import { authorName } from '../domain/authors.ts';
+import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
-import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../domain/sessions.ts';
-import { type ActorOptions, BY, mentionActor } from './actor.ts';
-import { type Caller, carrierOf, findCaller, registerCaller } from './caller.ts';
-import { age } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { authorName } from '../domain/messages.ts';
+import { HUMAN_HANDLE } from '../domain/sessions.ts';
+import {
+  type ActorOptions,
+  BY,
+  type Caller,
+  carrierOf,
+  findCaller,
+  mentionActor,
+  registerCaller,
+} from './actor.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, print, printJson, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { age, type Format, print, printJson, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface MentionsOptions extends Format, ActorOptions {
   session?: string;

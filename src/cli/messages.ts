@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { MessageFilter, MessagePage } from '../application/ports.ts';
-import type { Message } from '../domain/messages.ts';
-import { blockOf, renderShared, sharedFileName, stampOf } from '../domain/shared-format.ts';
-import { findPlace } from '../infrastructure/platform/project.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { blockOf, type Message, renderShared, sharedFileName, stampOf } from '../domain/messages.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface MessagesOptions extends Format {
   after?: string;
@@ -48,7 +46,7 @@ export function defineMessages(command: Command): void {
 
 async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode> {
   const { after, before, thread, from, query, limit, all = false } = options;
-  const place = findPlace(process.cwd());
+  const place = findProject(process.cwd());
   const filter = {
     project_dir: all || thread?.startsWith('msg-') === true ? undefined : place.project_dir,
     thread,

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { storeAddress } from '../infrastructure/platform/paths.ts';
 import { copyStore } from '../open-hive.ts';
-import { EXIT, exitCodeOfError } from './exit-codes.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
+import { EXIT, exitCodeOfError } from './program.ts';
 
 interface MigrateOptions extends Format {
   to: string;

@@ -3,12 +3,10 @@ import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { cardText, type Outreach, type OutreachKind } from '../domain/outreach.ts';
 import { sourceLabel, sourcePrefix } from '../domain/sources.ts';
-import { findCaller } from './caller.ts';
-import { age } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { findCaller } from './actor.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, print, printJson, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { age, type Format, print, printJson, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface OutreachOptions extends Format {
   kind?: OutreachKind;

@@ -3,12 +3,10 @@ import type { Command } from 'commander';
 import { fittingCount } from '../adapters/fitting.ts';
 import type { Hive } from '../application/hive.ts';
 import type { Open } from '../application/prompts.ts';
-import type { Prompt } from '../domain/prompts.ts';
-import { type Caller, carrierOf, findCaller, isForCaller } from './caller.ts';
-import { type ExitCode, exitCodeOfPrompts } from './exit-codes.ts';
-import { type Format, printJson, remark } from './output.ts';
-import { promptJson, showPrompt } from './prompt-text.ts';
-import { withHive } from './run.ts';
+import { isUncollected, type Prompt } from '../domain/prompts.ts';
+import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
+import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
+import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
 
 export function definePoll(command: Command): void {
   command
@@ -31,7 +29,7 @@ async function poll(hive: Hive, ids: string[], options: Format): Promise<ExitCod
 /** What an agent's shell passes on to its model whole: Claude Code cuts what a command prints at 30,000 characters. */
 const SHELL_BYTES = 28 * 1024;
 
-export interface ReportOptions extends Format {
+interface ReportOptions extends Format {
   caller: Caller;
   carrier: string;
   /** One was named: JSON is that prompt, else a list. */
@@ -41,7 +39,7 @@ export interface ReportOptions extends Format {
 }
 
 /** Hands over what is the caller's, prints all, and says by the exit code where they stand. */
-export async function report(
+async function report(
   hive: Hive,
   given: readonly Prompt[],
   { caller, carrier, single, open, json }: ReportOptions,
@@ -84,4 +82,134 @@ function beyond({
   const listed = prompts.filter(({ status }) => status === 'pending').length;
   const more = { settled: settled - (prompts.length - listed), pending: pending - listed };
   return more.settled + more.pending === 0 ? null : more;
+}
+
+// ---------------------------------------------------------------------------
+// `hive wait`: sleep until an answer comes.
+
+interface WaitOptions extends Format {
+  all?: boolean;
+  timeout?: string;
+}
+
+export function defineWait(command: Command): void {
+  command
+    .argument('[ids...]', 'the questions; without one: whatever of yours settles next')
+    .option('--all', 'wait until all of them are settled, not only one')
+    .option('--timeout <duration>', 'stop waiting after so long; the questions stay')
+    .option('--json', 'print JSON')
+    .action((ids: string[], options: WaitOptions) => withHive(options, (hive) => wait(hive, ids, options)));
+}
+
+async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
+  const limit_ms = options.timeout === undefined ? null : parseDuration(options.timeout);
+  const caller = await findCaller(hive);
+  const carrier = await carrierOf(hive, caller);
+  const all = options.all === true;
+  if (ids.length === 0) {
+    const open = await waitForOpen(hive, caller.session_id, { limit_ms, all });
+    if (open.prompts.length === 0) {
+      if (options.json === true) printJson({ prompts: [] });
+      remark('You have no open question: there is nothing to wait for.');
+      return EXIT.pending;
+    }
+    const done = all ? open.pending === 0 : open.settled > 0;
+    if (!done) remark(NO_ANSWER);
+    const shown = done ? open.prompts.filter(({ status }) => status !== 'pending') : open.prompts;
+    // What is pending was not asked for where something has settled.
+    const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
+    return report(hive, shown, { caller, carrier, single: false, open: counted, ...options });
+  }
+  const settled = await settledAmong(hive, ids, limit_ms, all);
+  if (settled.length > 0)
+    return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
+  remark(NO_ANSWER);
+  const pending = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
+  return report(hive, pending, { caller, carrier, single: ids.length === 1, ...options });
+}
+
+const NO_ANSWER = 'No answer in that time; the questions stay open.';
+
+/** What is settled once one (or all) of them is, of that first what was not collected yet; nothing when the time is up. */
+async function settledAmong(
+  hive: Hive,
+  ask_ids: string[],
+  limit_ms: number | null,
+  all: boolean,
+): Promise<Prompt[]> {
+  const look = (): Promise<Prompt[]> => Promise.all(ask_ids.map((ask_id) => hive.prompts.get(ask_id)));
+  if (all) {
+    const everyOne = async (): Promise<Prompt[] | undefined> => {
+      const prompts = await look();
+      return prompts.every((prompt) => prompt.status !== 'pending') ? prompts : undefined;
+    };
+    return (await waitUntil(hive, limit_ms, everyOne)) ?? [];
+  }
+  const prompts = await waitForAny(hive, ask_ids, limit_ms);
+  const fresh = prompts.filter(isUncollected);
+  return fresh.length > 0 ? fresh : prompts.filter((prompt) => prompt.status !== 'pending');
+}
+
+// ---------------------------------------------------------------------------
+// Waiting at a shell: for as long as it takes, unless told otherwise. Prompts expire meanwhile, on time.
+
+/** No single sleep is longer: beyond 24 days a timer of Node's overflows. */
+const STRETCH_MS = 24 * 60 * 60 * 1000;
+
+/** Until one of them settles; as they stand then, or when the time (null: none) is up. */
+export function waitForAny(
+  hive: Hive,
+  ask_ids: readonly string[],
+  limit_ms: number | null,
+): Promise<Prompt[]> {
+  return inStretches(hive, limit_ms, async (wait_ms) => {
+    const prompts = await hive.prompts.wait(ask_ids, { wait_ms });
+    return { value: prompts, done: prompts.some((prompt) => prompt.status !== 'pending') };
+  });
+}
+
+/** Until whatever this session has open settles, one of it or all; as it stands then, or when the time is up. */
+function waitForOpen(
+  hive: Hive,
+  session_id: string,
+  { limit_ms, all }: { limit_ms: number | null; all: boolean },
+): Promise<Open> {
+  const look = (wait_ms: number): Promise<Open> => hive.prompts.waitForOpen(session_id, { wait_ms });
+  return inStretches(hive, limit_ms, async (wait_ms) => {
+    if (!all) {
+      const open = await look(wait_ms);
+      return { value: open, done: open.settled > 0 || open.pending === 0 };
+    }
+    const isDone = async (): Promise<Open | undefined> => {
+      const open = await look(0);
+      return open.pending === 0 ? open : undefined;
+    };
+    const open = await hive.feed.until(isDone, { wait_ms });
+    return { value: open ?? (await look(0)), done: open !== undefined };
+  });
+}
+
+/** Until `check` gives something. */
+async function waitUntil<T>(
+  hive: Hive,
+  limit_ms: number | null,
+  check: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  return inStretches(hive, limit_ms, async (wait_ms) => {
+    const value = await hive.feed.until(check, { wait_ms });
+    return { value, done: value !== undefined };
+  });
+}
+
+async function inStretches<T>(
+  hive: Hive,
+  limit_ms: number | null,
+  stretch: (wait_ms: number) => Promise<{ value: T; done: boolean }>,
+): Promise<T> {
+  hive.startExpiry();
+  const end = limit_ms === null ? Number.POSITIVE_INFINITY : Date.now() + limit_ms;
+  for (;;) {
+    const { value, done } = await stretch(Math.max(0, Math.min(STRETCH_MS, end - Date.now())));
+    if (done || Date.now() >= end) return value;
+  }
 }

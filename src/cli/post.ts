@@ -3,26 +3,25 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PostCommand, Posted } from '../application/messages.ts';
-import { authorName, authorOfBlock } from '../domain/authors.ts';
-import { bounded, boundedBytes } from '../domain/bounds.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
-import { explainUnresolved } from '../domain/mention-resolution.ts';
+import { bounded, boundedBytes } from '../domain/limits.ts';
+import { explainUnresolved } from '../domain/mentions.ts';
 import {
   type Author,
   agentAuthor,
+  authorName,
+  authorOfBlock,
   type Block,
   humanAuthor,
   MESSAGE_LIMITS,
   type MessageScope,
+  parseShared,
 } from '../domain/messages.ts';
-import { parseShared } from '../domain/shared-format.ts';
-import { findPlace } from '../infrastructure/platform/project.ts';
-import { humanName } from '../infrastructure/platform/seat.ts';
-import { BY } from './actor.ts';
-import { findCaller, registerCaller } from './caller.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { humanName } from '../infrastructure/platform/paths.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
+import { BY, findCaller, registerCaller } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface PostOptions extends Format {
   asHeading?: boolean;
@@ -95,7 +94,7 @@ async function findAuthor(hive: Hive, { asAgent }: PostOptions): Promise<Author>
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
   if (asAgent === true) throw invalidInput('There is no agent here to post as: leave --as-agent out.');
-  return humanAuthor('cli', findPlace(process.cwd()));
+  return humanAuthor('cli', findProject(process.cwd()));
 }
 
 function sayWhom({ mentions, unresolved, trips }: Posted): void {

@@ -8,10 +8,9 @@ import type { PruneCounts } from '../application/ports.ts';
 import { parseRetentionDays, retentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { humanActor, refuseAgents } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
+import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
-import { ask } from './set-up.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface PruneOptions extends Format {
   dryRun?: boolean;

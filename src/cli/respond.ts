@@ -4,10 +4,8 @@ import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, remark } from './output.ts';
-import { standing, standingAnswer } from './prompt-text.ts';
-import { withHive } from './run.ts';
+import { type Format, print, printJson, remark, standing, standingAnswer } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface AnswerOptions extends Format, ActorOptions {
   select?: string[];

@@ -1,10 +1,22 @@
 /** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback unless told otherwise. */
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { invalidInput } from '../domain/errors.ts';
+import { createRemoteHooks, HOOK_PATH } from '../adapters/hooks/remote-hook.ts';
+import { createMcpOverHttp } from '../adapters/mcp/http.ts';
+import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
+import type { Hive } from '../application/hive.ts';
+import { HiveError, invalidInput } from '../domain/errors.ts';
+import { randomIds } from '../infrastructure/platform/ids.ts';
+import { thisSeat } from '../infrastructure/platform/paths.ts';
+import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
-import { untilSignalled } from './lifetime.ts';
 import { remark } from './output.ts';
-import { startServing } from './serving.ts';
+import { untilSignalled } from './program.ts';
+import { readRulesFile } from './rules-file.ts';
+import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
 interface ServeOptions {
   host: string;
@@ -48,4 +60,109 @@ export function portOf(what: string, text: string): number {
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
     throw invalidInput(`${what} ${text} is no port: 0 to 65535.`);
   return port;
+}
+
+// ---------------------------------------------------------------------------
+// Serving a hive over HTTP, by `hive serve` or beside a desk: the listener, its limits, and a first token.
+
+interface ServingOptions {
+  host: string;
+  port: number;
+  allowHost: readonly string[];
+  cert?: string | undefined;
+  key?: string | undefined;
+}
+
+interface Serving {
+  /** Where MCP is: `http://127.0.0.1:7373/mcp`. */
+  url: string;
+  /** The file of the first token, when this start made it. */
+  made_token: string | null;
+  /** Lets waiting calls return first. */
+  close(): Promise<void>;
+}
+
+/** A client that sends its headers or body drop by drop is dropped (slow loris). */
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
+const MOST_CONNECTIONS = 2_000;
+const LIMITS = { burst: 50, rate: 50, most_sessions: 500, idle_ms: 30 * 60_000, most_bytes: 1024 * 1024 };
+
+/** @throws HiveError `invalid_input` for an address that cannot be listened on. */
+export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
+  const { host, port, allowHost, cert } = options;
+  const mcp = createMcpOverHttp(hive, {
+    ...LIMITS,
+    hosts: new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]),
+    place: findProject(process.cwd()),
+    make_id: () => randomIds.make('connection'),
+    // The rules of whoever serves; which of them are for other machines, each says.
+    routes: {
+      [HOOK_PATH]: createRemoteHooks(hive, {
+        seat: thisSeat(),
+        readRules: () => readRulesFile(process.env),
+      }),
+    },
+  });
+  try {
+    const made_token = await makeFirstToken(hive);
+    const server = listenerOf(options, mcp.listener);
+    const address = await listen(server, host, port);
+    return {
+      url: `${cert === undefined ? 'http' : 'https'}://${address}${MCP_PATH}`,
+      made_token,
+      async close() {
+        await mcp.close();
+        server.closeAllConnections();
+        await new Promise<void>((resolve) => server.close(() => resolve()));
+      },
+    };
+  } catch (error) {
+    await mcp.close();
+    throw error;
+  }
+}
+
+async function makeFirstToken(hive: Hive): Promise<string | null> {
+  const tokens = await hive.tokens.list();
+  if (tokens.some((token) => token.revoked_at === null)) return null;
+  const { secret } = await hive.tokens.make({
+    name: FIRST_TOKEN,
+    agent: `remote-${hostname()}`.replace(/[^A-Za-z0-9._-]/g, '-').slice(0, 64),
+  });
+  writeTokenFile(process.env, secret);
+  return tokenFile(process.env);
+}
+
+function listenerOf({ cert, key }: ServingOptions, listener: Parameters<typeof createServer>[1]): Server {
+  const limits = {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    connectionsCheckingInterval: 1_000,
+  };
+  if ((cert === undefined) !== (key === undefined)) throw invalidInput('TLS needs both --cert and --key.');
+  const server =
+    cert === undefined || key === undefined
+      ? createServer(limits, listener)
+      : createTlsServer({ ...limits, cert: readFileSync(cert), key: readFileSync(key) }, listener);
+  server.maxConnections = MOST_CONNECTIONS;
+  return server;
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(
+        new HiveError(
+          'invalid_input',
+          `Cannot listen on ${host}:${port} (${error.code}): choose another port or host.`,
+        ),
+      );
+    });
+    server.listen(port, host, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`${host.includes(':') ? `[${host}]` : host}:${bound}`);
+    });
+  });
 }

@@ -2,17 +2,12 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { nearestNames } from '../domain/near-names.ts';
-import { REPORT_POLICIES } from '../domain/outreach-rules.ts';
-import type { SessionChanges } from '../domain/session-settings.ts';
-import type { Session } from '../domain/sessions.ts';
+import { REPORT_POLICIES } from '../domain/outreach.ts';
+import { nearestNames, type Session, type SessionChanges } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
-import { type ActorOptions, BY, settingActor } from './actor.ts';
-import { findCaller, registerCaller } from './caller.ts';
-import { age } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { type ActorOptions, BY, findCaller, registerCaller, settingActor } from './actor.ts';
+import { age, type Format, print, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface SessionsOptions extends Format {
   ended?: boolean;

@@ -4,10 +4,9 @@ import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
 import { giveNotice } from '../application/notices.ts';
 import { retentionDays } from '../application/retention.ts';
-import { humanName, thisSeat } from '../infrastructure/platform/seat.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
-import { examineAgentFiles } from './agent-files.ts';
-import { endSoon, untilSignalled } from './lifetime.ts';
+import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -49,7 +48,7 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
   const colon = address.lastIndexOf(':');
   const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
   try {
-    const [{ startServing }, { portOf }] = await Promise.all([import('./serving.ts'), import('./serve.ts')]);
+    const [{ startServing }, { portOf }] = await Promise.all([import('./serve.ts'), import('./serve.ts')]);
     const port = portOf('--serve', address.slice(colon + 1));
     const serving = await startServing(hive, { host, port, allowHost: [] });
     hive.log.info('Agents of other machines are served.', { url: serving.url });

@@ -1,10 +1,8 @@
 /** `hive status`: what waits, who is here, which desks are open. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { age } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, printRows } from './output.ts';
-import { withHive } from './run.ts';
+import { age, type Format, print, printJson, printRows } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 export function defineStatus(command: Command): void {
   command

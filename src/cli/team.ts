@@ -2,10 +2,8 @@
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';
-import { duration, parseDuration } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { withHive } from './run.ts';
+import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface SetOptions extends Format {
   escalateAfter?: string;

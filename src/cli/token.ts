@@ -1,15 +1,15 @@
 /** `hive token`: who may reach this hive over HTTP. Refused under an agent: a token is the human's to give. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { MadeToken } from '../application/tokens.ts';
 import { HiveError } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
+import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.ts';
 import { refuseAgents } from './actor.ts';
-import { moment } from './duration.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import { type Format, print, printJson, printRows } from './output.ts';
-import { withHive } from './run.ts';
-import { FIRST_TOKEN, readTokenFile, tokenFile, writeTokenFile } from './token-file.ts';
+import { type Format, moment, print, printJson, printRows } from './output.ts';
+import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface MakeOptions extends Format {
   agent?: string;
@@ -87,4 +87,30 @@ function tell({ token, secret }: MadeToken, { json }: Format): ExitCode {
   if (json === true) printJson({ name: token.name, agent: token.agent, role: token.role, secret });
   else print(secret);
   return EXIT.done;
+}
+
+// ---------------------------------------------------------------------------
+// Where the token that was made on first start lies, so that the person can look it up: 0600, beside the store.
+
+/** The token that `hive serve` makes when there is none. */
+export const FIRST_TOKEN = 'default';
+
+export function tokenFile(env: NodeJS.ProcessEnv): string {
+  const store = storeAddress(env);
+  return join(store.includes('://') ? stateDirectory(env) : dirname(store), 'token');
+}
+
+export function writeTokenFile(env: NodeJS.ProcessEnv, secret: string): string {
+  const path = tokenFile(env);
+  writeFileSync(path, `${secret}\n`, { mode: 0o600 });
+  return path;
+}
+
+/** The secret in the file; null where there is none. */
+function readTokenFile(env: NodeJS.ProcessEnv): string | null {
+  try {
+    return readFileSync(tokenFile(env), 'utf8').trim();
+  } catch {
+    return null;
+  }
 }

@@ -3,7 +3,7 @@
  * idles and an answer or a mention has come: exit code 2, with a word on stderr. Every other end is silent.
  */
 import { readHook } from '../adapters/hooks/hook.ts';
-import { mentionWakes, wakeLifeMs } from '../domain/wakes.ts';
+import { mentionWakes, wakeLifeMs } from '../domain/hooks.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { openWakes } from '../open-hive.ts';
 

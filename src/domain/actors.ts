@@ -3,8 +3,6 @@
  * rule stands here once, whoever calls.
  */
 import { HiveError } from './errors.ts';
-import type { Prompt, Via } from './prompts.ts';
-import { HUMAN_ADDRESSEE } from './sessions.ts';
 
 /** A person: at a desk, in a popup, or at a terminal that asked for confirmation. */
 export interface HumanActor {
@@ -33,6 +31,12 @@ export interface RuleActor {
   via: 'rule';
 }
 
+/** What of a prompt decides who may answer it. */
+interface Asked {
+  session_id: string;
+  kind: 'question' | 'permission';
+}
+
 export type Actor = HumanActor | AgentActor | RuleActor;
 
 /** Refuses where a rule below gives a sentence. @throws HiveError `not_allowed`. */
@@ -41,7 +45,7 @@ export function refuse(refusal: string | null): void {
 }
 
 /** Why this actor may not answer this prompt, as a sentence; null when it may. */
-export function refusalToAnswer(actor: Actor, prompt: Prompt): string | null {
+export function refusalToAnswer(actor: Actor, prompt: Asked): string | null {
   if (actor.kind === 'agent') {
     if (prompt.kind === 'permission') return 'A permission is answered by the human, never by an agent.';
     if (actor.session_id === prompt.session_id)
@@ -62,7 +66,7 @@ export function refusalToAnswer(actor: Actor, prompt: Prompt): string | null {
  * Why this actor may not cancel this prompt; null when it may. Its own session may always take it back;
  * another agent only a question, and only when it says outright that it does.
  */
-export function refusalToCancel(actor: Actor, prompt: Prompt): string | null {
+export function refusalToCancel(actor: Actor, prompt: Asked): string | null {
   if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
   if (actor.declared === true && prompt.kind === 'question') return null;
   return 'Only the asker and the human may cancel a prompt.';
@@ -78,3 +82,18 @@ export function refusalToProcess(actor: Actor, session_id: string): string | nul
   if (actor.declared === true) return null;
   return 'Only the addressee and the human may deal with a mention.';
 }
+
+/** Through what somebody acted (invariant 8). */
+export type Via =
+  | 'emacs'
+  | 'notification'
+  | 'cli'
+  | 'mcp'
+  | 'hook'
+  | 'terminal'
+  | 'rule'
+  | 'library'
+  | 'clock';
+
+/** Where others have their session: whose the mentions of @Human are. */
+export const HUMAN_ADDRESSEE = 'human';

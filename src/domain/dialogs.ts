@@ -2,9 +2,9 @@
  * Dialogs: what an agent's client asks its person by itself (a permission, a plan, a question of the model's, a
  * form of some MCP server), offered at a desk as well. The first answer wins, wherever it is given. Pure.
  */
-import type { HookEvent, HookTool } from './hooks.ts';
-
-export type Raw = Readonly<Record<string, unknown>>;
+import type { DialogAnswer, HookClient, HookEvent, HookTool, Raw } from './hooks.ts';
+import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
+import { cleanText, excerpt } from './text.ts';
 
 export type Dialog =
   | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[] }
@@ -12,12 +12,6 @@ export type Dialog =
   | { kind: 'questions'; tool: HookTool }
   /** `url`: a page to visit, in place of fields to fill in. */
   | { kind: 'form'; server: string; message: string; schema: Raw; url: string | null };
-
-/** What the client is told. Each adapter says it in its client's own words. */
-export type DialogAnswer =
-  | { kind: 'allow'; input: Raw | null; permissions: readonly Raw[] }
-  | { kind: 'deny'; message: string; interrupt: boolean }
-  | { kind: 'form'; action: 'accept' | 'decline'; content: Raw };
 
 const QUESTIONS = 'AskUserQuestion';
 /** Codex' own. */
@@ -42,7 +36,7 @@ export function dialogOf(event: HookEvent): Dialog | null {
 }
 
 /** After these no dialog of the session is open any more. */
-export const CLOSING: ReadonlySet<string> = new Set([
+const CLOSING: ReadonlySet<string> = new Set([
   'PostToolBatch',
   'Stop',
   'StopFailure',
@@ -52,11 +46,7 @@ export const CLOSING: ReadonlySet<string> = new Set([
   'Interrupt',
 ]);
 /** After these the dialog of that tool is over. */
-export const TOOL_IS_OVER: ReadonlySet<string> = new Set([
-  'PostToolUse',
-  'PostToolUseFailure',
-  'PermissionDenied',
-]);
+const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure', 'PermissionDenied']);
 
 /** Whether an event may show that a dialog is over: most do not, and cost nothing. */
 export function mayClose({ name }: HookEvent): boolean {
@@ -87,4 +77,417 @@ export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
     if (typeof value === 'string' && value.trim() !== '') return value;
   }
   return null;
+}
+
+// ---------------------------------------------------------------------------
+// What a tool is about to do, for a person who is to permit it: one line, and the details. Pure.
+
+interface ToolSummary {
+  /** As a question: `Run npm test?` */
+  question: string;
+  /** Command, diff or arguments in full, as far as a desk takes it. */
+  details: string;
+}
+
+/** A prompt's context holds 64 KB; the rest of it is for what stands around the details. */
+const DETAILS_CHARACTERS = 14_000;
+const LINE = 600;
+
+function summarizeTool({ name, input }: HookTool): ToolSummary {
+  const given = objectIn(input) ?? {};
+  const { verb, what, details } = describe(name, given);
+  const line = what === null ? verb : `${verb} ${what}`;
+  return { question: `${excerpt(line, LINE)}?`, details: cut(details) };
+}
+
+/** What a rule is compared with: the command, the file, the address; else the arguments as JSON. */
+export function mainText({ input }: HookTool): string {
+  const given = objectIn(input) ?? {};
+  return (
+    textIn(given, 'command', 'file_path', 'notebook_path', 'path', 'url', 'query') ?? JSON.stringify(given)
+  );
+}
+
+function describe(name: string, input: Raw): { verb: string; what: string | null; details: string } {
+  const file = textIn(input, 'file_path', 'notebook_path');
+  const command = textIn(input, 'command');
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  if (mcp !== null) return { verb: 'Call', what: `${mcp[2]} of ${mcp[1]}`, details: pretty(input) };
+  if (name === 'apply_patch' && command !== null)
+    return { verb: 'Apply a patch', what: patchedFiles(command), details: command };
+  if (command !== null) return { verb: 'Run', what: command, details: commandDetails(command, input) };
+  if (file !== null && name === 'Read') return { verb: 'Read', what: file, details: '' };
+  if (file !== null) return { verb: name === 'Write' ? 'Write' : 'Change', what: file, details: diff(input) };
+  const url = textIn(input, 'url');
+  if (url !== null) return { verb: 'Fetch', what: url, details: pretty(input) };
+  return { verb: 'Use', what: name, details: Object.keys(input).length === 0 ? '' : pretty(input) };
+}
+
+function commandDetails(command: string, input: Raw): string {
+  const why = textIn(input, 'description');
+  return [why, command].filter((part) => part !== null).join('\n\n');
+}
+
+function patchedFiles(patch: string): string | null {
+  const files = [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map((match) => match[1]);
+  return files.length === 0 ? null : `to ${files.join(', ')}`;
+}
+
+/** Old lines out, new lines in; several edits of one file one after the other. */
+function diff(input: Raw): string {
+  const edits = [input, ...objectsIn(input['edits'])];
+  const parts = edits.map((edit) => {
+    const removed = textIn(edit, 'old_string');
+    const added = textIn(edit, 'new_string', 'content', 'new_source');
+    return [marked('-', removed), marked('+', added)].filter((part) => part !== null).join('\n');
+  });
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function marked(mark: string, text: string | null): string | null {
+  return text === null
+    ? null
+    : text
+        .split('\n')
+        .map((line) => `${mark} ${line}`)
+        .join('\n');
+}
+
+function pretty(input: Raw): string {
+  return JSON.stringify(input, null, 2);
+}
+
+function cut(details: string): string {
+  const characters = Array.from(details);
+  if (characters.length <= DETAILS_CHARACTERS) return details;
+  const rest = characters.length - DETAILS_CHARACTERS;
+  return `${characters.slice(0, DETAILS_CHARACTERS).join('')}\n… ${rest} more characters are in the agent's own terminal.`;
+}
+
+// ---------------------------------------------------------------------------
+// A client's permission prompt, or its plan to be approved, as a prompt of kind `permission`; and back. Pure.
+
+type PermissionDialog = Extract<Dialog, { kind: 'permission' | 'plan' }>;
+
+/** Yes to this once; a rule says it in the human's words (application/dialogs.ts). */
+export const ALLOW = 'Allow';
+/** No, with a comment as the reason. */
+export const DENY = 'Deny';
+const ALWAYS = 'Allow always';
+const APPROVE = 'Approve';
+const KEEP_PLANNING = 'Keep planning';
+const ABORT = 'Abort';
+
+const IN_YOUR_WORDS =
+  'A comment, or words of your own instead of an option, are denied with: the agent reads them';
+
+/** Words of one's own never allow anything: they deny, and say what to do instead. */
+function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
+  const abort = { label: ABORT, description: 'Deny, and end the turn' };
+  const shared = { kind: 'permission', allow_free_text: true, bind: 'turn' } as const;
+  if (dialog.kind === 'plan') {
+    const plan = textIn(objectIn(dialog.tool.input) ?? {}, 'plan');
+    return {
+      ...shared,
+      header: 'Plan',
+      question: 'Approve this plan?',
+      context: plan ?? 'The plan stands in the terminal of the agent.',
+      options: [
+        { label: APPROVE, description: 'The agent leaves plan mode and begins' },
+        { label: KEEP_PLANNING, description: IN_YOUR_WORDS },
+        abort,
+      ],
+    };
+  }
+  const { question, details } = summarizeTool(dialog.tool);
+  const always = describeSuggestions(dialog.suggestions);
+  return {
+    ...shared,
+    header: dialog.tool.name,
+    question,
+    context: [details, `Tool: ${dialog.tool.name}`, `Directory: ${cwd}`]
+      .filter((part) => part !== '')
+      .join('\n\n'),
+    options: [
+      { label: ALLOW, description: 'This once' },
+      ...(always === null ? [] : [{ label: ALWAYS, description: always }]),
+      { label: DENY, description: IN_YOUR_WORDS },
+      // Codex knows no such answer: its hook would fail.
+      ...(client === 'codex' ? [] : [abort]),
+    ],
+  };
+}
+
+/** The client's own offer of what to allow from now on, in words; null when it offers nothing. */
+function describeSuggestions(suggestions: readonly Raw[]): string | null {
+  const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []);
+  return described.length === 0 ? null : described.join('; ');
+}
+
+const WHERE: Readonly<Record<string, string>> = {
+  session: 'for this session',
+  localSettings: 'in this project, for you',
+  projectSettings: 'in this project, for everybody',
+  userSettings: 'in all your projects',
+};
+
+function describeSuggestion(suggestion: Raw): string | null {
+  const what = whatItAllows(suggestion);
+  if (what === null) return null;
+  const where = WHERE[String(suggestion['destination'])];
+  return where === undefined ? what : `${what}, ${where}`;
+}
+
+function whatItAllows(suggestion: Raw): string | null {
+  switch (suggestion['type']) {
+    case 'addRules':
+    case 'replaceRules': {
+      // One that denies or asks is nothing that "allow" may stand for.
+      if (suggestion['behavior'] !== 'allow') return null;
+      const rules = objectsIn(suggestion['rules']).map((rule) => {
+        const content = textIn(rule, 'ruleContent');
+        return `${String(rule['toolName'])}${content === null ? '' : `(${content})`}`;
+      });
+      return rules.length === 0 ? null : rules.join(', ');
+    }
+    case 'addDirectories':
+      return `everything in ${[suggestion['directories']].flat().join(', ')}`;
+    case 'setMode':
+      return `mode ${String(suggestion['mode'])}`;
+    default:
+      return null;
+  }
+}
+
+/** What the client is told for an answer; whatever is not plainly a yes is a no. */
+function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer {
+  const { decision, selected, comment, by } = prompt;
+  const [chosen] = selected;
+  const input = objectIn(dialog.tool.input);
+  switch (chosen) {
+    case ALLOW:
+      return { kind: 'allow', input: null, permissions: [] };
+    // Without its input given back the client would go on showing the plan.
+    case APPROVE:
+      return { kind: 'allow', input, permissions: [] };
+    case ALWAYS:
+      return { kind: 'allow', input: null, permissions: allowing(dialog) };
+    default: {
+      const note = chosen === undefined ? decision : comment;
+      const denied = dialog.kind === 'plan' ? 'did not approve the plan' : 'denied this';
+      const said = note === null ? '' : ` ${by} says: ${note}`;
+      return { kind: 'deny', message: `${by} ${denied}.${said}`, interrupt: chosen === ABORT };
+    }
+  }
+}
+
+function allowing(dialog: PermissionDialog): readonly Raw[] {
+  return dialog.kind === 'plan'
+    ? []
+    : dialog.suggestions.filter((suggestion) => whatItAllows(suggestion) !== null);
+}
+
+// ---------------------------------------------------------------------------
+// The model's own questions in its client's dialog (AskUserQuestion) as prompts, and their answers back. Pure.
+
+interface Question {
+  text: string;
+  header: string | null;
+  options: PromptOption[];
+  multi_select: boolean;
+}
+
+/** The questions of a call; none when they are of a shape that a desk could not show. */
+function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
+  const questions = objectsIn(objectIn(input)?.['questions']).map(
+    (raw): Question => ({
+      text: textIn(raw, 'question') ?? '',
+      header: textIn(raw, 'header'),
+      options: objectsIn(raw['options']).flatMap((option) => {
+        const label = textIn(option, 'label');
+        return label === null ? [] : [{ label, description: textIn(option, 'description') }];
+      }),
+      multi_select: raw['multiSelect'] === true,
+    }),
+  );
+  const texts = new Set(questions.map(({ text }) => text));
+  // The answers go back by the text of their question.
+  const usable = texts.size === questions.length && questions.every(isUsable);
+  return usable ? questions : [];
+}
+
+function isUsable({ text, options }: Question): boolean {
+  const labels = new Set(options.map(({ label }) => label.trim()));
+  return (
+    text !== '' &&
+    text.length <= PROMPT_LIMITS.question &&
+    options.length <= PROMPT_LIMITS.options &&
+    labels.size === options.length
+  );
+}
+
+function questionPrompts(tool: HookTool): AskRequest[] {
+  return readQuestions(tool).map(({ text, header, options, multi_select }) => ({
+    kind: 'question',
+    header,
+    question: text,
+    options,
+    multi_select: multi_select && options.length > 0,
+    allow_free_text: true,
+    bind: 'turn',
+  }));
+}
+
+/** The same questions with their answers; a comment goes along as a note. */
+function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnswer {
+  const input: Raw = objectIn(tool.input) ?? {};
+  const answers = Object.fromEntries(prompts.map(({ question, decision }) => [question, decision ?? '']));
+  const notes = prompts.flatMap(({ question, comment }) =>
+    comment === null ? [] : [[question, { notes: comment }] as const],
+  );
+  return {
+    kind: 'allow',
+    input: {
+      ...input,
+      answers,
+      ...(notes.length === 0 ? {} : { annotations: Object.fromEntries(notes) }),
+    },
+    permissions: [],
+  };
+}
+
+// ---------------------------------------------------------------------------
+// A form that an MCP server wants filled in (elicitation) as prompts, one a field, and the content back. Pure.
+
+type FormDialog = Extract<Dialog, { kind: 'form' }>;
+
+const YES = 'yes';
+const NO = 'no';
+const ACCEPT = 'Accept';
+const DECLINE = 'Decline';
+const EMPTY = 'leave empty';
+
+interface Field {
+  name: string;
+  schema: Raw;
+  required: boolean;
+}
+
+function fieldsOf({ schema }: FormDialog): Field[] {
+  const required = Array.isArray(schema['required']) ? schema['required'] : [];
+  return Object.entries(objectIn(schema['properties']) ?? {}).map(([name, field]) => ({
+    name,
+    schema: objectIn(field) ?? {},
+    required: required.includes(name),
+  }));
+}
+
+/** By it a form's prompts are known again. */
+function formHeader(server: string): string {
+  return `${server} asks`;
+}
+
+/** One prompt a field; a form without fields, and a page to visit, ask for a yes or a no. */
+function formPrompts(dialog: FormDialog): AskRequest[] {
+  const { server, message, url } = dialog;
+  const header = formHeader(server);
+  const page = url === null ? '' : ` It wants you to open this page, which nobody opens for you:\n\n${url}`;
+  const shared = {
+    kind: 'question',
+    header,
+    context: `The MCP server ${server} asks.${page}`,
+    bind: 'turn',
+  } as const;
+  const fields = fieldsOf(dialog);
+  if (fields.length === 0) {
+    return [{ ...shared, question: message, options: [ACCEPT, DECLINE], allow_free_text: false }];
+  }
+  return fields.map((field) => {
+    const { schema, required, name } = field;
+    const label = textIn(schema, 'title') ?? name;
+    const about = textIn(schema, 'description');
+    const options = choicesOf(schema);
+    return {
+      ...shared,
+      question: `${message} · ${label}${about === null ? '' : ` (${about})`}`,
+      options: [...options, ...(required ? [] : [EMPTY]), DECLINE],
+      allow_free_text: options.length === 0,
+    };
+  });
+}
+
+function choicesOf(schema: Raw): string[] {
+  if (schema['type'] === 'boolean') return [YES, NO];
+  const choices = schema['enum'];
+  return Array.isArray(choices) ? choices.filter((choice) => typeof choice === 'string') : [];
+}
+
+/** What the server gets; null when an answer is not of the kind that its field wants. */
+function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
+  if (prompts.some(({ decision, selected }) => decision === DECLINE && selected.length === 1))
+    return { kind: 'form', action: 'decline', content: {} };
+  const content: Record<string, unknown> = {};
+  for (const [n, { name, schema }] of fieldsOf(dialog).entries()) {
+    const { decision = null, selected = [] } = prompts[n] ?? {};
+    if (decision === null) return null;
+    if (decision === EMPTY && selected.length === 1) continue;
+    const value = fieldValue(schema['type'], decision);
+    if (value === null) return null;
+    content[name] = value;
+  }
+  return { kind: 'form', action: 'accept', content };
+}
+
+function fieldValue(type: unknown, text: string): string | number | boolean | null {
+  if (type === 'boolean') return text === YES;
+  if (type !== 'number' && type !== 'integer') return text;
+  const number = Number(text);
+  const fits =
+    text.trim() !== '' && Number.isFinite(number) && (type === 'number' || Number.isInteger(number));
+  return fits ? number : null;
+}
+
+// ---------------------------------------------------------------------------
+// Every kind of dialog as prompts, and back: which file knows which. Pure.
+
+/** What is asked; nothing when the dialog is of a shape that a desk could not show. */
+export function promptsOf(dialog: Dialog, { client, cwd }: Pick<HookEvent, 'client' | 'cwd'>): AskRequest[] {
+  switch (dialog.kind) {
+    case 'questions':
+      return questionPrompts(dialog.tool);
+    case 'form':
+      return formPrompts(dialog);
+    default:
+      return [permissionPrompt(dialog, client, cwd)];
+  }
+}
+
+/** What the client is told, once every prompt of the dialog is answered; in the order in which they were asked. */
+export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): DialogAnswer | null {
+  switch (dialog.kind) {
+    case 'questions':
+      return decideQuestions(dialog.tool, prompts);
+    case 'form':
+      return decideForm(dialog, prompts);
+    default:
+      return prompts[0] === undefined ? null : decidePermission(dialog, prompts[0]);
+  }
+}
+
+/** Those of a session's waiting dialogs that the client has closed, as this event shows. */
+export function closedBy(event: HookEvent, waiting: readonly Prompt[]): readonly Prompt[] {
+  const { name, tool, raw } = event;
+  if (CLOSING.has(name)) return waiting;
+  if (name === 'ElicitationResult') {
+    const header = formHeader(String(raw['mcp_server_name']));
+    return waiting.filter((prompt) => prompt.header === header);
+  }
+  if (tool === null || !TOOL_IS_OVER.has(name)) return [];
+  // It carries no id that its dialog had; but it asks the same again.
+  const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
+  if (dialog === null) return [];
+  const asked = promptsOf(dialog, event).map(({ header, question }) => `${header} ${cleanText(question)}`);
+  const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
+  // Of two calls that ask the same, one is over.
+  return dialog.kind === 'questions' ? same : same.slice(0, 1);
 }

@@ -2,12 +2,11 @@
  * Several humans: what they are called, which teams they form, and whom a prompt concerns. A prompt without an
  * address concerns everybody; one with an address those it names, and everybody once it is escalated. Pure.
  */
-import { userOfSeat } from './desks.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
-import { nearestNames } from './near-names.ts';
-import { timeAfter } from './prompt-limits.ts';
-import type { Prompt } from './prompts.ts';
+import type { Address } from './prompts.ts';
+import { type Prompt, timeAfter } from './prompts.ts';
+import { nearestNames } from './sessions.ts';
 import { characterCount, cleanText, isBlank } from './text.ts';
 
 /** Somebody who has sat at a desk, by one of the names that reach them. */
@@ -27,12 +26,6 @@ export interface Team {
   escalate_after_ms: number | null;
   updated_at: string;
 }
-
-/** Whom a prompt is for. */
-export type Address = Pick<Prompt, 'to' | 'recipients' | 'escalates_at'>;
-
-/** Where nobody is named. */
-export const EVERYBODY: Readonly<Address> = { to: null, recipients: [], escalates_at: null };
 
 const NAME_LENGTH = 100;
 const MOST_MEMBERS = 200;
@@ -75,7 +68,7 @@ export function createTeam(
 }
 
 /** What is known under a name. */
-export interface Known {
+interface Known {
   human: Human | undefined;
   team: Team | undefined;
 }
@@ -136,4 +129,48 @@ export function isEscalationDue(
 /** From now on it concerns everybody. One that is settled, or has been escalated, stays as it is. */
 export function escalatePrompt(prompt: Prompt, now: string): Prompt {
   return isEscalationDue(prompt, now) ? { ...prompt, escalated_at: now } : prompt;
+}
+
+// ---------------------------------------------------------------------------
+// desks
+
+/**
+ * Desks: the places where a human sits, an Emacs with its sidecar each. Presence is a lease, so that a
+ * crashed sidecar is gone after `DESK_LEASE_MS` without anyone having to notice its death.
+ */
+export interface Desk {
+  desk_id: string;
+  /** Machine and user: one human, several desks; popups are claimed once a seat. */
+  seat: string;
+  pid: number;
+  client: string;
+  /** What the human here is called. */
+  human: string;
+  focused: boolean;
+  opened_at: string;
+  lease_until: string;
+}
+
+/** Stands for every seat of a store where preferences are stored by seat. */
+export const EVERY_SEAT = '*';
+
+/** A crashed desk counts as online no longer than this. */
+export const DESK_LEASE_MS = 15_000;
+/** How often a living desk renews its lease; heartbeats append no event and ring no bell. */
+export const DESK_HEARTBEAT_MS = 5_000;
+
+/** The end of a lease that is taken or renewed now. */
+export function leaseFrom(now: string): string {
+  return new Date(Date.parse(now) + DESK_LEASE_MS).toISOString();
+}
+
+/** The machine of a seat. */
+export function machineOfSeat(seat: string): string {
+  return seat.slice(seat.lastIndexOf('@') + 1);
+}
+
+/** The person of a seat, `user@machine`; a user's own name may hold an @, a machine's does not. */
+export function userOfSeat(seat: string): string {
+  const at = seat.lastIndexOf('@');
+  return at > 0 ? seat.slice(0, at) : seat;
 }

@@ -3,9 +3,8 @@
  * fences, inline code, quoted lines, e-mail addresses or URLs. Pure, and linear in the text whatever it
  * holds: every character is looked at a bounded number of times, and no regular expression backtracks.
  */
-
-import { CODE, isWordCode, runEnd } from './code-units.ts';
 import { proseIn } from './prose.ts';
+import { CODE, isWordCode, runEnd } from './text.ts';
 
 /** A longer name is no handle of anybody's. */
 const LONGEST_HANDLE = 200;

@@ -3,11 +3,10 @@
  * never a question or a plan; each use stands in the log. What they are compared with comes from an agent,
  * so an allowing rule is read narrowly. Pure.
  */
-import { objectIn, objectsIn, textIn } from './dialogs.ts';
+import { mainText, objectIn, objectsIn, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
 import { isRemote, type Session } from './sessions.ts';
 import { SOURCES, type Source } from './sources.ts';
-import { mainText } from './tool-summaries.ts';
 
 export interface PermissionRule {
   /** How the log names it. */

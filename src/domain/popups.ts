@@ -2,21 +2,14 @@
  * Popups: which prompts may disturb the human on the desktop, and what they say there. Pure. A popup is a
  * courtesy: whatever becomes of it, the prompt waits in the store, and closing one decides nothing.
  */
+import type { MentionInFull } from './mentions.ts';
+import { authorName } from './messages.ts';
 import { cardPopupText, type Outreach } from './outreach.ts';
+import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
-import { sourcePrefix } from './sources.ts';
+import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
-
-/** Why no popup was shown, as the trail of the prompt keeps it. */
-export type SuppressReason =
-  | 'low_urgency'
-  | 'notify_never'
-  | 'focused'
-  | 'muted_project'
-  | 'do_not_disturb'
-  | 'quiet_hours'
-  | 'settled';
 
 export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 
@@ -172,4 +165,104 @@ export function isStormy(standing: Storm | null, recent: number, created: string
   if (standing === null) return false;
   const until = holderUntil(standing);
   return Date.parse(created) < until && Date.parse(now) < until + STORM.window_ms;
+}
+
+// ---------------------------------------------------------------------------
+// How mentions of the human look on the desktop. Pure.
+
+/** So many of a storm are named. */
+const NAMED = 3;
+
+/** A mention of the human, and where its author runs. */
+export type MentionOfHuman = MentionInFull & { source: Source };
+
+/** One popup for one mention or for many. */
+export function mentionPopup(
+  mentions: readonly [MentionOfHuman, ...MentionOfHuman[]],
+  { sound, notify_command }: Preferences,
+): Popup {
+  return {
+    kind: 'mention',
+    ...(mentions.length === 1 ? wordsOfOne(mentions[0]) : wordsOfMany(mentions)),
+    urgency: mentions.some((mention) => mention.priority === 'urgent') ? 'critical' : 'normal',
+    buttons: [],
+    openable: false,
+    sound,
+    command: notify_command,
+    prompts: [],
+  };
+}
+
+function wordsOfOne(mention: MentionOfHuman): Pick<Popup, 'title' | 'body'> {
+  const { source, project, body } = mention;
+  const place = project === null ? '' : ` · ${project}`;
+  return {
+    title: excerpt(`${sourcePrefix(source)}${authorName(mention)} mentions you${place}`, TITLE_LENGTH),
+    body: excerpt(body, BODY_LENGTH),
+  };
+}
+
+function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' | 'body'> {
+  const lines = mentions
+    .slice(0, NAMED)
+    .map((mention) =>
+      excerpt(`${sourcePrefix(mention.source)}${authorName(mention)}: ${mention.body}`, TITLE_LENGTH),
+    );
+  if (mentions.length > NAMED) lines.push(`and ${mentions.length - NAMED} more`);
+  return { title: `${mentions.length} mentions of you`, body: lines.join('\n') };
+}
+
+// ---------------------------------------------------------------------------
+// How pings and cards look on the desktop, and whether they do. Pure; the human's wishes are those for prompts.
+
+export function isOutreachShown(
+  item: Pick<Outreach, 'critical' | 'project' | 'project_dir'>,
+  preferences: Preferences,
+  seat: { focused: boolean },
+  moment: Moment,
+): Verdict {
+  const { project, project_dir, critical } = item;
+  return decide(
+    { urgency: critical ? 'critical' : 'normal', project, project_dir },
+    preferences,
+    seat,
+    moment,
+  );
+}
+
+/** One ping or card. The label comes before the name; a card carries it as its footer, too. */
+export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
+  const { kind, source, agent, project, message } = item;
+  return {
+    kind: 'outreach',
+    title: excerpt(`${sourcePrefix(source)}${agent} · ${project}`, TITLE_LENGTH),
+    body: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
+    urgency: item.critical ? 'critical' : 'normal',
+    buttons: [],
+    openable: false,
+    sound: preferences.sound,
+    command: preferences.notify_command,
+    prompts: [],
+  };
+}
+
+/** One popup for many: how many, and the first of them. */
+export function outreachStormPopup(items: readonly Outreach[], preferences: Preferences): Popup {
+  const lines = items
+    .slice(0, NAMED)
+    .map(({ source, agent, title, message }) =>
+      excerpt(`${sourcePrefix(source)}${agent}: ${title ?? message ?? ''}`, TITLE_LENGTH),
+    );
+  if (items.length > NAMED) lines.push(`and ${items.length - NAMED} more`);
+  return {
+    kind: 'outreach',
+    title: `${items.length} messages from agents`,
+    body: lines.join('\n'),
+    urgency: items.some(({ critical }) => critical) ? 'critical' : 'normal',
+    buttons: [],
+    openable: false,
+    sound: preferences.sound,
+    command: preferences.notify_command,
+    prompts: [],
+  };
 }

@@ -3,13 +3,11 @@
  * desk, and an agent's own `hive mcp` when no desk is open. Pure: the time of day is given.
  */
 
-import type { NotifyHeld } from './held-agents.ts';
-
 /** `unfocused`: only while no Emacs of the seat has the focus. */
-export type NotifyWhen = 'always' | 'unfocused' | 'never';
+type NotifyWhen = 'always' | 'unfocused' | 'never';
 
 /** Local time of day, `HH:MM`; `from` after `to` goes over midnight. */
-export interface QuietHours {
+interface QuietHours {
   from: string;
   to: string;
 }
@@ -99,3 +97,28 @@ function minuteOf(time: string): number {
   const [hours = '0', minutes = '0'] = time.split(':');
   return Number(hours) * 60 + Number(minutes);
 }
+
+// ---------------------------------------------------------------------------
+// What people call a project.
+
+/** The short name of an identity: `repo` of `/src/repo/.git` and of `/src/repo.git`, else the last folder. */
+export function projectName(project_dir: string): string {
+  const parts = project_dir.split(/[/\\]/).filter((part) => part !== '' && part !== '.git');
+  return parts.at(-1)?.replace(/\.git$/, '') || project_dir;
+}
+
+/** Why no popup was shown, as the trail of the prompt keeps it. */
+export type SuppressReason =
+  | 'low_urgency'
+  | 'notify_never'
+  | 'focused'
+  | 'muted_project'
+  | 'do_not_disturb'
+  | 'quiet_hours'
+  | 'settled';
+
+// ---------------------------------------------------------------------------
+// Agents that a mention holds, as the human is notified of them. Pure: the time of day is given.
+
+/** When the human of a seat wants to know: after so many seconds, 0 being at once. */
+export type NotifyHeld = 'never' | number;

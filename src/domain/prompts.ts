@@ -7,8 +7,12 @@
  * instead of it: a late answer in `late_response`, the receipts in `offered_at … collected_at`.
  * The field names are the same in the database, on every wire and in Emacs.
  */
-import { HiveError } from './errors.ts';
+
+import type { Via } from './actors.ts';
+import { HiveError, invalidInput } from './errors.ts';
+import { atMost, bounded, boundedBytes, boundedOptional } from './limits.ts';
 import type { Source } from './sources.ts';
+import { cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -16,17 +20,6 @@ export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
 export type PromptKind = 'question' | 'permission';
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
-/** Through what somebody acted (invariant 8). */
-export type Via =
-  | 'emacs'
-  | 'notification'
-  | 'cli'
-  | 'mcp'
-  | 'hook'
-  | 'terminal'
-  | 'rule'
-  | 'library'
-  | 'clock';
 /** Why a prompt was cancelled. `withdrawn`: the asker took it back. The others name what a turn's end does. */
 export type CancelReason =
   | 'withdrawn'
@@ -235,3 +228,359 @@ export function isUncollected(prompt: Prompt): boolean {
 function concernsAgent({ dialog, status, kind, late_response }: Prompt): boolean {
   return !dialog || status === 'responded' || (late_response !== null && kind === 'question');
 }
+
+// ---------------------------------------------------------------------------
+// Claims: who has taken a prompt up to answer it, so that others see it and need not. A claim is a courtesy: it
+// never keeps an answer from settling the prompt, and it lapses with the desk that holds it. Pure.
+
+/**
+ * The prompt taken up by `by`. The first has it: as long as `holder`, the living desk that holds it, is somebody
+ * else's, it stays theirs. A settled prompt stays as it is.
+ */
+export function claimPrompt(prompt: Prompt, by: string, holder: string | null, now: string): Prompt {
+  if (prompt.status !== 'pending' || prompt.claimed_by === by) return prompt;
+  if (prompt.claimed_by !== null && holder !== null) return prompt;
+  return { ...prompt, claimed_by: by, claimed_at: now };
+}
+
+/** Let go: the next may have it. What was settled keeps who had taken it up. */
+export function releasePrompt(prompt: Prompt): Prompt {
+  return prompt.status !== 'pending' || prompt.claimed_by === null
+    ? prompt
+    : { ...prompt, claimed_by: null, claimed_at: null };
+}
+
+// ---------------------------------------------------------------------------
+// How long, how much and how late a prompt and its answer may be.
+
+/** Bounds of what comes in, in characters unless named otherwise; the zod shapes use the same numbers. */
+export const PROMPT_LIMITS: Readonly<
+  Record<
+    | 'question'
+    | 'header'
+    | 'contextBytes'
+    | 'options'
+    | 'optionLabel'
+    | 'optionDescription'
+    | 'decision'
+    | 'comment'
+    | 'key'
+    | 'minTimeoutMs'
+    | 'maxTimeoutMs',
+    number
+  >
+> = {
+  question: 8_000,
+  header: 200,
+  contextBytes: 64 * 1024,
+  options: 20,
+  optionLabel: 500,
+  optionDescription: 2_000,
+  decision: 64 * 1024,
+  comment: 64 * 1024,
+  key: 200,
+  minTimeoutMs: 1_000,
+  maxTimeoutMs: 30 * 24 * 60 * 60 * 1000,
+};
+
+/** So many open prompts of one session are looked at, settled ones first, then the oldest; the rest at a later look. */
+export const OPEN_LIMIT = 200;
+
+/**
+ * No call of a tool waits longer, except the blocking ask, and hivemind_await_ask where the client is known to allow more: a
+ * client takes a call that runs for long for dead.
+ */
+export const LONGEST_WAIT_MS = 25_000;
+
+/** A blocking ask waits so long unless told otherwise, and a day at most: what an agent can wait for, and a timer can count. */
+export const BLOCKING_DEFAULT_MS = 300_000;
+export const LONGEST_BLOCKING_MS: number = 24 * 60 * 60 * 1000;
+
+/** The moment so long after now. @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days. */
+export function timeAfter(field: string, ms: number, now: string): string {
+  const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;
+  if (!Number.isFinite(ms) || ms < minTimeoutMs || ms > maxTimeoutMs) {
+    throw invalidInput(
+      `${field} is ${ms}: it must lie between ${minTimeoutMs} (1 s) and ${maxTimeoutMs} (30 days). Leave it out to wait for ever.`,
+      { field },
+    );
+  }
+  return new Date(Date.parse(now) + Math.round(ms)).toISOString();
+}
+
+// ---------------------------------------------------------------------------
+// What became of a question, as sentences for its asker: the same words in a hook's context and a guard's reason.
+
+/** Longer answers are cut here; the whole is a poll away. */
+const SHOWN_ANSWER = 2_000;
+
+/** One settled prompt for its agent. `repeated`: it was carried in before and nothing proved that it was read. */
+export function describeSettlement(prompt: Prompt, repeated: boolean): string {
+  const about = `${prompt.ask_id} (asked ${prompt.created_at}: "${excerpt(prompt.question, 160)}")`;
+  const again = repeated ? ' This may have reached you before.' : '';
+  if (prompt.late_response !== null) {
+    return `A late answer to ${about}, which had ${WAS[prompt.status]}: ${describeDecision(prompt.late_response)} Act on it if it is still of use.${again}`;
+  }
+  switch (prompt.status) {
+    case 'responded':
+      return `Answer to ${about}: ${describeDecision(prompt)}${again}`;
+    case 'expired':
+      return `${about} expired without an answer. That is no decision.${again}`;
+    case 'cancelled':
+      return `${about} was cancelled (${prompt.cancel_reason}). That is no decision, and no refusal.${again}`;
+    default:
+      return `${about} is pending.`;
+  }
+}
+
+const WAS: Readonly<Record<Prompt['status'], string>> = {
+  pending: 'been open',
+  responded: 'been answered',
+  expired: 'expired',
+  cancelled: 'been cancelled',
+};
+
+/** Who said what, through what, when; shared by an answer in time and a late one. */
+function describeDecision({
+  decision,
+  comment,
+  by,
+  via,
+  responded_at,
+}: Pick<Prompt, 'decision' | 'comment' | 'by' | 'via' | 'responded_at'>): string {
+  const said = decision ?? '';
+  const shown =
+    said.length > SHOWN_ANSWER
+      ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns the whole)`
+      : said;
+  return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.`;
+}
+
+// ---------------------------------------------------------------------------
+// How a prompt comes into being: what an asker gives, checked and made whole. Pure.
+
+/** What an asker gives. Options may be plain strings. `timeout_ms` missing: wait for ever (invariant 3). */
+export interface AskRequest {
+  /** 1 to 8,000 characters. */
+  question: string;
+  /** At most 20; a label 500 characters, a description 2,000. Labels differ. */
+  options?: readonly (string | { label: string; description?: string | null | undefined })[] | undefined;
+  /** Several options may be chosen; default false. */
+  multi_select?: boolean | undefined;
+  /** The human may write instead of choosing; default true. Needed where there are no options. */
+  allow_free_text?: boolean | undefined;
+  /** A few words for the list; at most 200 characters. */
+  header?: string | null | undefined;
+  /** Markdown, at most 64 KiB: what the human needs to know to decide. */
+  context?: string | null | undefined;
+  /** Default `question`. */
+  kind?: PromptKind | undefined;
+  /** Default `normal`. */
+  urgency?: Urgency | undefined;
+  /** Milliseconds until it expires, 1,000 (1 s) to 2,592,000,000 (30 days); missing: it waits for ever. */
+  timeout_ms?: number | null | undefined;
+  /** Asked again under it, the same prompt is returned; at most 200 characters. */
+  idempotency_key?: string | null | undefined;
+  /** Several questions of one form share it; at most 200 characters. */
+  group_id?: string | null | undefined;
+  /** `turn`: it falls when its turn is interrupted, replaced or ends unknown. */
+  bind?: 'turn' | null | undefined;
+  /** It stays even when its turn is interrupted; default false. */
+  survives_turn?: boolean | undefined;
+  /** A name of the asker's own, never an identity; at most 200 characters. */
+  label?: string | null | undefined;
+  /** The name of a human or a team; missing: everybody. */
+  to?: string | null | undefined;
+  /** After so many milliseconds everybody is asked, 1,000 to 2,592,000,000; missing: what the team has, else never. Only with `to`. */
+  escalate_after_ms?: number | null | undefined;
+}
+
+/** Who asks, from where: resolved by the application, never taken from the request. */
+export interface Asker {
+  session_id: string;
+  agent: string;
+  source: Source;
+  project: string;
+  project_dir: string;
+  turn_id: string | null;
+}
+
+function normalizeOptions(given: AskRequest['options']): PromptOption[] {
+  const options = atMost('options', given ?? [], PROMPT_LIMITS.options).map((option) => {
+    const { label, description } = typeof option === 'string' ? { label: option, description: null } : option;
+    return {
+      label: bounded('label of an option', label, PROMPT_LIMITS.optionLabel).trim(),
+      description: boundedOptional('description of an option', description, PROMPT_LIMITS.optionDescription),
+    };
+  });
+  const labels = new Set<string>();
+  for (const { label } of options) {
+    if (isBlank(label))
+      throw invalidInput('An option has an empty label: give each option a text.', { field: 'options' });
+    if (labels.has(label))
+      throw invalidInput(`The option "${label}" stands twice: labels must differ.`, { field: 'options' });
+    labels.add(label);
+  }
+  return options;
+}
+
+/**
+ * A new pending prompt. Whom `to` stands for the application has found out: that is its address.
+ * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
+ */
+export function createPrompt(
+  request: AskRequest,
+  asker: Asker,
+  ask_id: string,
+  now: string,
+  address: Address = EVERYBODY,
+): Prompt {
+  const question = bounded('question', request.question, PROMPT_LIMITS.question);
+  if (isBlank(question))
+    throw invalidInput('The question is empty: say what you want to know.', { field: 'question' });
+  const context = cleanOptional(request.context);
+  if (context !== null) boundedBytes('context', context, PROMPT_LIMITS.contextBytes);
+  const options = normalizeOptions(request.options);
+  const multi_select = request.multi_select ?? false;
+  const allow_free_text = request.allow_free_text ?? true;
+  if (options.length === 0 && !allow_free_text) {
+    throw invalidInput(
+      'Without options and without free text nobody could answer: give options, or leave allow_free_text on.',
+      {
+        field: 'options',
+      },
+    );
+  }
+  const prompt: Prompt = {
+    ask_id,
+    ...asker,
+    kind: request.kind ?? 'question',
+    header: boundedOptional('header', request.header, PROMPT_LIMITS.header),
+    question,
+    context,
+    options,
+    multi_select,
+    allow_free_text,
+    urgency: request.urgency ?? 'normal',
+    label: boundedOptional('label', request.label, PROMPT_LIMITS.key),
+    group_id: boundedOptional('group_id', request.group_id, PROMPT_LIMITS.key),
+    bind: request.bind ?? null,
+    survives_turn: request.survives_turn ?? false,
+    dialog: false,
+    idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
+    fingerprint: '',
+    created_at: now,
+    expires_at: request.timeout_ms == null ? null : timeAfter('timeout_ms', request.timeout_ms, now),
+    to: address.to,
+    recipients: address.recipients,
+    escalates_at: address.escalates_at,
+    escalated_at: null,
+    status: 'pending',
+    settled_at: null,
+    decision: null,
+    selected: [],
+    comment: null,
+    by: null,
+    via: null,
+    response_id: null,
+    cancel_reason: null,
+    late_response: null,
+    amended: false,
+    orphaned: false,
+    snoozed_until: null,
+    claimed_by: null,
+    claimed_at: null,
+    offered_at: null,
+    seen_at: null,
+    responded_at: null,
+    handed_at: null,
+    collected_at: null,
+    carrier: null,
+  };
+  // It repeats question and context, so it is kept only where it will be compared.
+  return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };
+}
+
+/** What must be equal for two asks under one idempotency key to be the same ask. */
+function fingerprintOf(prompt: Prompt): string {
+  const { question, context, options, multi_select, allow_free_text, kind, header, recipients } = prompt;
+  return JSON.stringify([
+    kind,
+    header,
+    question,
+    context,
+    options.map((o) => [o.label, o.description]),
+    multi_select,
+    allow_free_text,
+    ...recipients.slice(0, 1),
+  ]);
+}
+
+// ---------------------------------------------------------------------------
+// What an answer says: what was chosen, checked against what was offered. Pure.
+
+/** What a human, a popup or a rule answers. `selected` wins over `decision` where both are given. */
+export interface AnswerRequest {
+  /** The label of an option, or free text; at most 65,536 characters. */
+  decision?: string | null | undefined;
+  /** Labels of the options chosen; more than one only where the prompt says `multi_select`. */
+  selected?: readonly string[] | null | undefined;
+  /** A remark beside the decision; at most 65,536 characters. */
+  comment?: string | null | undefined;
+}
+
+/**
+ * The answer as it will be stored: what was chosen, checked against what was offered.
+ * @throws HiveError `invalid_answer` when nothing was said, an unknown option was chosen, or free text is off.
+ */
+export function resolveAnswer(
+  prompt: Prompt,
+  request: AnswerRequest,
+  stamp: Pick<PromptAnswer, 'by' | 'via' | 'response_id' | 'responded_at'>,
+): PromptAnswer {
+  const comment = boundedOptional('comment', request.comment, PROMPT_LIMITS.comment);
+  const labels = prompt.options.map((option) => option.label);
+  const selected = [...new Set((request.selected ?? []).map((given) => matching(labels, cleanText(given))))];
+  if (selected.length > 0) {
+    const unknown = selected.find((label) => !labels.includes(label));
+    if (unknown !== undefined)
+      throw invalidAnswer(prompt, `"${excerpt(unknown, SHOWN)}" is none of the options`);
+    if (selected.length > 1 && !prompt.multi_select)
+      throw invalidAnswer(prompt, 'only one option can be chosen');
+    const inOrder = labels.filter((label) => selected.includes(label));
+    return { decision: inOrder.join(', '), selected: inOrder, comment, ...stamp };
+  }
+  const decision = bounded('answer', request.decision ?? '', PROMPT_LIMITS.decision);
+  if (isBlank(decision)) throw invalidAnswer(prompt, 'the answer is empty');
+  const label = matching(labels, decision);
+  if (labels.includes(label)) return { decision: label, selected: [label], comment, ...stamp };
+  if (!prompt.allow_free_text)
+    throw invalidAnswer(prompt, `"${excerpt(decision, SHOWN)}" is none of the options and free text is off`);
+  return { decision, selected: [], comment, ...stamp };
+}
+
+/** The label that is meant: an option's ends were trimmed when it was asked, so white space around it says nothing. What matches none stays as it was given. */
+function matching(labels: readonly string[], given: string): string {
+  return labels.includes(given) ? given : (labels.find((label) => label === given.trim()) ?? given);
+}
+
+/** How much of what was refused, or was offered instead, a sentence repeats. */
+const SHOWN = 100;
+
+function invalidAnswer(prompt: Prompt, why: string): HiveError {
+  const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
+  return new HiveError(
+    'invalid_answer',
+    `The answer to ${prompt.ask_id} was not taken: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
+    {
+      ask_id: prompt.ask_id,
+      options: prompt.options.map((option) => option.label),
+    },
+  );
+}
+
+/** Whom a prompt is for. */
+export type Address = Pick<Prompt, 'to' | 'recipients' | 'escalates_at'>;
+
+/** Where nobody is named. */
+export const EVERYBODY: Readonly<Address> = { to: null, recipients: [], escalates_at: null };

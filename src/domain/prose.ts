@@ -2,7 +2,7 @@
  * Where a Markdown text speaks for itself: not in code fences, not in quoted lines. Pure and linear: each
  * line is classified by its beginning, and nothing looks ahead.
  */
-import { CODE, isDigit, runEnd } from './code-units.ts';
+import { CODE, isDigit, runEnd } from './text.ts';
 
 interface Fence {
   character: number;

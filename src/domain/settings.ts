@@ -6,9 +6,9 @@
  * What permits anything is left out on purpose, by type: rules that answer permissions, popups that may, and a
  * command to run are not for a shell that an agent might share (invariants 9 and 14).
  */
-import { parseDuration } from './durations.ts';
 import { invalidInput } from './errors.ts';
-import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach-rules.ts';
+import { parseDuration } from './limits.ts';
+import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
 

@@ -3,8 +3,7 @@
  * Pure. It counts its own blocks and lets go after three a turn (invariant 11); a `stop_hook_active` of the
  * client is recorded and decides nothing, since another hook may have set it.
  */
-import { describeOutreach, type Outreach } from './outreach.ts';
-import type { OutreachSettings } from './outreach-rules.ts';
+import { describeOutreach, type Outreach, type OutreachSettings } from './outreach.ts';
 import { labelled, type Source } from './sources.ts';
 
 /** What the guard remembers of one session, in one row. */

@@ -77,3 +77,76 @@ export function characterCount(text: string): number {
   for (const _ of text) count += 1;
   return count;
 }
+
+// ---------------------------------------------------------------------------
+// code-units
+
+/** Characters of Markdown by name, as UTF-16 code units. */
+export const CODE = {
+  tab: 9,
+  lineFeed: 10,
+  carriageReturn: 13,
+  space: 32,
+  doubleQuote: 34,
+  hash: 35,
+  openParenthesis: 40,
+  closeParenthesis: 41,
+  star: 42,
+  plus: 43,
+  dash: 45,
+  dot: 46,
+  slash: 47,
+  colon: 58,
+  less: 60,
+  greater: 62,
+  at: 64,
+  backslash: 92,
+  underscore: 95,
+  backtick: 96,
+  bar: 124,
+  tilde: 126,
+} as const;
+
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** ASCII letters, digits and the underscore. */
+export function isWordCode(code: number): boolean {
+  return (
+    isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === CODE.underscore
+  );
+}
+
+/** Where a run of one character ends. */
+export function runEnd(text: string, start: number, end: number): number {
+  const code = text.charCodeAt(start);
+  let index = start + 1;
+  while (index < end && text.charCodeAt(index) === code) index += 1;
+  return index;
+}
+
+// ---------------------------------------------------------------------------
+// Changes of a text that can be taken back exactly.
+
+/** At `offset` stood `removed`, and stands `inserted`. */
+export interface TextEdit {
+  offset: number;
+  removed: string;
+  inserted: string;
+}
+
+/** Applies edits one after the other: each counts in what the one before it has left. */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  return edits.reduce((now, edit) => replaceAt(now, edit.offset, edit.removed, edit.inserted), text);
+}
+
+/** The text before `applyEdits`. @throws Error when the text is not the one that the edits have left. */
+export function revertEdits(text: string, edits: readonly TextEdit[]): string {
+  return edits.reduceRight((now, edit) => replaceAt(now, edit.offset, edit.inserted, edit.removed), text);
+}
+
+function replaceAt(text: string, offset: number, old: string, by: string): string {
+  if (!text.startsWith(old, offset)) throw new Error('The text is not the one that was edited.');
+  return text.slice(0, offset) + by + text.slice(offset + old.length);
+}

@@ -6,10 +6,12 @@
  * A turn ends once; whoever comes second finds it ended. What its end does to the questions that were asked
  * in it stands here once, as a table (docs/turns.md shows the same).
  */
-import type { Prompt, Via } from './prompts.ts';
+
+import type { Via } from './actors.ts';
+import type { Prompt } from './prompts.ts';
 
 /** A turn ends once, completed or aborted. */
-export type TurnState = 'in_progress' | 'completed' | 'aborted';
+type TurnState = 'in_progress' | 'completed' | 'aborted';
 /**
  * `interrupted`: somebody stopped it. `replaced`: the client's record or the library says that a new turn displaced it.
  * `ended`: its session went away. `unknown`: another turn began, and nothing says how this one ended.
@@ -17,7 +19,7 @@ export type TurnState = 'in_progress' | 'completed' | 'aborted';
 export type AbortReason = 'interrupted' | 'replaced' | 'ended' | 'unknown';
 
 /** A tool that has started and not come back. */
-export interface OpenTool {
+interface OpenTool {
   use_id: string | null;
   name: string;
   since: string;
@@ -225,4 +227,209 @@ function same(use_id: string): (tool: OpenTool) => boolean {
 
 function without(tools: readonly OpenTool[], use_id: string | null): OpenTool[] {
   return use_id === null ? [...tools] : tools.filter((tool) => tool.use_id !== use_id);
+}
+
+// ---------------------------------------------------------------------------
+// What an event of a client means for the turns of its session: pure, from what the store knows and what the
+// event tells. As recorded from the real clients (docs/turns.md); a late event never touches the next turn.
+
+/**
+ * `prompt`: a UserPromptSubmit. `tool`: a tool is about to start. `after`: a tool or a batch came back.
+ * `stop`: the client says that the turn is over.
+ */
+export type ArrivalKind = 'prompt' | 'tool' | 'after' | 'stop';
+
+interface Arrival {
+  kind: ArrivalKind;
+  /** The client's own id of the turn; null where it tells none. */
+  client_turn_id: string | null;
+}
+
+/** The turns that an event may be about. */
+interface KnownTurns {
+  /** The one that runs. */
+  current: Turn | null;
+  /** The newest under the event's own id. */
+  named: Turn | null;
+  /** The newest of all. */
+  last: Turn | null;
+}
+
+type Meaning =
+  /** A turn begins; one that runs ends first. */
+  | { kind: 'begin' }
+  /** A turn that had ended goes on: a new one continues it. */
+  | { kind: 'continue'; turn: Turn }
+  /** The person typed while it runs: no transition. */
+  | { kind: 'steer'; turn: Turn }
+  /** It is about this turn, whatever its state. */
+  | { kind: 'about'; turn: Turn }
+  /** It is about no turn that is known. */
+  | { kind: 'nothing' };
+
+export function meaningOf({ kind, client_turn_id }: Arrival, { current, named, last }: KnownTurns): Meaning {
+  if (client_turn_id === null || (current !== null && current.client_turn_id === null))
+    return withoutId(kind, current, last);
+  if (current !== null && current.client_turn_id === client_turn_id)
+    return { kind: kind === 'prompt' ? 'steer' : 'about', turn: current };
+  if (named !== null) return ofEarlier(kind, named, current);
+  return kind === 'after' ? { kind: 'nothing' } : { kind: 'begin' };
+}
+
+/** The event names a turn that has ended. */
+function ofEarlier(kind: ArrivalKind, named: Turn, current: Turn | null): Meaning {
+  // Typed while a Stop hook waits: it carries the old id, and the run that follows has a new one.
+  if (kind === 'prompt') return { kind: 'steer', turn: named };
+  // Late, while the next turn runs: it must not touch that one.
+  if (current !== null || kind !== 'tool') return { kind: 'about', turn: named };
+  return goesOn(named);
+}
+
+/** A tool starts in a turn that has ended: somebody else held its Stop, or woke it. One that was stopped stays stopped. */
+function goesOn(turn: Turn): Meaning {
+  return turn.stopped_at !== null ? { kind: 'about', turn } : { kind: 'continue', turn };
+}
+
+/** Clients that tell no id: a prompt while a tool is under way steers, any other begins. */
+function withoutId(kind: ArrivalKind, current: Turn | null, last: Turn | null): Meaning {
+  if (current !== null) {
+    if (kind !== 'prompt') return { kind: 'about', turn: current };
+    return current.open_tools.length > 0 ? { kind: 'steer', turn: current } : { kind: 'begin' };
+  }
+  if (kind === 'prompt') return { kind: 'begin' };
+  if (last === null) return kind === 'tool' ? { kind: 'begin' } : { kind: 'nothing' };
+  return kind === 'tool' ? goesOn(last) : { kind: 'about', turn: last };
+}
+
+// ---------------------------------------------------------------------------
+// What a client's own record says about the end of a turn that no hook told of.
+//
+// Claude Code: Esc in its terminal fires no hook; some 200 ms later the entry `[Request interrupted by user]` is in the
+// file. Esc before the first token leaves none, and neither does a prompt that displaces the turn ("send now" in the
+// terminal, `priority: "now"` from a program): then the record of the turn breaks off, and the next prompt follows.
+// Codex: its rollout has a `turn_aborted` event with the reason. All as recorded from the real programs.
+
+/** So much of a transcript's end is looked at. */
+export const TRANSCRIPT_TAIL_BYTES: number = 64 * 1024;
+/** Between a prompt and what displaced it Claude Code writes its system prompt and its tools, 60 KB each. */
+export const DISPLACED_TAIL_BYTES: number = 512 * 1024;
+
+const INTERRUPTIONS: ReadonlySet<string> = new Set([
+  '[Request interrupted by user]',
+  '[Request interrupted by user for tool use]',
+]);
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Whether the tail of a transcript says that this turn was interrupted at the terminal. */
+export function saysInterrupted(
+  tail: string,
+  turn: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
+): boolean {
+  return tail.split('\n').some((line) => {
+    // Most lines are no such thing, and parsing each would cost more than reading the file.
+    if (!line.includes('[Request interrupted by user')) return false;
+    const entry = parse(line);
+    return entry !== null && isInterruption(entry) && isOf(entry, turn);
+  });
+}
+
+/** The turn that begins while another runs as far as the store knows. */
+export interface Displacing {
+  client_turn_id: string | null;
+  /** A person or a program has just submitted its prompt; else the record must have it already. */
+  prompted: boolean;
+}
+
+/**
+ * Whether Claude Code's record of a turn breaks off where the next prompt follows: nothing was said since the
+ * turn's prompt or its last tool, or what was being said was cut off. A turn that ended by itself has said something
+ * last, so a Stop hook that was lost proves nothing.
+ */
+export function saysReplaced(tail: string, turn: Pick<Turn, 'client_turn_id'>, next: Displacing): boolean {
+  if (turn.client_turn_id === null) return false;
+  let last: 'unseen' | 'open' | 'said' = 'unseen';
+  for (const line of tail.split('\n')) {
+    // Somebody's hook ended it.
+    if (last !== 'unseen' && line.includes('"hook_stopped_continuation"')) last = 'said';
+    if (!CONVERSATION.test(line)) continue;
+    const entry = parse(line);
+    if (entry === null || entry['isSidechain'] === true) continue;
+    const { type, promptId } = entry;
+    if (type === 'user' && promptId === turn.client_turn_id) last = 'open';
+    else if (last === 'unseen') continue;
+    else if (type === 'user' && typeof promptId === 'string')
+      return last === 'open' && promptId === next.client_turn_id && isPrompt(entry);
+    else if (type === 'assistant') last = isUnfinished(entry) ? 'open' : 'said';
+    else if (type === 'system' && ENDS.has(String(entry['subtype']))) last = 'said';
+  }
+  return last === 'open' && next.prompted;
+}
+
+const CONVERSATION = /"type":"(?:user|assistant|system)"/;
+/** Written when a turn has ended by itself. */
+const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
+
+/** Cut off while it was said, or a thought, which ends no turn. */
+function isUnfinished(entry: Entry): boolean {
+  if (entry['isAbortedMidStream'] === true) return true;
+  const message = entry['message'];
+  const content = isObject(message) ? message['content'] : null;
+  return Array.isArray(content) && content.every((part) => isObject(part) && part['type'] === 'thinking');
+}
+
+/** The words of a person or of a program, not a wake-up that the client wrote itself. */
+function isPrompt({ origin }: Entry): boolean {
+  return !isObject(origin) || origin['kind'] !== 'task-notification';
+}
+
+/** Why Codex's rollout says that this turn was aborted; null where it says nothing that is known here. */
+export function rolloutSays(
+  tail: string,
+  turn: Pick<Turn, 'client_turn_id'>,
+): 'interrupted' | 'replaced' | null {
+  for (const line of tail.split('\n')) {
+    if (!line.includes('"turn_aborted"')) continue;
+    const payload = parse(line)?.['payload'];
+    if (!isObject(payload) || payload['type'] !== 'turn_aborted') continue;
+    if (turn.client_turn_id === null || payload['turn_id'] !== turn.client_turn_id) continue;
+    const { reason } = payload;
+    if (reason === 'interrupted' || reason === 'replaced') return reason;
+  }
+  return null;
+}
+
+/** The client's own entry: one text, no origin. What a person types is a plain string, or says where it comes from. */
+function isInterruption(entry: Entry): boolean {
+  if (entry['type'] !== 'user' || 'origin' in entry) return false;
+  const message = entry['message'];
+  const content = isObject(message) ? message['content'] : null;
+  if (!Array.isArray(content) || content.length !== 1) return false;
+  const [part] = content as unknown[];
+  return isObject(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
+}
+
+/** By the turn's id; by time where a client wrote none, and where a turn goes on under an id that was interrupted before. */
+function isOf(
+  entry: Entry,
+  { client_turn_id, continues, started_at }: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
+): boolean {
+  const prompt_id = entry['promptId'];
+  const named = typeof prompt_id === 'string' && client_turn_id !== null;
+  if (named && prompt_id !== client_turn_id) return false;
+  return (named && continues === null) || Date.parse(String(entry['timestamp'])) >= Date.parse(started_at);
+}
+
+function parse(line: string): Entry | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : null;
+  } catch {
+    // The first line of a tail begins in the middle, and the last may still be under way.
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Entry {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }

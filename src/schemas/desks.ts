@@ -1,6 +1,6 @@
 /** The shape of what a desk sends about itself. */
 import { z } from 'zod';
-import type { OutreachChanges } from '../domain/outreach-rules.ts';
+import type { OutreachChanges } from '../domain/outreach.ts';
 import { readRules } from '../domain/permission-rules.ts';
 import type { PreferenceChanges } from '../domain/preferences.ts';
 import { outreachSettings } from './outreach.ts';

@@ -1,7 +1,6 @@
 /** The shape of what comes in about outreach. Bounds are the domain's (OUTREACH_LIMITS); texts explain each field to a model. */
 import { z } from 'zod';
-import { CARD_COLORS, OUTREACH_LIMITS } from '../domain/outreach.ts';
-import { type OutreachChanges, REPORT_POLICIES } from '../domain/outreach-rules.ts';
+import { CARD_COLORS, OUTREACH_LIMITS, type OutreachChanges, REPORT_POLICIES } from '../domain/outreach.ts';
 import { boundsOf } from '../domain/settings.ts';
 
 const limits = OUTREACH_LIMITS;

@@ -5,7 +5,7 @@ import {
   LONGEST_BLOCKING_MS,
   LONGEST_WAIT_MS,
   PROMPT_LIMITS,
-} from '../domain/prompt-limits.ts';
+} from '../domain/prompts.ts';
 import { characters } from './characters.ts';
 
 const limits = PROMPT_LIMITS;

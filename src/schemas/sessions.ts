@@ -1,6 +1,6 @@
 /** The shape of what comes in about sessions. */
 import { z } from 'zod';
-import { ROLE, ROLE_SENTENCE } from '../domain/session-settings.ts';
+import { ROLE, ROLE_SENTENCE } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
 import { outreachSettingsShape } from './outreach.ts';
 

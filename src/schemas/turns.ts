@@ -1,7 +1,7 @@
 /** The shape of what comes in about turns and interrupts. */
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../domain/interrupts.ts';
-import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompt-limits.ts';
+import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompts.ts';
 import { characters } from './characters.ts';
 
 const { note, minTimeoutMs, maxTimeoutMs } = INTERRUPT_LIMITS;

@@ -105,7 +105,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     found_by: 'delivery',
     edits: [
       [
-        'adapters/mcp/polling.ts',
+        'adapters/mcp/prompts.ts',
         'await hand(settled);',
         "(await hand(settled)).map(({ prompt }) => ({ prompt: { ...prompt, status: 'pending' as const }, repeated: false }));",
       ],
@@ -127,7 +127,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     found_by: 'no self-approval',
     edits: [
       [
-        'application/prompt-answering.ts',
+        'application/prompts.ts',
         '        refuse(refusalToAnswer(actor, prompt));\n        const answer = resolveAnswer(prompt, command, {\n          by: actor.by,\n          via: actor.via,\n          response_id,\n          responded_at: tx.now,\n        });\n        return recordAnswer',
         '        const answer = resolveAnswer(prompt, command, {\n          by: actor.by,\n          via: actor.via,\n          response_id,\n          responded_at: tx.now,\n        });\n        return recordAnswer',
       ],
@@ -154,7 +154,7 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     found_by: 'guards',
     edits: [
       [
-        'domain/gate.ts',
+        'domain/mentions.ts',
         "tool.name === 'ToolSearch') return true;",
         "tool.name === 'ToolSearch') return false;",
       ],

@@ -1,7 +1,7 @@
 /** Interrupts over one store: who is answered, when, and with what. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import type { InterruptRequest } from '../../src/application/interrupt-requests.ts';
+import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { Turn } from '../../src/domain/turns.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';

@@ -1,8 +1,8 @@
 /** Mentions: who gets one, reading them, and where they go. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { moveMentions } from '../../src/application/mention-records.ts';
-import { newGate } from '../../src/domain/gate.ts';
+import { moveMentions } from '../../src/application/mentions.ts';
+import { newGate } from '../../src/domain/mentions.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, joinThree, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';

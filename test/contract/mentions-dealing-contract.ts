@@ -1,7 +1,7 @@
 /** Mentions: dealing with them, and that they end. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { newGate } from '../../src/domain/gate.ts';
+import { newGate } from '../../src/domain/mentions.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { actorOf, joinThree, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';

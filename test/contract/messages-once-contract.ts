@@ -1,8 +1,7 @@
 /** A message that comes twice is one, and speaks for its author alone. */
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { humanAuthor } from '../../src/domain/messages.ts';
-import { stampOf } from '../../src/domain/shared-format.ts';
+import { humanAuthor, stampOf } from '../../src/domain/messages.ts';
 import { openTestHive } from '../support/hive.ts';
 import { bodiesOf, DEMO, join, post, postUnverified } from '../support/messages.ts';
 import { openTwo } from './open.ts';

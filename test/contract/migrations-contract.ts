@@ -1,8 +1,7 @@
 /** Migrations: once, however many processes start, and never on a store that is newer than this code. */
 import { expect, onTestFinished, test } from 'vitest';
-import { checkVersion } from '../../src/infrastructure/store/copy-source.ts';
-import { MIGRATIONS, migrate } from '../../src/infrastructure/store/migrations.ts';
-import { SCHEMA_VERSION } from '../../src/infrastructure/store/schema-version.ts';
+import { checkVersion } from '../../src/infrastructure/store/copy.ts';
+import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../src/infrastructure/store/migrations.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';

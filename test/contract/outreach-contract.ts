@@ -1,6 +1,6 @@
 /** Outreach on an engine: the rules against what is stored, the budget shared by all, settings, lists, retention. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach-rules.ts';
+import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { agent, attended, refusalOf, tokensOf, withSettings } from '../support/outreach.ts';
 import { openTwo } from './open.ts';

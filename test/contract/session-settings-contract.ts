@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import type { AgentActor } from '../../src/domain/actors.ts';
-import type { SessionChanges } from '../../src/domain/session-settings.ts';
-import type { Session } from '../../src/domain/sessions.ts';
+import type { Session, SessionChanges } from '../../src/domain/sessions.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';

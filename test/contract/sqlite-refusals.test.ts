@@ -12,7 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { networkFileSystem } from '../../src/infrastructure/platform/file-systems.ts';
+import { networkFileSystem } from '../../src/infrastructure/platform/files.ts';
 import { checkSqliteVersion, prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';

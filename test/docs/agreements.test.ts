@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/program.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
+import { INTRODUCTION } from '../../src/domain/messages.ts';
 import { readRules } from '../../src/domain/permission-rules.ts';
 import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
-import { INTRODUCTION } from '../../src/domain/shared-format.ts';
 import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
@@ -142,9 +142,7 @@ describe('environment variables', () => {
   });
 
   test("Emacs keeps the same agents' variables from its sidecar as the sidecar knows, and the parent's", () => {
-    const list = /defconst hive-program--agent-variables\s+'\(([^)]*)\)/.exec(
-      read('elisp/hive-program.el'),
-    )?.[1];
+    const list = /defconst hive-program--agent-variables\s+'\(([^)]*)\)/.exec(read('elisp/hive-rpc.el'))?.[1];
     const names = [...(list ?? '').matchAll(/"([A-Z_]+)"/g)].map(([, name]) => name);
     expect(names).toEqual([...AGENT_VARIABLES, 'HIVE_PARENT']);
   });
@@ -158,16 +156,14 @@ describe('environment variables', () => {
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
   test('Emacs offers every field of a permission rule, and no other', () => {
-    const type = /\(repeat \(plist :options \(([\s\S]*?)\)\)\)\)\n/.exec(
-      read('elisp/hive-attention.el'),
-    )?.[1];
+    const type = /\(repeat \(plist :options \(([\s\S]*?)\)\)\)\)\n/.exec(read('elisp/hive-notify.el'))?.[1];
     const fields = [...(type ?? '').matchAll(/\(:([a-z_]+) /g)].map(([, name]) => name);
     const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
     expect(fields.sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
   });
 
   test('each setting that Emacs is said to set is an option or a command there, and takes the same values', () => {
-    const lisp = read('elisp/hive-attention.el') + read('elisp/hive-quiet.el');
+    const lisp = read('elisp/hive-notify.el') + read('elisp/hive-notify.el');
     for (const { key, emacs, type, scope } of SETTINGS) {
       const command = emacs.replace(/^M-x /, '');
       expect(lisp, key).toMatch(
@@ -205,7 +201,7 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
 
   test('Emacs wants the Node that package.json wants', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-    const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-program.el'))?.[1];
+    const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-rpc.el'))?.[1];
     expect(engines.node).toBe(`>=${wanted}`);
   });
 

@@ -225,7 +225,7 @@ test('every call of the library and every field of a question stands in docs/lib
       membersOf('src/index.ts', name),
     ),
     ...membersOf('src/open-hive.ts', 'OpenHiveOptions'),
-    ...membersOf('src/domain/prompt-asking.ts', 'AskRequest'),
+    ...membersOf('src/domain/prompts.ts', 'AskRequest'),
     ...membersOf('src/domain/prompt-answers.ts', 'AnswerRequest'),
     ...membersOf('src/application/ports/prompts.ts', 'PromptFilter'),
     ...membersOf('src/application/turns.ts', 'ProgramEnd'),

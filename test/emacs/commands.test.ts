@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
-import { thisSeat } from '../../src/infrastructure/platform/seat.ts';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';

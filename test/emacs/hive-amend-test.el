@@ -174,7 +174,7 @@ free answer is read like a choice."
     (hive-test-connect)
     (hive-amend-test-answered :comment "mind the dog")
     (hive-test-call 'fake/plan '(:method "prompt/amend" :outcomes ["die"]))
-    (setq hive-sidecar--delay 0.1)
+    (setq hive-rpc--delay 0.1)
     (let ((real (symbol-function 'message)) (on-disk nil))
       (cl-letf (((symbol-function 'message)
                  (lambda (format &rest args)

@@ -8,12 +8,11 @@
 
 (require 'hive-test-help)
 
-(require 'hive-attention)
+(require 'hive-notify)
 (require 'hive-next)
-(require 'hive-quiet)
-(require 'hive-side)
-(require 'hive-snooze)
-(require 'hive-template)
+(require 'hive-mode-line)
+(require 'hive-respond)
+(require 'hive-read)
 
 (defmacro hive-attention-test (&rest body)
   "Run BODY with an empty model, and leave none behind."
@@ -21,7 +20,7 @@
   `(let ((hive-mode t))
      (unwind-protect (progn (hive-model-forget) ,@body)
        (hive-model-forget)
-       (hive-snooze--plan))))
+       (hive-respond--plan))))
 
 (defun hive-attention-test-until (seconds)
   "Return the time in SECONDS as the wire writes it."
@@ -67,9 +66,9 @@
 (ert-deftest hive-snooze-what-was-answered-does-not-come-back ()
   (hive-attention-test
     (hive-model-put-prompt (hive-test-prompt :ask_id "one" :snoozed_until (hive-attention-test-until 60)))
-    (hive-test-wait 2 hive-snooze--timer)
+    (hive-test-wait 2 hive-respond--timer)
     (hive-model-put-prompt (hive-test-prompt :ask_id "one" :status "responded"))
-    (hive-test-wait 2 (null hive-snooze--timer))))
+    (hive-test-wait 2 (null hive-respond--timer))))
 
 ;;;; Templates
 
@@ -158,13 +157,13 @@
   "Run BODY with what is said in the variable `said', and leave no timer."
   (declare (indent 0))
   `(hive-attention-test
-     (let (said (hive-quiet--since nil) (hive-quiet--timer nil) (hive-quiet--hours-timer nil))
+     (let (said (hive-notify--since nil) (hive-quiet--timer nil) (hive-notify--hours-timer nil))
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said)))
                  ((symbol-function 'hive-attention-tell)
                   (lambda (_ &optional then) (funcall then nil))))
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-quiet--timer hive-quiet--hours-timer))
+           (dolist (timer (list hive-quiet--timer hive-notify--hours-timer))
              (when timer (cancel-timer timer))))))))
 
 (ert-deftest hive-do-not-disturb-ends-with-a-digest ()
@@ -178,38 +177,38 @@
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
   (hive-attention-test-quiet
-    (hive-quiet--take (list :do_not_disturb (hive-attention-test-until 0.1)))
+    (hive-notify--take (list :do_not_disturb (hive-attention-test-until 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-test-wait 3 said)
     (should (equal '("Meanwhile 1 question arrived that still waits") said))
     ;; What has ended, or was never wished, begins nothing.
-    (hive-quiet--take (list :do_not_disturb (hive-attention-test-until -60)))
-    (hive-quiet--take (list :do_not_disturb :json-false))
-    (should-not hive-quiet--since)))
+    (hive-notify--take (list :do_not_disturb (hive-attention-test-until -60)))
+    (hive-notify--take (list :do_not_disturb :json-false))
+    (should-not hive-notify--since)))
 
 (ert-deftest hive-quiet-hours-end-with-a-digest-and-come-again ()
   (hive-attention-test-quiet
     (let* ((clock (lambda (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
            (from (funcall clock -7200)) (to (funcall clock 7200)))
-      (hive-quiet--take (list :quiet_hours (list :from from :to to)))
-      (let ((wait (- (float-time (timer--time hive-quiet--hours-timer)) (float-time))))
+      (hive-notify--take (list :quiet_hours (list :from from :to to)))
+      (let ((wait (- (float-time (timer--time hive-notify--hours-timer)) (float-time))))
         (should (< 7100 wait 7261)))
       (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-attention-test-until -7300)))
       (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-attention-test-until -60)))
       (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-attention-test-until -30)))
-      (let ((timer hive-quiet--hours-timer))
+      (let ((timer hive-notify--hours-timer))
         (cancel-timer timer)
         (apply (timer--function timer) (timer--args timer))
         (should (equal '("Meanwhile 2 questions arrived that still wait") said))
-        (should hive-quiet--hours-timer)
-        (should-not (eq timer hive-quiet--hours-timer)))
+        (should hive-notify--hours-timer)
+        (should-not (eq timer hive-notify--hours-timer)))
       ;; Taken back, nothing is waited for.
-      (hive-quiet--take nil)
-      (should-not hive-quiet--hours-timer))))
+      (hive-notify--take nil)
+      (should-not hive-notify--hours-timer))))
 
 (ert-deftest hive-quiet-hours-go-over-midnight ()
   (pcase-dolist (`(,from ,to ,hours) '(("22:00" "07:30" 9.5) ("01:00" "02:00" 1.0) ("08:00" "08:00" 24.0)))
-    (pcase-let ((`(,begin . ,end) (hive-quiet--hours from to)))
+    (pcase-let ((`(,begin . ,end) (hive-notify--hours from to)))
       (should (> end (float-time)))
       (should (<= (- end (float-time)) (+ 86400 3600)))
       (should (equal to (format-time-string "%H:%M" end)))
@@ -219,31 +218,31 @@
 
 (ert-deftest hive-quiet-hours-without-arrivals-end-in-silence ()
   (hive-attention-test-quiet
-    (hive-quiet--hours-end '(:from "22:00" :to "07:30") (hive-text-before 3600))
+    (hive-notify--hours-end '(:from "22:00" :to "07:30") (hive-text-before 3600))
     (should-not said)))
 
 ;;;; What the sidecar is told
 
 (ert-deftest hive-attention-tells-only-what-the-options-name ()
-  (should-not (hive-attention--preferences))
+  (should-not (hive-notify--preferences))
   (let ((hive-permission-rules '((:decision "allow" :tool "Bash" :input "npm test *")))
         (hive-quiet-hours 'none) (hive-sound 'no))
     (should (equal '( :quiet_hours nil
                       :permission_rules [(:decision "allow" :tool "Bash" :input "npm test *")]
                       :sound :json-false)
-                   (hive-attention--preferences))))
+                   (hive-notify--preferences))))
   (pcase-dolist (`(,option . ,sent) '((never . "never") (at-once . 0) (0 . 0) (90 . 90)))
     (let ((hive-notify-held option))
-      (should (equal (list :notify_held sent) (hive-attention--preferences)))))
+      (should (equal (list :notify_held sent) (hive-notify--preferences)))))
   (let ((hive-permission-rules 'none))
-    (should (equal '(:permission_rules nil) (hive-attention--preferences)))))
+    (should (equal '(:permission_rules nil) (hive-notify--preferences)))))
 
 (ert-deftest hive-attention-tells-what-background-agents-may-show ()
   (let ((hive-allow-ping 'no) (hive-mind-busy t) (hive-report-policy 'always) (hive-outputs-per-turn 0)
         (hive-budget-capacity 7))
     (should (equal '( :outreach ( :allow_ping :json-false :report_policy "always" :outputs_per_turn 0
                                   :mind_busy t :budget_capacity 7))
-                   (hive-attention--preferences)))))
+                   (hive-notify--preferences)))))
 
 (ert-deftest hive-attention-heeds-what-a-shell-has-set ()
   (hive-attention-test

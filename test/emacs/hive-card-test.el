@@ -6,7 +6,7 @@
 
 ;;; Code:
 
-(require 'hive-card)
+(require 'hive-outreach)
 (require 'hive-test-help)
 
 (ert-deftest hive-card-is-indented-where-it-goes-on ()

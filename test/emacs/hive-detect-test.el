@@ -70,7 +70,7 @@
         ;; Each case has a second of its own: a block like one that is stored is old text.
         (let ((text (replace-regexp-in-string "18:00:00" (format "18:00:%02d" second) text))
               (stored (hive-shared-test-stored)))
-          (setq hive-found--known nil)
+          (setq hive-shared-compose--known nil)
           (when before (hive-detect-test-type before))
           (hive-detect-test-append text)
           (hive-detect-test-settle)

@@ -8,13 +8,13 @@
 
 (require 'cl-lib)
 (require 'ert)
-(require 'hive-feed)
+(require 'hive-model)
 
 (defmacro hive-feed-test-with (answer &rest body)
   "Run BODY with a sidecar that does ANSWER, a function of the callbacks.
 `delays' holds after how many seconds it was to be tried again."
   (declare (indent 1) (debug t))
-  `(let ((delays nil) (hive-feed--timer nil) (hive-feed--delay 2) (hive-feed--meanwhile nil))
+  `(let ((delays nil) (hive-feed--timer nil) (hive-model--delay 2) (hive-model--meanwhile nil))
      (cl-letf (((symbol-function 'hive-rpc-request)
                 (lambda (_method _params &rest keys)
                   (funcall ,answer (plist-get keys :success) (plist-get keys :error))))

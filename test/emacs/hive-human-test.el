@@ -54,8 +54,8 @@
       (should (= told 0))
       (let ((escalated (plist-put (copy-sequence (car (hive-prompts)))
                                   :escalated_at "2026-01-01T00:00:00.000Z")))
-        (hive-feed--told escalated)
-        (hive-feed--told (copy-sequence escalated)))
+        (hive-model--told escalated)
+        (hive-model--told (copy-sequence escalated)))
       (should (= told 1))
       (should (= (hive-prompts-awake) 1)))))
 

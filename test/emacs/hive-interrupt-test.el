@@ -30,7 +30,7 @@
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said))))
          (hive-test-connect)
-         (clrhash hive-turns--running)
+         (clrhash hive-interrupt--running)
          (hive-test-call 'fake/result (list :method "turn/interrupt" :result ,result))
          ,@body))))
 
@@ -43,7 +43,7 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a" :tool "Bash%s" :tool_since (hive-text-now)))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
     (hive-test-wait 5 (= 2 (length (hive-turns-running))))
-    (should (string-match-p "\\`Bash%s for [0-9]+s" (hive-turns-doing (gethash "a" hive-turns--running))))
+    (should (string-match-p "\\`Bash%s for [0-9]+s" (hive-turns-doing (gethash "a" hive-interrupt--running))))
     (let ((asked (hive-test-with-inputs (list "Codex-b" "wrong\u202E way") (call-interactively #'hive-interrupt))))
       (should (equal '("Codex-a" "Codex-b") (sort (cdr (nth 1 asked)) #'string<))))
     (hive-test-wait 5 said)

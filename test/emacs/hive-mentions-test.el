@@ -8,13 +8,13 @@
 
 (require 'cl-lib)
 (require 'ert)
-(require 'hive-check-mentions)
+(require 'hive-mentions)
 (require 'hive-shared-test-help)
 
 (defun hive-mentions-test-open (&optional session)
   "Make the buffer of the mentions of SESSION, or of the human, current."
   (hive-check-mentions-of session)
-  (hive-test-wait 5 hive-check-mentions--summary))
+  (hive-test-wait 5 hive-mentions--summary))
 
 (defun hive-mentions-test-text ()
   "Return what the current buffer shows."
@@ -84,7 +84,7 @@
     (hive-shared-test-post "@Human the newer" :priority "urgent" :expects_reply t)
     (hive-test-wait 5 (= 2 (hive-mentions-count)))
     (hive-mentions-test-open)
-    (should (string-search "2 in all, 0 processed, 2 unprocessed" (hive-check-mentions--header)))
+    (should (string-search "2 in all, 0 processed, 2 unprocessed" (hive-mentions--header)))
     (should (string-search "with a second paragraph ^[[1m" (hive-mentions-test-text)))
     (should (string-search "(urgent, wants an answer" (hive-mentions-test-text)))
     ;; Reading is not processing.
@@ -95,7 +95,7 @@
     (hive-check-mentions-done "read it")
     (hive-test-wait 5 (not (string-search "the older" (hive-mentions-test-text))))
     (hive-test-wait 5 (= 1 (hive-mentions-count)))
-    (should (string-search "2 in all, 1 processed, 1 unprocessed" (hive-check-mentions--header)))
+    (should (string-search "2 in all, 1 processed, 1 unprocessed" (hive-mentions--header)))
     (hive-check-mentions-toggle-history)
     (hive-test-wait 5 (string-search "dealt with by Ada: read it" (hive-mentions-test-text)))))
 
@@ -116,11 +116,11 @@
     (hive-shared-test-post "@Claude-def34 one")
     (hive-shared-test-post "@Claude-def34 two")
     (hive-mentions-test-open "Claude-def34")
-    (should (string-search "Mentions of Claude-def34: 2 in all" (hive-check-mentions--header)))
-    (should (string-search "gating" (hive-check-mentions--header)))
+    (should (string-search "Mentions of Claude-def34: 2 in all" (hive-mentions--header)))
+    (should (string-search "gating" (hive-mentions--header)))
     (goto-char (point-min))
     (hive-check-mentions-done)
-    (hive-test-wait 5 (string-search "1 processed, 1 unprocessed" (hive-check-mentions--header)))
+    (hive-test-wait 5 (string-search "1 processed, 1 unprocessed" (hive-mentions--header)))
     (let ((statuses (mapcar (lambda (mention) (plist-get mention :status))
                             (hive-shared-test-do "mentions" :session "Claude-def34"))))
       (should (equal (sort statuses #'string<) '("processed" "unprocessed"))))))
@@ -139,15 +139,15 @@
 
 (ert-deftest hive-mentions/are-shown-page-by-page ()
   (hive-shared-test-with
-    (let ((hive-check-mentions--page 10))
+    (let ((hive-mentions--page 10))
       (dotimes (n 25) (hive-shared-test-post (format "@Human number %d." n)))
       (hive-test-wait 5 (= 25 (hive-mentions-count)))
       (hive-mentions-test-open)
-      (should (= 10 (length hive-check-mentions--mentions)))
+      (should (= 10 (length hive-mentions--mentions)))
       (hive-check-mentions-more)
-      (hive-test-wait 5 (= 20 (length hive-check-mentions--mentions)))
+      (hive-test-wait 5 (= 20 (length hive-mentions--mentions)))
       (hive-check-mentions-more)
-      (hive-test-wait 5 (= 25 (length hive-check-mentions--mentions)))
+      (hive-test-wait 5 (= 25 (length hive-mentions--mentions)))
       (should-error (hive-check-mentions-more) :type 'user-error)
       (should (string-search "number 0." (hive-mentions-test-text))))))
 

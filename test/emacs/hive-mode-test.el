@@ -34,7 +34,7 @@
     (let ((started (float-time)))
       (run-hooks 'kill-emacs-hook)
       (should (< (- (float-time) started) 1)))
-    (setq hive-sidecar--delay 60)
+    (setq hive-rpc--delay 60)
     (hive-test-wait 5 (not (hive-test-sidecars)))))
 
 (ert-deftest hive-mode-tells-of-the-focus-once-and-only-where-it-is-known ()

@@ -139,7 +139,7 @@
     (hive-test-call 'fake/burst '(:count 1203))
     (hive-test-wait 10 (= 1203 (length (hive-prompts))))
     (hive-test-call 'fake/plan '(:method "prompt/seen" :outcomes ["die"]))
-    (setq hive-sidecar--delay 0.1)
+    (setq hive-rpc--delay 0.1)
     (hive-model-put-prompt (hive-test-prompt :ask_id "not in the store"))
     (hive-rpc-request 'prompt/seen '(:ask_id "x"))
     (hive-test-wait 5 (not (hive-sidecar-connected-p)))

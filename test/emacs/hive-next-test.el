@@ -139,14 +139,14 @@ Within BODY, `shown' are the texts that were shown, in order, and
       (should (hive-prompts)))))
 
 (ert-deftest hive-next-the-whole-sequence-is-given-back ()
-  (let ((unread-command-events nil) (hive-keys--raw [?\e ?x]))
+  (let ((unread-command-events nil) (hive-next--raw [?\e ?x]))
     (hive-keys-give-back ?\M-x)
     (should (equal (list ?\e ?x) unread-command-events))))
 
 (ert-deftest hive-keys-a-meta-key-of-a-terminal-is-no-escape ()
-  (should (equal ?\M-x (hive-keys--whole ?\e [?\e ?x])))
-  (should (equal ?\e (hive-keys--whole ?\e [?\e])))
-  (should (equal 'up (hive-keys--whole 'up [?\e ?\[ ?A]))))
+  (should (equal ?\M-x (hive-next--whole ?\e [?\e ?x])))
+  (should (equal ?\e (hive-next--whole ?\e [?\e])))
+  (should (equal 'up (hive-next--whole 'up [?\e ?\[ ?A]))))
 
 (ert-deftest hive-next-the-key-of-an-option-that-is-not-there-goes-nowhere-else ()
   (let ((unread-command-events nil))

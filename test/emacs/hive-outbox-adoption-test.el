@@ -30,7 +30,7 @@
     (let ((process (start-process "alive" nil "sleep" "60")))
       (unwind-protect
           (let* ((pid (process-id process))
-                 (file (hive-outbox-test-left pid (hive-journal--started pid)
+                 (file (hive-outbox-test-left pid (hive-outbox--started pid)
                                               (hive-outbox-test-record "a"))))
             (hive-outbox-open)
             (should (file-exists-p file))
@@ -53,7 +53,7 @@
             (hive-test-wait 5 (string-suffix-p "\n" said))
             (let ((pid (string-to-number said)))
               (hive-test-wait 5 (equal "Z" (alist-get 'state (process-attributes pid))))
-              (should-not (hive-journal--started pid))))
+              (should-not (hive-outbox--started pid))))
         (delete-process shell)))))
 
 (ert-deftest hive-outbox-of-two-that-adopt-one-wins ()
@@ -103,7 +103,7 @@
   (hive-outbox-test-offline
     (hive-outbox-test-left (hive-outbox-test-dead-pid) 1700000000 (hive-outbox-test-record "a"))
     (let* ((dead (hive-outbox-test-dead-pid))
-           (hive-journal--owner (format "%s.%d.1700000001" (hive-journal--host) dead)))
+           (hive-outbox--owner (format "%s.%d.1700000001" (hive-outbox--host) dead)))
       (should (= 1 (length (hive-journal-adopt)))))
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a")))))

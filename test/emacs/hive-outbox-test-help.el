@@ -26,7 +26,7 @@
   (declare (indent 0))
   `(hive-test-with-desk nil
      (hive-outbox-close)
-     (let ((hive-journal--owner nil)) ,@body)))
+     (let ((hive-outbox--owner nil)) ,@body)))
 
 (defun hive-outbox-test-files ()
   "Return the names of the files in the outbox."
@@ -34,8 +34,8 @@
 
 (defun hive-outbox-test-left (pid start &rest records)
   "Write RECORDS as the file that process PID, born at START, left."
-  (hive-journal--directory)
-  (let ((file (expand-file-name (format "%s.%d.%d.jsonl" (hive-journal--host) pid start)
+  (hive-outbox--directory)
+  (let ((file (expand-file-name (format "%s.%d.%d.jsonl" (hive-outbox--host) pid start)
                                 hive-outbox-directory)))
     (dolist (record records) (hive-journal-append file record))
     file))

@@ -49,7 +49,7 @@
     (write-region "{\"entry\":\"answer\",\"respon" nil (hive-journal-file) t 'quiet)
     (hive-outbox-test-add "b")
     ;; Whole, but never ended: the write was not finished.
-    (write-region (hive-journal--encode (hive-outbox-test-record "c")) nil (hive-journal-file) t 'quiet)
+    (write-region (hive-outbox--encode (hive-outbox-test-record "c")) nil (hive-journal-file) t 'quiet)
     (hive-outbox-close)
     (hive-outbox-open)
     (should (equal (hive-outbox-test-ids 'pending) '("a" "b")))))
@@ -65,7 +65,7 @@
 (ert-deftest hive-outbox-a-full-disk-is-an-error-that-keeps-the-text ()
   (skip-unless (file-exists-p "/dev/full"))
   (hive-outbox-test-offline
-    (hive-journal--directory)
+    (hive-outbox--directory)
     (make-symbolic-link "/dev/full" (hive-journal-file))
     (let ((kill-ring nil) (said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (push args said))))
@@ -107,7 +107,7 @@
     (hive-test-connect)
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (hive-test-call 'fake/plan '(:method "hivemind-response" :outcomes ["die"]))
-      (setq hive-sidecar--delay 0.1)
+      (setq hive-rpc--delay 0.1)
       (hive-outbox-test-add id)
       (hive-test-wait 10 (null (hive-outbox-entries 'pending)))
       (should (= 1 (length (hive-test-answers)))))))

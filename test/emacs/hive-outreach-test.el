@@ -8,7 +8,7 @@
 
 (require 'hive-test-help)
 
-(require 'hive-notices)
+(require 'hive-notify)
 (require 'hive-outreach)
 
 (defun hive-outreach-test-item (kind &rest fields)
@@ -32,7 +32,7 @@
                (hive-test-call 'fake/result (list :method "outreach/list" :result
                                                   (list :outreach (vconcat ,listed) :next_cursor nil)))
                ,@body))
-         (dolist (name (list hive-outreach--name hive-notices--name))
+         (dolist (name (list hive-outreach--name hive-notify--name))
            (when (get-buffer name) (kill-buffer name)))))))
 
 (defun hive-outreach-test-tell (method item)
@@ -122,7 +122,7 @@
     (should (equal ["Retry"] (plist-get (car (hive-test-answers)) :selected)))
     ;; Answered, it has no buttons any more; one from before refuses.
     (hive-test-wait 5 (null (next-button (point-min) t)))
-    (should-error (hive-card--answer "p1" "Leave") :type 'user-error)))
+    (should-error (hive-outreach--answer "p1" "Leave") :type 'user-error)))
 
 (ert-deftest hive-outreach-text-of-agents-is-inert ()
   (hive-outreach-test (list (hive-outreach-test-item
@@ -143,7 +143,7 @@
 
 (ert-deftest hive-notices-an-answer-that-was-not-taken-is-shown-whole ()
   (hive-outreach-test nil
-    (let ((hive-notices--list nil)
+    (let ((hive-notify--list nil)
           (hive-sidecar-info '(:desk_id "desk-1"))
           (notice '(:notice "unread_answer" :severity "error" :sender_told t :from "desk-2"
                     :text "An answer to ask-1 could not be taken." :at "2026-01-01T00:00:00.000Z"
@@ -159,25 +159,25 @@
 
 (ert-deftest hive-notices-what-the-outbox-has-said-is-not-said-again ()
   (hive-outreach-test nil
-    (let ((hive-notices--list nil)
+    (let ((hive-notify--list nil)
           (hive-sidecar-info '(:desk_id "desk-1")))
       (hive-outreach-test-tell "desk/notice" '(:notice "unread_answer" :sender_told t :from "desk-1" :text "refused"))
       (hive-outreach-test-tell "desk/notice" '(:notice "unread_answer" :sender_told :json-false :from "desk-1" :text "lost"))
       (hive-test-wait 5 said)
       (should (equal '("Hive: lost") said))
-      (should (= 2 (length hive-notices--list))))))
+      (should (= 2 (length hive-notify--list))))))
 
 (ert-deftest hive-notices-are-said-and-can-be-read-again ()
   (hive-outreach-test nil
-    (let ((hive-notices--list nil))
+    (let ((hive-notify--list nil))
       (hive-notices)
       (hive-outreach-test-tell "desk/notice" '(:text "The guard\ngave up %s" :at "2026-01-01T00:00:00.000Z"))
       (hive-test-wait 5 said)
       (should (equal '("Hive: The guard gave up %s") said))
       (should (string-match-p "ago  The guard\ngave up %s" (buffer-string)))
       (dotimes (n 300) (hive-rpc-notify 'desk/notice (list :text (format "n%d" n))))
-      (should (= hive-notices--kept (length hive-notices--list)))
-      (should (equal "n299" (plist-get (car hive-notices--list) :text))))))
+      (should (= hive-notify--kept (length hive-notify--list)))
+      (should (equal "n299" (plist-get (car hive-notify--list) :text))))))
 
 (provide 'hive-outreach-test)
 ;;; hive-outreach-test.el ends here

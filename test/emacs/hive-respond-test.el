@@ -107,9 +107,9 @@
     (should (equal '("dro" nil) initial))))
 
 (ert-deftest hive-respond-words-that-begin-no-option-are-not-questioned ()
-  (should-not (hive-read-meant--begun "keep it, but hide it" '("keep it" "drop")))
-  (should-not (hive-read-meant--begun "  " '("keep it" "drop")))
-  (should (equal '("Drop") (hive-read-meant--begun " dR" '("keep it" "Drop")))))
+  (should-not (hive-read--begun "keep it, but hide it" '("keep it" "drop")))
+  (should-not (hive-read--begun "  " '("keep it" "drop")))
+  (should (equal '("Drop") (hive-read--begun " dR" '("keep it" "Drop")))))
 
 (ert-deftest hive-respond-a-permission-is-called-one ()
   (let ((line (hive-read-prompt-line (hive-test-prompt :kind "permission" :question "Run rm?") "Allow / Deny")))

@@ -122,7 +122,7 @@
 (ert-deftest hive-rpc-a-sidecar-that-went-silent-is-ended-and-started-again ()
   (hive-test-with-desk nil
     (hive-test-connect)
-    (setq hive-sidecar--delay 0.1)
+    (setq hive-rpc--delay 0.1)
     (let ((first hive-rpc-connection) (errors nil))
       (hive-test-call 'fake/plan '(:method "fake/echo" :outcomes ["silence" "silence"]))
       (dotimes (_ 2)

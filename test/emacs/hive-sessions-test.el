@@ -53,7 +53,7 @@
 (ert-deftest hive-sessions/a-cut-list-leaves-the-others-known ()
   (hive-shared-test-with
     (hive-test-wait 5 (= 2 (length (hive-handles-sessions))))
-    (let ((hive-handles--most 1) (listed nil))
+    (let ((hive-model--most 1) (listed nil))
       (let ((hive-handles-listed-functions (list (lambda (sessions) (setq listed sessions)))))
         (hive-handles-refresh)
         (hive-test-wait 5 listed))

@@ -8,8 +8,8 @@
 
 (require 'cl-lib)
 (require 'ert)
-(require 'hive-quiet)
-(require 'hive-shared-appear)
+(require 'hive-notify)
+(require 'hive-shared)
 (require 'hive-shared-test-help)
 
 (defmacro hive-shared-appear-test (&rest body)
@@ -23,8 +23,8 @@
          (delete-other-windows)
          (switch-to-buffer (current-buffer))
          (goto-char 7)
-         (let ((hive-shared-appear--mention nil) (hive-shared-appear--timer nil)
-               (hive-shared-appear--patience 0.05))
+         (let ((hive-shared--mention nil) (hive-shared--timer nil)
+               (hive-shared--patience 0.05))
            ,@body)))))
 
 (defun hive-shared-appear-test-window ()
@@ -37,7 +37,7 @@
   (let ((before (hive-mentions-count)))
     (hive-shared-test-post (or body "@Human look"))
     (hive-test-wait 5 (> (hive-mentions-count) before))
-    (hive-test-wait 5 (null hive-shared-appear--timer))))
+    (hive-test-wait 5 (null hive-shared--timer))))
 
 (ert-deftest hive-shared-appear/nothing-is-shown-unless-it-is-wanted ()
   (hive-shared-appear-test
@@ -98,7 +98,7 @@
     (let ((hive-shared-on-mention 'bottom) (busy t))
       (cl-letf (((symbol-function 'hive-notify-busy-p) (lambda () busy)))
         (hive-shared-test-post "@Human look")
-        (hive-test-wait 5 hive-shared-appear--timer)
+        (hive-test-wait 5 hive-shared--timer)
         (sit-for 0.2)
         (should (one-window-p t))
         (setq busy nil)
@@ -113,7 +113,7 @@
         (hive-mentions-process nil :all t)
         (hive-test-wait 5 (= 0 (hive-mentions-count)))
         (setq busy nil)
-        (hive-test-wait 5 (null hive-shared-appear--timer))
+        (hive-test-wait 5 (null hive-shared--timer))
         (should (one-window-p t))))))
 
 (ert-deftest hive-shared-appear/while-it-is-quiet-only-for-what-is-urgent ()
@@ -128,9 +128,9 @@
 ;;;; Whose
 
 (ert-deftest hive-shared-appear/each-message-is-new-once ()
-  (let ((hive-shared-appear--seq nil))
+  (let ((hive-shared--seq nil))
     (cl-flet ((new-p (seq &optional delivered status)
-                (and (hive-shared-appear--new-p (list :seq seq :delivered_at delivered
+                (and (hive-shared--new-p (list :seq seq :delivered_at delivered
                                                       :status (or status "unprocessed")))
                      t)))
       ;; At first, one that somebody has read is an old one.
@@ -143,7 +143,7 @@
       ;; One that its addressee was quick to read is new all the same.
       (should (new-p 5 "2026-01-11T18:00:00.000Z"))
       (should-not (new-p 6 nil "processed"))
-      (hive-shared-appear--connected)
+      (hive-shared--connected)
       (should (new-p 1)))))
 
 (ert-deftest hive-shared-appear/mentions-of-others-only-when-they-are-wanted ()
@@ -153,7 +153,7 @@
                   (let ((before told))
                     (hive-shared-test-post body)
                     (hive-test-wait 5 (> told before))
-                    (hive-test-wait 5 (null hive-shared-appear--timer)))))
+                    (hive-test-wait 5 (null hive-shared--timer)))))
         (let ((hive-mentions-changed-functions
                (append hive-mentions-changed-functions (list (lambda (_) (cl-incf told))))))
           (post "@Claude-def34 look")
@@ -177,7 +177,7 @@
              (append hive-mentions-changed-functions (list (lambda (_) (cl-incf told))))))
         (hive-shared-test-do "post" :from "Claude-zzz99" :body "@Claude-abc12 far away")
         (hive-test-wait 5 (= 1 told))
-        (hive-test-wait 5 (null hive-shared-appear--timer))
+        (hive-test-wait 5 (null hive-shared--timer))
         (should (one-window-p t))
         ;; Unless its buffer is open.
         (hive-shared-buffer '(:confirmed t :project "other" :project_dir "/other/.git"))

@@ -8,7 +8,7 @@
 
 (require 'cl-lib)
 (require 'ert)
-(require 'hive-shared-format)
+(require 'hive-shared-text)
 
 (defconst hive-format-test-head "## 2026-01-11 18:00:00 Claude-abc12")
 

@@ -106,7 +106,7 @@
         (when process (delete-process process)))
       (kill-buffer stderr)))
   (clrhash hive-mentions--open)
-  (clrhash hive-handles--sessions))
+  (clrhash hive-model--sessions))
 
 (defun hive-shared-test-open (&optional thread)
   "Make the project's shared buffer, or that of THREAD, current."

@@ -7,17 +7,17 @@
 ;;; Code:
 
 (require 'hive-list-test-help)
-(require 'hive-side)
+(require 'hive-mode-line)
 (require 'hive-test-help)
 
 (defun hive-side-test-action (side)
   "Return how the list is displayed at SIDE, an alist."
-  (let ((hive-side-window side) (hive-side--window nil) (action nil))
+  (let ((hive-side-window side) (hive-mode-line--window nil) (action nil))
     (cl-letf (((symbol-function 'display-buffer-in-side-window)
                (lambda (_buffer alist) (setq action alist) nil))
               ((symbol-function 'hive-notify-busy-p) #'ignore)
               ((symbol-function 'frame-width) (lambda (&rest _) 110)))
-      (hive-side--open))
+      (hive-mode-line--open))
     action))
 
 (ert-deftest hive-side-at-the-left-and-right-there-is-room-for-the-question ()

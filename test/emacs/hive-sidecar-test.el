@@ -8,7 +8,7 @@
 
 (require 'hive-test-help)
 
-(require 'hive-sidecar)
+(require 'hive-rpc)
 
 (defmacro hive-sidecar-test-failing (environment &rest body)
   "Turn Hive on with ENVIRONMENT, wait until it gave up, run BODY."
@@ -72,21 +72,21 @@
           (should (equal (hive-program-command) (list node hive "sidecar"))))))))
 
 (ert-deftest hive-sidecar-without-the-path-of-a-shell-the-program-beside-the-library-is-taken ()
-  (let ((found hive-program--beside))
+  (let ((found hive-rpc--beside))
     (hive-test-with-desk nil
       ;; It is the one of this package, wherever that is.
       (should (file-equal-p found (expand-file-name "../../bin/hive" hive-test-directory)))
       (let* ((path (hive-sidecar-test-path '("hive" . "#!/bin/sh\n")))
-             (hive-program--beside (expand-file-name "hive-beside" hive-test-temp))
+             (hive-rpc--beside (expand-file-name "hive-beside" hive-test-temp))
              (hive-sidecar-command nil)
              (exec-path '("/nonexistent")))
-        (copy-file (expand-file-name "hive" path) hive-program--beside)
-        (should (equal (hive-program-command) (list hive-program--beside "sidecar")))
+        (copy-file (expand-file-name "hive" path) hive-rpc--beside)
+        (should (equal (hive-program-command) (list hive-rpc--beside "sidecar")))
         ;; One that the PATH has is the human's choice.
         (let ((exec-path (list path)))
           (should (equal (hive-program-command) (list (expand-file-name "hive" path) "sidecar"))))
         ;; A library that came alone has none.
-        (set-file-modes hive-program--beside #o600)
+        (set-file-modes hive-rpc--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
           (dolist (word '("`exec-path'" "`hive-sidecar-command'" "npm install -g" "M-x hive-install-sidecar"))
             (should (string-search word said))))))))
@@ -127,16 +127,16 @@
 (ert-deftest hive-sidecar-the-delay-starts-over-after-a-minute-of-life ()
   (hive-test-with-desk nil
     (hive-test-connect)
-    (setq hive-sidecar--delay 32
-          hive-sidecar--born (- (float-time) 61))
+    (setq hive-rpc--delay 32
+          hive-rpc--born (- (float-time) 61))
     (hive-rpc-tell 'fake/die '(:status 1) :id t)
     (hive-test-wait 5 (eq hive-sidecar-state 'waiting))
-    (should (= hive-sidecar--delay 2))))
+    (should (= hive-rpc--delay 2))))
 
 (ert-deftest hive-sidecar-comes-back-after-it-was-killed ()
   (hive-test-with-desk nil
     (hive-test-connect)
-    (setq hive-sidecar--delay 0.1)
+    (setq hive-rpc--delay 0.1)
     (let ((ask (hive-test-call 'fake/ask nil)))
       (signal-process (car (hive-test-sidecars)) 'KILL)
       (hive-test-wait 5 (not (hive-sidecar-connected-p)))

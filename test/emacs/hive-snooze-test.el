@@ -8,7 +8,7 @@
 
 (require 'hive-list-test-help)
 (require 'hive-prompt)
-(require 'hive-snooze)
+(require 'hive-respond)
 (require 'hive-test-help)
 
 (defun hive-snooze-test-until ()

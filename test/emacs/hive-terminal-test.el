@@ -6,7 +6,7 @@
 
 ;;; Code:
 
-(require 'hive-terminal)
+(require 'hive-interrupt)
 (require 'hive-test-help)
 
 (ert-deftest hive-terminal-is-found-by-the-process-that-runs-in-it ()

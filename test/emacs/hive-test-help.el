@@ -49,7 +49,7 @@
           (hive-notify--spoke 0)
           (hive-store nil)
           (hive-node-program nil)
-          (hive-program--beside nil)
+          (hive-rpc--beside nil)
           (hive-install-directory (expand-file-name "installed/" hive-test-temp))
           (hive-drafts-directory (expand-file-name "drafts/" hive-test-temp))
           (process-environment
@@ -60,7 +60,7 @@
          (progn ,@body)
        (hive-mode -1)
        (setq hive-sidecar-info nil
-             hive-work--waiting nil)
+             hive-rpc--waiting nil)
        ;; Gone from the list, too: their sentinels have run.
        (hive-test-wait 10 (not (cl-find-if (lambda (process)
                                              (string-prefix-p "hive" (process-name process)))

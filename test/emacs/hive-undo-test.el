@@ -9,7 +9,6 @@
 (require 'cl-lib)
 (require 'ert)
 (require 'hive-shared-text)
-(require 'hive-undo)
 
 (defmacro hive-undo-test-with (text &rest body)
   "Run BODY in a buffer with TEXT, of which nothing is to be undone."

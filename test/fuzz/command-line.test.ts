@@ -1,6 +1,6 @@
 /** `hive` with any words: an exit code of the table, a sentence for what is wrong, and never a stack. */
 import fc from 'fast-check';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/program.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { METHODS, serveEmacs } from '../../src/adapters/emacs/connection.ts';
-import { FrameReader } from '../../src/adapters/emacs/frame-reader.ts';
+import { FrameReader } from '../../src/adapters/emacs/frames.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 import { inWorld } from './world.ts';

@@ -1,8 +1,7 @@
 /** The message parser and the shared buffer as text, against what a message was built of. */
 import fc from 'fast-check';
 import { foldHandle, parseMentions } from '../../src/domain/mention-parser.ts';
-import { normalizeBody } from '../../src/domain/messages.ts';
-import { parseShared, renderBlock, renderShared } from '../../src/domain/shared-format.ts';
+import { normalizeBody, parseShared, renderBlock, renderShared } from '../../src/domain/messages.ts';
 import { fuzz } from './fuzz.ts';
 import { oddText } from './inputs.ts';
 

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { createPrompt } from '../../src/domain/prompt-asking.ts';
+import { createPrompt } from '../../src/domain/prompts.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';

@@ -1,6 +1,6 @@
 /** `hive poll`, `wait`, `list` and `status` as scripts use them: what they print, and their exit codes. */
 import { describe, expect, it } from 'vitest';
-import { createPrompt } from '../../src/domain/prompt-asking.ts';
+import { createPrompt } from '../../src/domain/prompts.ts';
 import { shell } from '../support/cli.ts';
 import { HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseShared } from '../../src/domain/shared-format.ts';
+import { parseShared } from '../../src/domain/messages.ts';
 import { shell } from '../support/cli.ts';
 import { openTestHive } from '../support/hive.ts';
 import { join as joinHive, post } from '../support/messages.ts';

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/ports.ts';
-import { userName } from '../../src/infrastructure/platform/seat.ts';
+import { userName } from '../../src/infrastructure/platform/paths.ts';
 import { shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';

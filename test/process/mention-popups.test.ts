@@ -1,7 +1,7 @@
 /** A mention of the human pops up once a seat, as its wishes have it, and never blocks or decides anything. */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { startMentionPopups } from '../../src/application/mention-popups.ts';
+import { startMentionPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/ports.ts';
 import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';

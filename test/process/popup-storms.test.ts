@@ -1,8 +1,7 @@
 /** A storm is one popup a seat with the right count, however many processes serve it and whichever of them dies. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { LOST_CLAIM_MS } from '../../src/application/popup-claims.ts';
-import { startPopups } from '../../src/application/popups.ts';
+import { LOST_CLAIM_MS, startPopups } from '../../src/application/popups.ts';
 import { STORM } from '../../src/domain/popups.ts';
 import {
   ageClaims,

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { thisSeat } from '../../src/infrastructure/platform/seat.ts';
+import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';

@@ -1,6 +1,6 @@
 /** Desks are online while their sidecar lives, and not for long after it crashed. */
 import { expect, test, vi } from 'vitest';
-import { DESK_HEARTBEAT_MS, DESK_LEASE_MS, type Desk } from '../../src/domain/desks.ts';
+import { DESK_HEARTBEAT_MS, DESK_LEASE_MS, type Desk } from '../../src/domain/humans.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { sessionBus } from '../../src/infrastructure/desktop/session-bus.ts';
+import { sessionBus } from '../../src/infrastructure/desktop/notify-send.ts';
 import { tempFolder } from '../support/temp.ts';
 
 const UID = 1_234;

@@ -1,7 +1,7 @@
 /** A store that grows old in a moment. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Hive } from '../../src/application/hive.ts';
-import { sealOfPrompt } from '../../src/infrastructure/store/prompt-rows.ts';
+import { sealOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 
 /** Everything that is in the store now happened `days` ago. */

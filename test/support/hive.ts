@@ -1,11 +1,9 @@
 /** An opened hive on a temporary store, and what tests ask of it again and again. */
-
 import type { Hive } from '../../src/application/hive.ts';
 import type { Logger } from '../../src/application/ports.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
-import type { AskRequest } from '../../src/domain/prompt-asking.ts';
-import type { Prompt } from '../../src/domain/prompts.ts';
+import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { whenFinished } from './lifetime.ts';

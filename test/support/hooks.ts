@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import type { HookSettings } from '../../src/application/station.ts';
+import type { HookSettings } from '../../src/application/hook-context.ts';
 import { ROOT } from './children.ts';
 
 type Raw = Record<string, unknown>;
@@ -43,7 +43,7 @@ export async function fire(
     env: environment,
     machine: 'test',
     pid: process.pid,
-    place: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
+    findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
     ...settings,
   });

@@ -1,6 +1,6 @@
 /** Interrupts, as tests ask for them: whoever asks here goes on once the request is on disk. */
 import type { Hive } from '../../src/application/hive.ts';
-import type { InterruptRequest } from '../../src/application/interrupt-requests.ts';
+import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import type { Turn } from '../../src/domain/turns.ts';
 import { childEnvironment, outputOf, spawnHive } from './children.ts';

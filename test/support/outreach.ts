@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
-import type { OutreachChanges } from '../../src/domain/outreach-rules.ts';
+import type { OutreachChanges } from '../../src/domain/outreach.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
 import { ROOT } from './children.ts';

@@ -3,9 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { understand } from '../../src/adapters/arguments.ts';
-import { takeArguments } from '../../src/adapters/mcp/arguments.ts';
-import type { Tool } from '../../src/adapters/mcp/tool.ts';
-import { toolsFor } from '../../src/adapters/mcp/tools.ts';
+import { toolsFor } from '../../src/adapters/mcp/server.ts';
+import { type Tool, takeArguments } from '../../src/adapters/mcp/tool.ts';
 import { preferencesParams } from '../../src/schemas/desks.ts';
 import { listParams, snoozeParams } from '../../src/schemas/prompts.ts';
 

@@ -1,7 +1,13 @@
 /** Whose a block under a heading is: a heading is a claim, and only its owner or a key of the human makes it good. */
 import { describe, expect, test } from 'vitest';
-import { authorKey, authorName, authorOfBlock } from '../../src/domain/authors.ts';
-import { type Author, type BlockOrigin, humanAuthor } from '../../src/domain/messages.ts';
+import {
+  type Author,
+  authorKey,
+  authorName,
+  authorOfBlock,
+  type BlockOrigin,
+  humanAuthor,
+} from '../../src/domain/messages.ts';
 import { startSession } from '../../src/domain/sessions.ts';
 import { introduction } from '../support/hive.ts';
 

@@ -1,7 +1,7 @@
 /** A marked block at the end of somebody's file: put there, and cut out again to the byte. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyEdits, revertEdits } from '../../src/domain/text-edits.ts';
+import { applyEdits, revertEdits } from '../../src/domain/text.ts';
 import { appendBlock, findBlock, removeBlock } from '../../src/infrastructure/installation/block-edits.ts';
 
 const MARKS = { comment: '#', name: 'hive server' };

@@ -10,7 +10,7 @@ import {
   refill,
   SHARED_BUCKET,
   takeToken,
-} from '../../src/domain/budget.ts';
+} from '../../src/domain/outreach.ts';
 
 const HOUR = 3_600_000;
 const SIZE: BudgetSize = { capacity: 5, refill_ms: 1.5 * HOUR };

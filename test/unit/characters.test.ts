@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../../src/domain/interrupts.ts';
 import { NOTE_LIMIT } from '../../src/domain/mentions.ts';
 import { MESSAGE_LIMITS } from '../../src/domain/messages.ts';
-import { PROMPT_LIMITS } from '../../src/domain/prompt-limits.ts';
+import { PROMPT_LIMITS } from '../../src/domain/prompts.ts';
 import { processShape } from '../../src/schemas/mentions.ts';
 import { postShape } from '../../src/schemas/messages.ts';
 import { askShape, respondShape } from '../../src/schemas/prompts.ts';

@@ -1,7 +1,6 @@
 /** A courier remembers what its calls have returned, and proves only that. */
 import { expect, test } from 'vitest';
-import { createCourier } from '../../src/application/courier.ts';
-import type { DeliveryService, Handed } from '../../src/application/delivery.ts';
+import { createDeliveryTracker, type DeliveryService, type Handed } from '../../src/application/delivery.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 
 /** A delivery that hands whatever it is asked for, all in the same millisecond, and keeps count. */
@@ -26,7 +25,7 @@ function fakeDelivery(): { delivery: DeliveryService; proven: string[]; released
 
 test('a call proves what was returned before it came, once', async () => {
   const fake = fakeDelivery();
-  const courier = createCourier(fake.delivery, 'mcp:1');
+  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
   const first = courier.begin();
   await first.hand(['ask-1', 'ask-2']);
   first.returned();
@@ -36,7 +35,7 @@ test('a call proves what was returned before it came, once', async () => {
 
 test('a call that came before another returned proves nothing of it', async () => {
   const fake = fakeDelivery();
-  const courier = createCourier(fake.delivery, 'mcp:1');
+  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
   const [first, beside] = [courier.begin(), courier.begin()];
   await first.hand(['ask-1']);
   first.returned();
@@ -48,7 +47,7 @@ test('a call that came before another returned proves nothing of it', async () =
 
 test('a call that was dropped gives back what it handed over', async () => {
   const fake = fakeDelivery();
-  const courier = createCourier(fake.delivery, 'mcp:1');
+  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
   const first = courier.begin();
   await first.hand(['ask-1']);
   await first.dropped();
@@ -58,7 +57,7 @@ test('a call that was dropped gives back what it handed over', async () => {
 
 test('a proof that could not be written is not forgotten', async () => {
   const fake = fakeDelivery();
-  const courier = createCourier(fake.delivery, 'mcp:1');
+  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
   const first = courier.begin();
   await first.hand(['ask-1']);
   first.returned();

@@ -10,12 +10,13 @@ import {
   GATE_STEPS,
   type GateRecord,
   isExempt,
+  type MentionInFull,
   newGate,
   noteProgress,
   PROMPT_REFUSALS,
   toldInFull,
-} from '../../src/domain/gate.ts';
-import type { MentionInFull, UnprocessedCount } from '../../src/domain/mentions.ts';
+  type UnprocessedCount,
+} from '../../src/domain/mentions.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();

@@ -1,9 +1,15 @@
 /** Handles: what people type to name a session. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { explainHandle, givenHandle, isNamed } from '../../src/domain/handles.ts';
 import { parseMentions } from '../../src/domain/mention-parser.ts';
-import { HUMAN_HANDLE, handleCandidates, startSession } from '../../src/domain/sessions.ts';
+import {
+  explainHandle,
+  givenHandle,
+  HUMAN_HANDLE,
+  handleCandidates,
+  isNamed,
+  startSession,
+} from '../../src/domain/sessions.ts';
 import { introduction } from '../support/hive.ts';
 
 /** Letters of one and of two code units, digits, and what a handle leaves out. */

@@ -1,7 +1,6 @@
 /** Several humans: whom a prompt concerns, when it concerns everybody, and who has taken it up. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { claimPrompt, releasePrompt } from '../../src/domain/claims.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import {
   addressOf,
@@ -14,8 +13,14 @@ import {
   nobodyCalled,
   type Team,
 } from '../../src/domain/humans.ts';
-import { createPrompt } from '../../src/domain/prompt-asking.ts';
-import { cancelPrompt, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
+import {
+  cancelPrompt,
+  claimPrompt,
+  createPrompt,
+  type Prompt,
+  releasePrompt,
+  respondPrompt,
+} from '../../src/domain/prompts.ts';
 import { ASKER, answer, at } from './prompt-arbitraries.ts';
 
 const OPS: Team = createTeam({ name: 'Ops', members: ['Bob', 'eve'], escalate_after_ms: 60_000 }, at(0));

@@ -1,7 +1,7 @@
 /** Values put into JSON files of others and taken out again: not one byte of theirs is moved. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyEdits, revertEdits, type TextEdit } from '../../src/domain/text-edits.ts';
+import { applyEdits, revertEdits, type TextEdit } from '../../src/domain/text.ts';
 import {
   appendJson,
   readJson,

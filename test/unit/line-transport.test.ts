@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LineTransport, LONGEST_MESSAGE } from '../../src/adapters/mcp/line-transport.ts';
+import { LineTransport, LONGEST_MESSAGE } from '../../src/adapters/mcp/stdio.ts';
 
 interface Heard {
   messages: unknown[];

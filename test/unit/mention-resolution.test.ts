@@ -6,7 +6,7 @@ import {
   explainUnresolved,
   type Resolution,
   resolveMentions,
-} from '../../src/domain/mention-resolution.ts';
+} from '../../src/domain/mentions.ts';
 import { type Session, startSession } from '../../src/domain/sessions.ts';
 import { introduction } from '../support/hive.ts';
 

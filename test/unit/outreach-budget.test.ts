@@ -5,8 +5,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Bucket, fullBucket } from '../../src/domain/budget.ts';
-import { askRules, budgetSize, DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach-rules.ts';
+import {
+  askRules,
+  type Bucket,
+  budgetSize,
+  DEFAULT_OUTREACH_SETTINGS,
+  fullBucket,
+} from '../../src/domain/outreach.ts';
 import { ROOT } from '../support/children.ts';
 
 const FIXTURES = join(ROOT, 'test/wire/fixtures');

@@ -1,18 +1,18 @@
 /** The matrix of source, kind, rule and critical: each refusal names its rule, when it passes, and what else is possible. */
 import { describe, expect, test } from 'vitest';
-import { fullBucket } from '../../src/domain/budget.ts';
 import {
   applyOutreachChanges,
   askRules,
   budgetSize,
   DEFAULT_OUTREACH_SETTINGS,
+  fullBucket,
   humanBusy,
   type OutreachRule,
   outreachSettings,
   type RuleState,
   refusalBySource,
   unseenSentence,
-} from '../../src/domain/outreach-rules.ts';
+} from '../../src/domain/outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from '../../src/domain/preferences.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 

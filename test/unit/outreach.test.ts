@@ -5,13 +5,15 @@ import {
   createPing,
   createReport,
   describeOutreach,
+  describeReport,
+  fittingReports,
   isUnreported,
+  moreReports,
   type Outreach,
   type Sender,
 } from '../../src/domain/outreach.ts';
-import { outreachPopup, outreachStormPopup } from '../../src/domain/outreach-popups.ts';
+import { outreachPopup, outreachStormPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
-import { describeReport, fittingReports, moreReports } from '../../src/domain/reports.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
 const SENDER: Sender = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { revealed } from '../../src/domain/text.ts';
-import { plainBody, plainLabel, plainTitle } from '../../src/infrastructure/desktop/plain-text.ts';
+import { plainBody, plainLabel, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
 
 describe("agents' text on its way to a notification server", () => {
   it('never starts with a dash', () => {

@@ -10,8 +10,7 @@ import {
   stormPopup,
 } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES, type Preferences, preferencesFrom } from '../../src/domain/preferences.ts';
-import { type Asker, type AskRequest, createPrompt } from '../../src/domain/prompt-asking.ts';
-import type { Prompt } from '../../src/domain/prompts.ts';
+import { type Asker, type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
 const NOON = { now: NOW, minute_of_day: 12 * 60 };

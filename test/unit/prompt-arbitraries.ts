@@ -1,9 +1,11 @@
 /** Prompts, answers and events for property tests: small, and with the odd characters that break parsers. */
 import fc from 'fast-check';
-import { type Asker, type AskRequest, createPrompt } from '../../src/domain/prompt-asking.ts';
 import {
+  type Asker,
+  type AskRequest,
   amendPrompt,
   cancelPrompt,
+  createPrompt,
   expirePrompt,
   handPrompt,
   isExpired,

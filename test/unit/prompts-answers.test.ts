@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
-import { type AnswerRequest, resolveAnswer } from '../../src/domain/prompt-answers.ts';
-import type { AskRequest } from '../../src/domain/prompt-asking.ts';
+import { type AnswerRequest, type AskRequest, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answer, prompt } from './prompt-arbitraries.ts';
 
 const { by, via, response_id, responded_at } = answer();

@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
-import { type AskRequest, createPrompt } from '../../src/domain/prompt-asking.ts';
-import { PROMPT_LIMITS } from '../../src/domain/prompt-limits.ts';
+import { type AskRequest, createPrompt, PROMPT_LIMITS } from '../../src/domain/prompts.ts';
 import { ASKER, at, prompt } from './prompt-arbitraries.ts';
 
 function refusal(request: Partial<AskRequest>): HiveError {

@@ -1,7 +1,7 @@
 /** Settings: what is written on a command line, what is stored, and where each value comes from. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach-rules.ts';
+import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
 import {
   changeStored,

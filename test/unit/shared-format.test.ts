@@ -2,15 +2,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseMentions } from '../../src/domain/mention-parser.ts';
-import { type Block, normalizeBody } from '../../src/domain/messages.ts';
 import {
+  type Block,
   INTRODUCTION,
+  normalizeBody,
   parseShared,
   renderBlock,
   renderShared,
   sharedFileName,
   stampOf,
-} from '../../src/domain/shared-format.ts';
+} from '../../src/domain/messages.ts';
 
 const SEED = `---
 vibing.nvim: true

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPing, type Outreach } from '../../src/domain/outreach.ts';
-import { REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach-rules.ts';
+import { createPing, type Outreach, REPORT_POLICIES, type ReportPolicy } from '../../src/domain/outreach.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 import {
   answersReason,

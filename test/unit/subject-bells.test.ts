@@ -1,7 +1,7 @@
 /** Many waits in one process: a commit wakes those whose thing it touched, and in doubt everybody. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { createSubjectWakeups, type SubjectWakeups } from '../../src/application/feed.ts';
 import type { Store } from '../../src/application/ports.ts';
-import { createSubjectBells, type SubjectBells } from '../../src/application/subject-bells.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -13,7 +13,7 @@ let reads: number;
 let fails: boolean;
 let pruned: number;
 let rung: number[];
-let bells: SubjectBells;
+let bells: SubjectWakeups;
 
 function append(...subjects: string[]): void {
   for (const subject of subjects) events.push({ seq: events.length + 1, subject } as HiveEvent);
@@ -51,7 +51,7 @@ beforeEach(() => {
       return () => listeners.delete(listener);
     },
   } as unknown as Store;
-  bells = createSubjectBells(store);
+  bells = createSubjectWakeups(store);
 });
 
 /** The first commit after many have come rings all: nobody had read the log before. */

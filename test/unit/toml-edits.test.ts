@@ -1,7 +1,7 @@
 /** Tables put into a TOML file of others and taken out again: nothing of theirs is touched. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { applyEdits, revertEdits } from '../../src/domain/text-edits.ts';
+import { applyEdits, revertEdits } from '../../src/domain/text.ts';
 import {
   appendToml,
   markedTables,

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rolloutSays, saysInterrupted, saysReplaced } from '../../src/domain/transcripts.ts';
+import { rolloutSays, saysInterrupted, saysReplaced } from '../../src/domain/turns.ts';
 import { ROOT } from '../support/children.ts';
 
 const recorded = (name: string): string =>

@@ -1,10 +1,16 @@
 /** Turns: what begins, steers, continues and ends one, and what an end does. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { outcomeOf, stopPrinted, stopWasLost } from '../../src/domain/interrupts.ts';
-import { type ArrivalKind, meaningOf } from '../../src/domain/turn-arrivals.ts';
-import { outcomeSentence, toldSentence, turnSentence } from '../../src/domain/turn-sentences.ts';
 import {
+  outcomeOf,
+  outcomeSentence,
+  stopPrinted,
+  stopWasLost,
+  toldSentence,
+  turnSentence,
+} from '../../src/domain/interrupts.ts';
+import {
+  type ArrivalKind,
   batchClosed,
   ENDED_UNKNOWN,
   ENDED_WITH_SESSION,
@@ -12,6 +18,7 @@ import {
   endTurn,
   FALLS,
   INTERRUPTED_AT_TERMINAL,
+  meaningOf,
   startTurn,
   type Turn,
   toolEnded,

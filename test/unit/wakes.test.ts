@@ -1,6 +1,5 @@
 /** The rule of waking: which mentions wake an idle agent, how often, and what it is told. */
 import { describe, expect, test } from 'vitest';
-import type { Mention } from '../../src/domain/mentions.ts';
 import {
   isMentionWorthWaking,
   MOST_WAKES,
@@ -9,7 +8,8 @@ import {
   type Waker,
   wakesSince,
   wokenFor,
-} from '../../src/domain/wakes.ts';
+} from '../../src/domain/hooks.ts';
+import type { Mention } from '../../src/domain/mentions.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 

@@ -212,7 +212,7 @@ test('what a hook was to tell and never printed is told with the next prompt', a
   const settings = { env: {}, machine: 'test', pid: process.pid, readTail: () => null };
   const place = () => ({ project: 'demo', project_dir: '/demo/.git', branch: null });
   // The hook is killed here: nothing reached the client.
-  await hive.hooks.handle(event, { ...settings, place });
+  await hive.hooks.handle(event, { ...settings, findProject: place });
   await sleep(2_600);
   expect(await client.prompt('p3')).toContain('was interrupted by ada');
 });

@@ -155,7 +155,7 @@ describe('a permission prompt of Claude Code', () => {
   test('is withdrawn when Esc in the terminal ends its hook', async () => {
     const esc = new AbortController();
     const { prompts, printed } = await fireDialog(hive, BASH, {
-      settings: { unhurried: (work) => work(esc.signal) },
+      settings: { withoutTimeLimit: (work) => work(esc.signal) },
     });
     esc.abort();
     expect(await printed).toBe('');

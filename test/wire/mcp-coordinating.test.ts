@@ -2,7 +2,7 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { RESULT_BYTES } from '../../src/adapters/mcp/result.ts';
+import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
 import type { Hive } from '../../src/application/hive.ts';
 import { shell } from '../support/cli.ts';

@@ -1,10 +1,9 @@
 /** What a poll returns fits into what clients pass on; what does not fit is counted, waits, and is not lost. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
-import { RESULT_BYTES } from '../../src/adapters/mcp/result.ts';
+import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import { createPrompt } from '../../src/domain/prompt-asking.ts';
-import type { Prompt } from '../../src/domain/prompts.ts';
+import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 

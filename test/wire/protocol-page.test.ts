@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
-import type { Seat } from '../../src/adapters/emacs/seat.ts';
+import type { DeskConnection } from '../../src/adapters/emacs/desk-connection.ts';
 import { ROOT } from '../support/children.ts';
 
 const page = readFileSync(join(ROOT, 'docs/protocol.md'), 'utf8');
@@ -48,7 +48,7 @@ test('a name that is an event only is said to be one', () => {
 });
 
 /** A desk of which everything is there and nothing works: params are checked before it is used. */
-const nowhere: Seat = new Proxy(Function as unknown as Seat, { get: () => nowhere });
+const nowhere: DeskConnection = new Proxy(Function as unknown as DeskConnection, { get: () => nowhere });
 
 /** The fields in the table of a section, without those of the objects in them. */
 function fieldsIn(section: string): string[] {

@@ -37,7 +37,7 @@ async function killedHook(hive: Hive, raw: Record<string, unknown>): Promise<str
     env,
     machine: 'test',
     pid: process.pid,
-    place: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
+    findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
   });
   return sayVerdict(event, verdict);

@@ -1,8 +1,7 @@
 /** Frames to Emacs stay under 256 KB, whatever is in the store. */
 import { expect, test } from 'vitest';
 import type { Hive } from '../../src/application/hive.ts';
-import { createPrompt } from '../../src/domain/prompt-asking.ts';
-import type { Prompt } from '../../src/domain/prompts.ts';
+import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { type RpcClient, serveInProcess } from '../support/sidecar.ts';
 import { timed } from '../support/wait.ts';

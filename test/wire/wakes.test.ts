@@ -1,17 +1,16 @@
 /** Waking idle agents, over recorded events: who is woken, by whom, how often, and with which words. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { createCodexWaker } from '../../src/application/codex-wakes.ts';
 import type { Hive } from '../../src/application/hive.ts';
-import { createWakes, type WakeWait } from '../../src/application/wakes.ts';
-import type { Prompt } from '../../src/domain/prompts.ts';
-import type { Session } from '../../src/domain/sessions.ts';
+import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';
 import {
   type MentionWakes,
   MOST_WAKES,
   mentionWakes,
   wakeLifeMs,
   wakeSentence,
-} from '../../src/domain/wakes.ts';
+} from '../../src/domain/hooks.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import type { Session } from '../../src/domain/sessions.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { actorOf, join, post } from '../support/messages.ts';

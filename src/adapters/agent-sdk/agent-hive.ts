@@ -2,14 +2,16 @@
  * A hive for a program that runs agents through the Claude Agent SDK: what the callbacks of one program share.
  * The callbacks run in the program itself, so the store is opened once and no process is started.
  */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { Hive } from '../../application/hive.ts';
-import type { HookSettings } from '../../application/station.ts';
+import type { HookSettings } from '../../application/hook-context.ts';
+import type { StopOrder } from '../../application/turns.ts';
 import type { HookEvent } from '../../domain/hooks.ts';
 import { files } from '../../infrastructure/platform/files.ts';
-import { rulesFile } from '../../infrastructure/platform/paths.ts';
-import { findPlace } from '../../infrastructure/platform/project.ts';
-import { thisSeat } from '../../infrastructure/platform/seat.ts';
+import { rulesFile, thisSeat } from '../../infrastructure/platform/paths.ts';
+import { findProject } from '../../infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
 import { readHook } from '../hooks/hook.ts';
 
@@ -79,11 +81,11 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       env,
       machine: hostname(),
       pid: process.pid,
-      place: () => findPlace(event.cwd),
+      findProject: () => findProject(event.cwd),
       readTail: files.readTail,
       seat: thisSeat(),
       readRules: () => files.readTail(env['HIVE_PERMISSION_RULES'] ?? rulesFile(env), RULES_BYTES),
-      unhurried: (work) => work(signal),
+      withoutTimeLimit: (work) => work(signal),
     }),
     callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,
     onHandled(listener) {
@@ -102,5 +104,91 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       await Promise.all(working);
       await hive.close();
     },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// `hiveServer`: our tools for an agent of the SDK, as an entry of its `mcpServers`.
+
+/** An entry of `mcpServers`, as the SDK takes it. */
+export interface ServerEntry {
+  /** The server is a process. */
+  type: 'stdio';
+  /** This Node. */
+  command: string;
+  /** The program `hive` of this package, and `mcp`. */
+  args: string[];
+  /** What its process gets beside what the SDK gives it. */
+  env?: Record<string, string>;
+  /** Its tools are there from the start, not found by a search. */
+  alwaysLoad: boolean;
+}
+
+/** The `hive mcp` of this very package. `env` is what its process gets beside what the SDK gives it. */
+export function hiveServer(env?: Record<string, string>): ServerEntry {
+  return {
+    type: 'stdio',
+    command: process.execPath,
+    args: [program(), 'mcp'],
+    ...(env === undefined ? {} : { env }),
+    alwaysLoad: true,
+  };
+}
+
+/** Beside `dist/`, wherever this file lies in it. */
+function program(): string {
+  for (let folder = import.meta.dirname; folder !== join(folder, '..'); folder = join(folder, '..')) {
+    const found = join(folder, 'bin/hive');
+    if (existsSync(found)) return found;
+  }
+  throw new Error('The program bin/hive of this package is not where it belongs: install it anew.');
+}
+
+// ---------------------------------------------------------------------------
+// `onInterrupt`: an interrupt stops a `query` of the SDK at once, instead of with its next hook.
+
+/** As far as we use what the SDK's `query` returns. */
+export interface Interruptible {
+  /** Stops the query. */
+  interrupt(): Promise<unknown>;
+}
+
+/**
+ * Calls `query.interrupt()` when somebody wants a turn of this program's agents stopped, and ends the turn: the
+ * SDK fires no Stop hook then. Needs `hiveHooks`, which hear of the turns. The SDK takes interrupts only of a
+ * query whose prompt is a stream of messages. Returns how to stop listening.
+ */
+export function onInterrupt(
+  hive: AgentHive,
+  query: Interruptible,
+  callback: (order: StopOrder) => void = () => undefined,
+): () => void {
+  const { turns, interrupts, log } = hive.hive;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, hive.closing]);
+  const watched = new Set<string>();
+
+  async function watch(session_id: string): Promise<void> {
+    const turn = await turns.current(session_id);
+    if (turn === undefined || watched.has(turn.turn_id)) return;
+    watched.add(turn.turn_id);
+    const order = await interrupts.untilInterrupted(turn.turn_id, signal);
+    if (order === null) return;
+    // Told first: with the interrupt the query ends, and its program with it.
+    callback(order);
+    await query.interrupt();
+    await turns.end(turn.turn_id, { aborted: 'interrupted' });
+  }
+
+  const unlisten = hive.onHandled(({ name, session_id, agent_id }) => {
+    if (agent_id !== null || (name !== 'UserPromptSubmit' && name !== 'PreToolUse')) return;
+    const watching = watch(session_id).catch((error: unknown) =>
+      log.error('An interrupt did not reach its query.', { error: String(error) }),
+    );
+    hive.track(watching);
+  });
+  return () => {
+    unlisten();
+    stop.abort();
   };
 }

@@ -8,10 +8,15 @@
  *     } });
  *     onInterrupt(hive, run);
  */
-export { type AgentHive, openAgentHive } from './agent-hive.ts';
-export { hiveCanUseTool } from './can-use-tool.ts';
-export { hiveHooks } from './hooks.ts';
-export { type Interruptible, onInterrupt } from './interrupts.ts';
+export {
+  type AgentHive,
+  hiveServer,
+  type Interruptible,
+  onInterrupt,
+  openAgentHive,
+  type ServerEntry,
+} from './agent-hive.ts';
+export { hiveCanUseTool, hiveHooks } from './hooks.ts';
 export type {
   CanUseTool,
   HookCallback,
@@ -19,4 +24,3 @@ export type {
   PermissionOptions,
   PermissionResult,
 } from './sdk-types.ts';
-export { hiveServer, type ServerEntry } from './server.ts';

@@ -6,12 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRetries } from '../../application/retries.ts';
 import { isTransient } from '../../domain/errors.ts';
 import { toWireError } from '../errors.ts';
-import { ignoredIn } from './params.ts';
+import { type DeskConnection, ignoredIn } from './desk-connection.ts';
 import { placeOf, promptMethods } from './prompts.ts';
-import type { Seat } from './seat.ts';
 
 /** Sent as a request: whatever is refused is kept as well, save where the sender can try again. */
-export async function takeAnswer(params: unknown, seat: Seat): Promise<object | null> {
+export async function takeAnswer(params: unknown, seat: DeskConnection): Promise<object | null> {
   try {
     return await promptMethods['hivemind-response'](params, seat);
   } catch (error) {
@@ -22,7 +21,7 @@ export async function takeAnswer(params: unknown, seat: Seat): Promise<object | 
 }
 
 /** Sent as a notification: its sender tries nothing again, so that is done here, until `ended`. */
-export async function hearAnswer(params: unknown, seat: Seat, ended: AbortSignal): Promise<void> {
+export async function hearAnswer(params: unknown, seat: DeskConnection, ended: AbortSignal): Promise<void> {
   await untilStored(seat, ended, async () => {
     try {
       const ignored = ignoredIn(await promptMethods['hivemind-response'](params, seat));
@@ -37,7 +36,7 @@ export async function hearAnswer(params: unknown, seat: Seat, ended: AbortSignal
 /** What claims to be an answer and is not even a message. */
 export async function keepMalformed(
   params: unknown,
-  seat: Seat,
+  seat: DeskConnection,
   { reason, sender_told, ended }: { reason: string; sender_told: boolean; ended: AbortSignal },
 ): Promise<void> {
   const answer = { from: placeOf(seat), params, reason, sender_told };
@@ -46,14 +45,14 @@ export async function keepMalformed(
 
 function keepAnswer(
   params: unknown,
-  seat: Seat,
+  seat: DeskConnection,
   { error, sender_told }: { error: unknown; sender_told: boolean },
 ): Promise<void> {
   const reason = sentenceOf(toWireError(error).message);
   return seat.hive.unreadAnswers.keep({ from: placeOf(seat), params, reason, sender_told });
 }
 
-function keepPart(params: unknown, seat: Seat, ignored: readonly string[]): Promise<void> {
+function keepPart(params: unknown, seat: DeskConnection, ignored: readonly string[]): Promise<void> {
   const names = ignored.map((name) => `"${name}"`).join(', ');
   return seat.hive.unreadAnswers.keep({
     from: placeOf(seat),
@@ -71,7 +70,11 @@ export function sentenceOf(message: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-async function untilStored({ hive }: Seat, ended: AbortSignal, work: () => Promise<void>): Promise<void> {
+async function untilStored(
+  { hive }: DeskConnection,
+  ended: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
   const retries = createRetries(hive.log, {
     fails: 'An answer that came as a notification cannot be stored and will be tried again.',
     works: 'The answer that came as a notification is stored.',
@@ -88,6 +91,6 @@ async function untilStored({ hive }: Seat, ended: AbortSignal, work: () => Promi
   }
 }
 
-function logged({ hive }: Pick<Seat, 'hive'>): (error: unknown) => void {
+function logged({ hive }: Pick<DeskConnection, 'hive'>): (error: unknown) => void {
   return (error) => hive.log.error('An answer could be neither taken nor kept.', { error: String(error) });
 }

@@ -15,23 +15,27 @@ import type { Hive } from '../../application/hive.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import { hearAnswer, keepMalformed, sentenceOf, takeAnswer } from './answers.ts';
-import { deskMethods, initializeDesk } from './desks.ts';
-import { doctorMethods } from './doctor.ts';
+import {
+  createTraffic,
+  type DeskConnection,
+  ignoredIn,
+  type Methods,
+  type Notify,
+  type Refusal,
+  refusalOf,
+  type Traffic,
+  within,
+  withParams,
+} from './desk-connection.ts';
+import { deskMethods, doctorMethods, initializeDesk, noticeMethods, startDeskPopups } from './desks.ts';
 import { startEvents } from './events.ts';
-import { FrameReader } from './frame-reader.ts';
-import { fitted } from './frames.ts';
+import { FrameReader, fitted } from './frames.ts';
 import { historyMethods } from './history.ts';
-import { type Refusal, refusalOf, withParams } from './incoming.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
-import { noticeMethods } from './notices.ts';
 import { outreachMethods, tellUnseen } from './outreach.ts';
-import { ignoredIn } from './params.ts';
-import { startDeskPopups } from './popups.ts';
 import { promptMethods } from './prompts.ts';
-import type { Methods, Seat, Tell } from './seat.ts';
 import { sessionMethods } from './sessions.ts';
-import { createTraffic, type Traffic, within } from './traffic.ts';
 import { turnMethods } from './turns.ts';
 
 export const METHODS: Methods = {
@@ -83,7 +87,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
   const { seat: place, human, pid } = options;
-  const seat: Seat = {
+  const seat: DeskConnection = {
     hive,
     seat: place,
     human,
@@ -93,7 +97,7 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     head_seq: 0,
     following: null,
   };
-  const tell: Tell = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
+  const tell: Notify = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopPopups: (() => Promise<void>) | null = null;
   let stopHeld: (() => void) | null = null;
   let told = false;
@@ -190,7 +194,7 @@ function sift(
 function keepRefused(
   content: { params?: unknown },
   refusal: Refusal | 'ignore',
-  seat: Seat,
+  seat: DeskConnection,
   ended: AbortSignal,
 ): Promise<void> {
   const [reason, sender_told] =

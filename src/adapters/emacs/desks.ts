@@ -1,11 +1,21 @@
 /** The handshake, what a desk tells of itself, and what holds at its seat. */
-import { EVERY_SEAT } from '../../domain/desks.ts';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
-import { cleanName, namesOf } from '../../domain/humans.ts';
+import type { HiveEvent } from '../../domain/events.ts';
+import { cleanName, EVERY_SEAT, namesOf } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
+import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
-import { takes } from './params.ts';
-import type { Method, Methods, Teller } from './seat.ts';
+import { fittingCount } from '../fitting.ts';
+import {
+  type DeskConnection,
+  type EventNotifier,
+  type Method,
+  type Methods,
+  type Notify,
+  takes,
+  takesNothing,
+} from './desk-connection.ts';
+import { FRAME_BYTES } from './frames.ts';
 
 /** Opens the desk: from here on agents see that a human is near. */
 export const initializeDesk: Method = takes(initializeParams, async (params, seat) => {
@@ -61,7 +71,7 @@ export const deskMethods: Methods = {
 };
 
 /** What holds at this seat has changed: by a shell, or by another Emacs. */
-export const tellPreferences: Teller = async (events, { hive, seat }, tell) => {
+export const tellPreferences: EventNotifier = async (events, { hive, seat }, tell) => {
   const ours = events.some(
     ({ type, data }) =>
       type === 'desk/preferences_changed' && (data['seat'] === seat || data['seat'] === EVERY_SEAT),
@@ -70,4 +80,71 @@ export const tellPreferences: Teller = async (events, { hive, seat }, tell) => {
     tell('desk/preferences_changed', {
       preferences: { ...(await hive.desks.preferences(seat)), outreach: await hive.outreach.settings() },
     });
+};
+
+// ---------------------------------------------------------------------------
+// Notices as they reach Emacs: what the human should know though nobody asked anything.
+
+const DEFAULT_PAGE = 100;
+
+export const notifyNotices: EventNotifier = async (events, { seat }, tell) => {
+  for (const event of events)
+    if (event.type === 'desk/notice' && isFor(seat, event)) tell('desk/notice', toNotice(event));
+};
+
+/** Some notices depend on what the human of a seat prefers, and are for that seat alone. */
+function isFor(seat: string, { data }: HiveEvent): boolean {
+  return data['seat'] === undefined || data['seat'] === seat;
+}
+
+export const noticeMethods = {
+  'notice/list': takes(noticeListParams, async ({ limit, cursor }, { hive, seat }) => {
+    const size = limit ?? DEFAULT_PAGE;
+    const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
+    const found = await hive.store.read((tx) => tx.events.notices(size + 1, before));
+    const page = found.slice(0, size);
+    const own = page.filter((event) => isFor(seat, event)).map(toNotice);
+    const notices = own.slice(0, fittingCount(own, FRAME_BYTES));
+    const cut = notices.length < own.length ? notices.at(-1)?.notice_id : undefined;
+    const next = cut ?? (found.length > size ? page.at(-1)?.seq : undefined);
+    return { notices, next_cursor: next === undefined ? null : String(next) };
+  }),
+} satisfies Methods;
+
+function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number } & Record<string, unknown> {
+  return { notice_id: seq, at, session_id, ...data };
+}
+
+// ---------------------------------------------------------------------------
+// popups
+
+/** A desk's popups: a click on one brings its prompt up in this Emacs. */
+
+/** Null before the handshake: there is no desk yet to show anything for. */
+export function startDeskPopups(
+  { hive, seat, human, desk, head_seq }: DeskConnection,
+  tell: Notify,
+): (() => Promise<void>) | null {
+  if (desk === null) return null;
+  const { desk_id } = desk;
+  return hive.startPopups({
+    seat,
+    human,
+    name: desk_id,
+    desk_id,
+    cursor: head_seq,
+    // The person clicked, so here Emacs may come to the front; still only a notification (invariant 7).
+    open: (ask_id) => tell('desk/open_prompt', { ask_id }),
+  });
+}
+
+// ---------------------------------------------------------------------------
+// doctor
+
+/** The doctor, asked from Emacs. */
+
+export const doctorMethods: Methods = {
+  'doctor/run': takesNothing(async ({ hive }) => {
+    return { checks: await hive.doctor.run() };
+  }),
 };

@@ -2,33 +2,31 @@
  * What the sidecar tells Emacs unasked: each thing that changed, as it now stands, once a batch of events.
  * Each capability tells its own; the order within a batch is prompts first, notices last.
  */
-
 import type { Following } from '../../application/feed.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
-import { tellPreferences } from './desks.ts';
-import { tellMentions } from './mentions.ts';
-import { tellMessages } from './messages.ts';
-import { tellNotices } from './notices.ts';
-import { tellOutreach } from './outreach.ts';
-import { tellPrompts } from './prompts.ts';
-import type { Seat, Tell, Teller, TellThen } from './seat.ts';
-import { tellSessions } from './sessions.ts';
-import { tellTurns } from './turns.ts';
+import type { DeskConnection, EventNotifier, Notify, NotifyThen } from './desk-connection.ts';
+import { notifyNotices, tellPreferences } from './desks.ts';
+import { notifyMentions } from './mentions.ts';
+import { notifyMessages } from './messages.ts';
+import { notifyOutreach } from './outreach.ts';
+import { notifyPrompts } from './prompts.ts';
+import { notifySessions } from './sessions.ts';
+import { notifyTurns } from './turns.ts';
 
-const TELLERS: readonly Teller[] = [
-  tellPrompts,
-  tellMessages,
-  tellMentions,
-  tellOutreach,
-  tellSessions,
-  tellTurns,
+const EVENT_NOTIFIERS: readonly EventNotifier[] = [
+  notifyPrompts,
+  notifyMessages,
+  notifyMentions,
+  notifyOutreach,
+  notifySessions,
+  notifyTurns,
   tellPreferences,
-  tellNotices,
+  notifyNotices,
 ];
 
 /** Follows the feed from the handshake on, until the returned function is called. */
-export function startEvents(seat: Seat, tell: Tell): Following {
+export function startEvents(seat: DeskConnection, tell: Notify): Following {
   /** Up to here everything was told. */
   let told = seat.head_seq;
   /** What is still to be done about that. */
@@ -36,8 +34,8 @@ export function startEvents(seat: Seat, tell: Tell): Following {
 
   async function tellAll(events: readonly HiveEvent[]): Promise<void> {
     // All is read before anything is told: were the store to fail in between, the batch would be told twice.
-    const found: Parameters<TellThen>[] = [];
-    for (const teller of TELLERS) await teller(events, seat, (...one) => void found.push(one));
+    const found: Parameters<NotifyThen>[] = [];
+    for (const teller of EVENT_NOTIFIERS) await teller(events, seat, (...one) => void found.push(one));
     for (const [method, params, then] of found) {
       await tell(method, params);
       if (then !== undefined) owed.push(then);

@@ -1,12 +1,11 @@
 /** History, asked from Emacs. */
 import type { Page } from '../../application/ports.ts';
-import { authorNamed } from '../../application/session-records.ts';
+import { authorNamed } from '../../application/sessions.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
+import { type Methods, takes } from './desk-connection.ts';
 import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
-import { takes } from './params.ts';
-import type { Methods } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 /** A page of 200 with as much text each stays within a frame; with `full` fewer come, and whole. */

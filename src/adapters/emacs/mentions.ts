@@ -1,11 +1,11 @@
 /** Mentions as Emacs asks for them: the human's own, and any session's. */
 import type { Hive } from '../../application/hive.ts';
+import { HUMAN_ADDRESSEE } from '../../domain/actors.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
-import { HUMAN_ADDRESSEE, HUMAN_HANDLE } from '../../domain/sessions.ts';
+import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
+import { type EventNotifier, type Methods, subjectsOf, takes, takesNothing } from './desk-connection.ts';
 import { fitPage } from './frames.ts';
-import { takes, takesNothing } from './params.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 /** How much of what was said to an agent travels unasked; mention/list has the whole. */
@@ -66,7 +66,7 @@ export const mentionMethods = {
   }),
 } satisfies Methods;
 
-export const tellMentions: Teller = async (events, { hive }, tell) => {
+export const notifyMentions: EventNotifier = async (events, { hive }, tell) => {
   for (const mention_id of subjectsOf(events, (type) => type.startsWith('mention/'))) {
     const mention = await hive.store.read((tx) => tx.mentions.get(mention_id));
     if (mention !== undefined) tell('mention/changed', told(mention));

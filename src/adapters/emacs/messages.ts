@@ -1,29 +1,28 @@
 /** The shared buffer as Emacs asks for it and writes to it. */
 import type { Hive } from '../../application/hive.ts';
-import { wrongStore } from '../../application/prompt-refusals.ts';
-import { explainUnresolved } from '../../domain/mention-resolution.ts';
+import { wrongStore } from '../../application/prompts.ts';
+import { explainUnresolved } from '../../domain/mentions.ts';
 import { humanAuthor } from '../../domain/messages.ts';
-import { projectName } from '../../domain/projects.ts';
+import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
+import { type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
-import { takes } from './params.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 
-interface PlaceParams {
+interface DirectoryParams {
   directory?: string | null | undefined;
   project_dir?: string | null | undefined;
 }
 
 /** The project of a buffer: told by its identity, or by a directory in it; null for everyone's buffer. */
-function placeOf(hive: Hive, params: PlaceParams): { project: string; project_dir: string } | null {
+function projectOf(hive: Hive, params: DirectoryParams): { project: string; project_dir: string } | null {
   const { directory, project_dir } = params;
   if (project_dir !== null && project_dir !== undefined) {
     return { project: projectName(project_dir), project_dir };
   }
-  return directory === null || directory === undefined ? null : hive.findPlace(directory);
+  return directory === null || directory === undefined ? null : hive.findProject(directory);
 }
 
 export const messageMethods = {
@@ -35,7 +34,7 @@ export const messageMethods = {
       priority: request.priority ?? undefined,
       expects_reply: request.expects_reply ?? undefined,
       scope: request.scope ?? undefined,
-      author: humanAuthor('emacs', placeOf(hive, request)),
+      author: humanAuthor('emacs', projectOf(hive, request)),
       by,
     });
     return {
@@ -50,7 +49,7 @@ export const messageMethods = {
   'message/list': takes(
     messageListParams,
     async ({ thread, from, query, after, before, limit, ...place }, { hive }) => {
-      const found = placeOf(hive, place);
+      const found = projectOf(hive, place);
       const filter = {
         project_dir: found?.project_dir,
         thread: thread ?? undefined,
@@ -79,7 +78,7 @@ export const messageMethods = {
   ),
 } satisfies Methods;
 
-export const tellMessages: Teller = async (events, { hive }, tell) => {
+export const notifyMessages: EventNotifier = async (events, { hive }, tell) => {
   for (const message_id of subjectsOf(events, (type) => type === 'message/posted')) {
     const message = await hive.store.read((tx) => tx.messages.get(message_id));
     if (message !== undefined) tell('message/posted', message);

@@ -1,8 +1,14 @@
 /** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
 import { outreachListParams } from '../../schemas/outreach.ts';
+import {
+  type DeskConnection,
+  type EventNotifier,
+  type Methods,
+  type Notify,
+  subjectsOf,
+  takes,
+} from './desk-connection.ts';
 import { fitPage } from './frames.ts';
-import { takes } from './params.ts';
-import { type Methods, type Seat, subjectsOf, type Tell, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -30,7 +36,7 @@ export const outreachMethods = {
  * What was sent is `outreach/received`, and a ping or card that Emacs was told of has been shown; what became
  * of it later, and what a rule suppressed, is `outreach/changed`. What nobody has seen is received as soon as there is a desk.
  */
-export const tellOutreach: Teller = async (events, { hive, desk }, tell) => {
+export const notifyOutreach: EventNotifier = async (events, { hive, desk }, tell) => {
   const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent' || type === 'outreach/unseen'));
   for (const outreach_id of subjectsOf(events, (type) => type.startsWith('outreach/'))) {
     const item = await hive.outreach.get(outreach_id);
@@ -45,7 +51,7 @@ export const tellOutreach: Teller = async (events, { hive, desk }, tell) => {
 const KEPT_AT_ONCE = 100;
 
 /** What was kept for the human while they were away: told at the handshake, which shows it. */
-export async function tellUnseen({ hive }: Pick<Seat, 'hive'>, tell: Tell): Promise<void> {
+export async function tellUnseen({ hive }: Pick<DeskConnection, 'hive'>, tell: Notify): Promise<void> {
   for (let more = true; more; ) {
     const kept = await hive.outreach.unseen(KEPT_AT_ONCE);
     for (const item of kept) {

@@ -12,9 +12,14 @@ import {
   responseParams,
   snoozeParams,
 } from '../../schemas/prompts.ts';
+import {
+  type DeskConnection,
+  type EventNotifier,
+  type Methods,
+  subjectsOf,
+  takes,
+} from './desk-connection.ts';
 import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
-import { takes } from './params.ts';
-import { type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
@@ -26,7 +31,11 @@ function human(by: string): HumanActor {
 }
 
 /** An answer without an id gets one made of where it came from and what it says: sent again, it is one answer. */
-function responseIdOf(answer: Omit<z.infer<typeof responseParams>, 'by'>, by: string, seat: Seat): string {
+function responseIdOf(
+  answer: Omit<z.infer<typeof responseParams>, 'by'>,
+  by: string,
+  seat: DeskConnection,
+): string {
   const { ask_id, decision, selected, comment } = answer;
   const said = [placeOf(seat), ask_id, decision ?? null, selected ?? null, comment ?? null, by];
   const digest = createHash('sha256').update(JSON.stringify(said)).digest('hex');
@@ -34,7 +43,7 @@ function responseIdOf(answer: Omit<z.infer<typeof responseParams>, 'by'>, by: st
 }
 
 /** The desk; an Emacs that has not shaken hands is known by its machine, user and process. */
-export function placeOf({ desk, seat, pid }: Seat): string {
+export function placeOf({ desk, seat, pid }: DeskConnection): string {
   return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
@@ -121,7 +130,7 @@ export const promptMethods = {
 } satisfies Methods;
 
 /** A claim lasts as long as the desk that holds it. */
-function deskIdOf(desk: Seat['desk']): string {
+function deskIdOf(desk: DeskConnection['desk']): string {
   if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
   return desk.desk_id;
 }
@@ -130,7 +139,7 @@ function deskIdOf(desk: Seat['desk']): string {
 const UNTOLD: ReadonlySet<string> = new Set(['prompt/offered', 'prompt/popup']);
 
 /** A new prompt that still waits is `hivemind-ask`; everything else that became of one is `prompt/changed`. */
-export const tellPrompts: Teller = async (events, { hive, desk, ...place }, tell) => {
+export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...place }, tell) => {
   const created = new Set(subjectsOf(events, (type) => type === 'prompt/created'));
   const escalated = new Set(subjectsOf(events, (type) => type === 'prompt/escalated'));
   for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !UNTOLD.has(type))) {

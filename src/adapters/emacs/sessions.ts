@@ -1,12 +1,11 @@
 /** Sessions as Emacs lists and configures them. */
-import { turnView } from '../../application/turn-view.ts';
-import { userOfSeat } from '../../domain/desks.ts';
+import { turnView } from '../../application/turns.ts';
+import { userOfSeat } from '../../domain/humans.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
+import { type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
-import { takes } from './params.ts';
-import { type Methods, subjectsOf, type Teller } from './seat.ts';
 
 const DEFAULT_LIMIT = 200;
 
@@ -55,7 +54,7 @@ export const sessionMethods = {
   }),
 } satisfies Methods;
 
-export const tellSessions: Teller = async (events, { hive }, tell) => {
+export const notifySessions: EventNotifier = async (events, { hive }, tell) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
     const session = await hive.sessions.get(session_id);
     if (session !== undefined) tell('session/changed', session);

@@ -1,16 +1,21 @@
 /** Interrupts as Emacs asks for them, and turns as it is told of them. A reply may take minutes; Emacs waits for none. */
 import type { OneOfAll } from '../../application/interrupts.ts';
-import { turnView } from '../../application/turn-view.ts';
+import { turnView } from '../../application/turns.ts';
 import type { HumanActor } from '../../domain/actors.ts';
-import { userOfSeat } from '../../domain/desks.ts';
-import type { InterruptOutcome } from '../../domain/interrupts.ts';
-import { outcomeSentence } from '../../domain/turn-sentences.ts';
+import { userOfSeat } from '../../domain/humans.ts';
+import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
-import { takes } from './params.ts';
-import { afterNews, type Methods, type Seat, subjectsOf, type Teller } from './seat.ts';
+import {
+  afterNews,
+  type DeskConnection,
+  type EventNotifier,
+  type Methods,
+  subjectsOf,
+  takes,
+} from './desk-connection.ts';
 
-function human({ seat }: Seat, by: string | null | undefined): HumanActor {
+function human({ seat }: DeskConnection, by: string | null | undefined): HumanActor {
   return { kind: 'human', by: by ?? userOfSeat(seat), via: 'emacs', confirmed: true };
 }
 
@@ -54,7 +59,7 @@ export const turnMethods = {
 } satisfies Methods;
 
 /** Each turn that something happened to, as it now stands, with the handle by which people know its session. */
-export const tellTurns: Teller = async (events, { hive }, tell) => {
+export const notifyTurns: EventNotifier = async (events, { hive }, tell) => {
   for (const turn_id of subjectsOf(events, (type) => type.startsWith('turn/'))) {
     const changed = await hive.store.read(async (tx) => {
       const turn = await tx.turns.get(turn_id);

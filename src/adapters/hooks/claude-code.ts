@@ -2,8 +2,7 @@
  * Claude Code's hooks (recorded with 2.1.330): how its events read, and the exact shapes it takes back. One
  * character before the JSON, or a wrong hookEventName, and it runs the tool.
  */
-import type { DialogAnswer } from '../../domain/dialogs.ts';
-import type { HookEvent, Verdict } from '../../domain/hooks.ts';
+import type { DialogAnswer, HookEvent, Verdict } from '../../domain/hooks.ts';
 import { decideSource, sourceEvidence } from '../../domain/sources.ts';
 import {
   commonFields,

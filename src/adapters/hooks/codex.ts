@@ -2,8 +2,7 @@
  * Codex's hooks (recorded with 0.169): how its events read, and the exact shapes it takes back. One field
  * more than it knows, `continue:false` beside a denial among them, and it runs the tool.
  */
-import type { DialogAnswer } from '../../domain/dialogs.ts';
-import type { HookEvent, Verdict } from '../../domain/hooks.ts';
+import type { DialogAnswer, HookEvent, Verdict } from '../../domain/hooks.ts';
 import { decideSource } from '../../domain/sources.ts';
 import { commonFields, type Environment, isFork, joinContext, type Raw, text, toolOf } from './event.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
-import type { HookSettings, Place } from '../../application/station.ts';
+import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { NO_OPINION } from '../../domain/hooks.ts';
 import { cleanText } from '../../domain/text.ts';
@@ -88,9 +88,9 @@ async function handle(
     machine: `token:${token.name}`,
     // No process of ours: nothing above it leads anywhere.
     pid: 0,
-    place: () => placeOf(record(body['place'])),
+    findProject: () => projectOf(record(body['place'])),
     readTail: () => null,
-    async unhurried(work) {
+    async withoutTimeLimit(work) {
       // The head of the answer says over there that this waits for the human, and is no server that hangs.
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.flushHeaders();
@@ -109,7 +109,7 @@ function record(value: unknown): Raw {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : {};
 }
 
-function placeOf(given: Raw): Place {
+function projectOf(given: Raw): ProjectContext {
   const word = (name: string): string | null =>
     typeof given[name] === 'string' ? cleanText(String(given[name])).slice(0, 1_000) : null;
   return {

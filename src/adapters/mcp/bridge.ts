@@ -11,8 +11,8 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { HiveError } from '../../domain/errors.ts';
-import { LineTransport } from './line-transport.ts';
 import { PARENT_PID } from './mcp-path.ts';
+import { LineTransport } from './stdio.ts';
 
 export interface BridgeOptions {
   url: URL;

@@ -4,10 +4,7 @@ import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { askId, respondShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
-import { agentActor } from './agent.ts';
-import { RESULT_BYTES, sentences } from './result.ts';
-import { type Tool, type ToolCall, tool } from './tool.ts';
-import { keepingAlive } from './waiting.ts';
+import { agentActor, keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
 const MOST_WAIT_MS = 3_600_000;

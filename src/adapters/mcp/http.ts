@@ -3,16 +3,17 @@
  * with the agent and role of its token. Streams can be resumed; a connection nobody uses goes after a while.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import {
+  type EventStore,
+  StreamableHTTPServerTransport,
+} from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
 import type { Token } from '../../domain/tokens.ts';
-import { createHttpGuard, type GuardOptions, type Refusal } from './http-guard.ts';
 import { MCP_PATH, PARENT_PID } from './mcp-path.ts';
-import { createReplayStore } from './replay-store.ts';
 import { createMcpServer } from './server.ts';
 
-export interface HttpOptions extends GuardOptions {
+interface HttpOptions extends GuardOptions {
   /** Sessions at once; one more is refused. */
   most_sessions: number;
   /** A session without a request for so long is closed. */
@@ -25,14 +26,14 @@ export interface HttpOptions extends GuardOptions {
   routes?: Readonly<Record<string, Route>>;
 }
 
-export type Route = (call: {
+type Route = (call: {
   request: IncomingMessage;
   response: ServerResponse;
   token: Token;
   json: unknown;
 }) => Promise<void>;
 
-export interface McpOverHttp {
+interface McpOverHttp {
   listener: RequestListener;
   /** Lets waiting calls return, then closes every session. */
   close(): Promise<void>;
@@ -222,4 +223,111 @@ async function readBody(
   } catch {
     return { refusal: { status: 400, message: 'The body is no JSON.' } };
   }
+}
+
+// ---------------------------------------------------------------------------
+// Who is let in over HTTP, and with how much: decided before anything of a request is read. No token, no
+// answer, on loopback too, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
+
+interface Refusal {
+  status: number;
+  message: string;
+  headers?: Record<string, string>;
+}
+
+type Admission = { token: Token } | { refusal: Refusal };
+
+interface GuardOptions {
+  /** Host names that may stand in Host and Origin, without port. */
+  hosts: ReadonlySet<string>;
+  /** Requests a token may make at once, and how many it gets back a second. */
+  burst: number;
+  rate: number;
+}
+
+interface HttpGuard {
+  admit(request: IncomingMessage): Promise<Admission>;
+}
+
+function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): HttpGuard {
+  const buckets = new Map<string, { left: number; at: number }>();
+
+  /** A token bucket for each name; no more names than tokens, so it does not grow. */
+  function isTooFast(name: string): boolean {
+    const now = performance.now();
+    const bucket = buckets.get(name) ?? { left: burst, at: now };
+    const left = Math.min(burst, bucket.left + ((now - bucket.at) / 1000) * rate);
+    buckets.set(name, { left: Math.max(0, left - 1), at: now });
+    return left < 1;
+  }
+
+  return {
+    async admit({ headers }) {
+      if (!hosts.has(hostName(headers.host)))
+        return refuse(403, 'This Host is none of ours: see hive serve --allow-host.');
+      if (headers.origin !== undefined && !hosts.has(originName(headers.origin))) {
+        return refuse(403, 'This Origin is none of ours: see hive serve --allow-host.');
+      }
+      const secret = /^Bearer (\S{1,200})$/i.exec(headers.authorization ?? '')?.[1];
+      const token = secret === undefined ? undefined : await hive.tokens.verify(secret);
+      if (token === undefined) {
+        return {
+          refusal: {
+            status: 401,
+            message: 'A token is needed: Authorization: Bearer … (hive token shows it).',
+            headers: { 'WWW-Authenticate': 'Bearer realm="hive"' },
+          },
+        };
+      }
+      if (isTooFast(token.name)) {
+        return {
+          refusal: {
+            status: 429,
+            message: `More than ${rate} requests a second with one token: slow down.`,
+            headers: { 'Retry-After': '1' },
+          },
+        };
+      }
+      return { token };
+    },
+  };
+}
+
+function refuse(status: number, message: string): Admission {
+  return { refusal: { status, message } };
+}
+
+function hostName(host: string | undefined): string {
+  return originName(`http://${host ?? ''}`);
+}
+
+function originName(origin: string): string {
+  return URL.parse(origin)?.hostname ?? '';
+}
+
+// ---------------------------------------------------------------------------
+// What a resumed stream may have missed: the last messages of one connection, kept in memory.
+
+/** More than a client misses in a reconnect; an answer it misses beyond that is handed again by a poll. */
+const KEPT = 100;
+
+function createReplayStore(): EventStore {
+  const kept: { id: string; stream: string; message: JSONRPCMessage }[] = [];
+  let count = 0;
+  return {
+    async storeEvent(stream, message) {
+      count += 1;
+      const id = `${stream}_${count}`;
+      kept.push({ id, stream, message });
+      if (kept.length > KEPT) kept.shift();
+      return id;
+    },
+    async replayEventsAfter(last, { send }) {
+      const from = kept.findIndex(({ id }) => id === last);
+      const stream = kept[from]?.stream ?? last.slice(0, last.lastIndexOf('_'));
+      for (const event of kept.slice(from + 1))
+        if (event.stream === stream) await send(event.id, event.message);
+      return stream;
+    },
+  };
 }

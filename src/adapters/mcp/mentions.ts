@@ -2,9 +2,7 @@
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
-import { agentActor } from './agent.ts';
-import { RESULT_BYTES, sentences, unverifiedNote } from './result.ts';
-import { type Tool, tool } from './tool.ts';
+import { agentActor, RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const MOST_SHOWN = 100;
 

@@ -1,11 +1,10 @@
 /** How an agent writes to the shared buffer and reads it: the tools of messages. */
 import type { Posted } from '../../application/messages.ts';
-import { explainUnresolved } from '../../domain/mention-resolution.ts';
+import { explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
-import { RESULT_BYTES, sentences, unverifiedNote } from './result.ts';
-import { type Tool, tool } from './tool.ts';
+import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
 /** Names that reached nobody are listed up to here. */

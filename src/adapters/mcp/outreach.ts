@@ -1,10 +1,8 @@
 /** How an agent makes itself heard unasked: the tools of outreach. */
-import type { Outreach } from '../../domain/outreach.ts';
-import { unseenSentence } from '../../domain/outreach-rules.ts';
+import { type Outreach, unseenSentence } from '../../domain/outreach.ts';
 import { sourceLabel } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
-import { sentences } from './result.ts';
-import { type Tool, tool } from './tool.ts';
+import { sentences, type Tool, tool } from './tool.ts';
 
 /** That it was sent, or that nobody is there to see it. */
 function sentence(item: Outreach): string {

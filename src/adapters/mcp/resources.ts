@@ -16,8 +16,8 @@ import type { Session } from '../../domain/sessions.ts';
 import { cleanDeep } from '../../domain/text.ts';
 import { fittingCount } from '../fitting.ts';
 import { mentionView } from './mentions.ts';
-import { promptView } from './prompt-view.ts';
-import { RESULT_BYTES } from './result.ts';
+import { promptView } from './prompts.ts';
+import { RESULT_BYTES } from './tool.ts';
 
 const MOST_SHOWN = 100;
 /** One client that subscribes to more has lost its way. */

@@ -2,24 +2,46 @@
  * The MCP server of one connection, whatever the transport: who is calling, what a call's way in and out
  * looks like, and how an error becomes a result the model can read. Which tools there are, tools.ts says.
  */
-import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { createCourier } from '../../application/courier.ts';
-import { mcpCarrier } from '../../application/delivery.ts';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import {
+  CallToolRequestSchema,
+  type CallToolResult,
+  ErrorCode,
+  McpError,
+  type ServerNotification,
+  type ServerRequest,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/sdk/types.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import { createDeliveryTracker, mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
-import { type TakenArguments, takeArguments } from './arguments.ts';
-import { inTurn } from './interrupted.ts';
-import { newMcpServer, offerTools, refusal } from './registration.ts';
+import { VERSION } from '../../version.ts';
+import { coordinatorPromptTools } from './coordinating.ts';
+import { mentionTools } from './mentions.ts';
+import { messageTools } from './messages.ts';
+import { outreachTools } from './outreach.ts';
+import { promptTools } from './prompts.ts';
 import { offerResources } from './resources.ts';
-import { sentences } from './result.ts';
-import type { ToolCall } from './tool.ts';
-import { longestWait } from './waiting.ts';
+import { sessionTools } from './sessions.ts';
+import { statusTools } from './status.ts';
+import {
+  longestWait,
+  sentences,
+  type TakenArguments,
+  type Tool,
+  type ToolCall,
+  takeArguments,
+} from './tool.ts';
+import { coordinatorTurnTools, inTurn } from './turns.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
@@ -46,7 +68,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
-  const courier = createCourier(hive.delivery, carrier);
+  const courier = createDeliveryTracker(hive.delivery, carrier);
   offerTools(server, role, isRemote(connection.machine), async (tool, written, extra) => {
     const errand = courier.begin();
     let taken: TakenArguments | null = null;
@@ -142,3 +164,147 @@ function progressReporter(token: unknown, send: SendNotification): ToolCall['pro
     await send({ method: 'notifications/progress', params: { progressToken: token, progress, message } });
   };
 }
+
+// ---------------------------------------------------------------------------
+// What every MCP server of ours is, with a store behind it or without.
+
+/** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
+const madeAtNeed: jsonSchemaValidator = {
+  getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
+};
+
+/** A server without tools. */
+function newMcpServer(): McpServer {
+  return new McpServer(
+    { name: 'hive', version: VERSION },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: madeAtNeed },
+  );
+}
+
+/** How a tool shows itself to a client. */
+function configOf({ title, description, input, readOnly }: Tool): {
+  title: string;
+  description: string;
+  inputSchema: Tool['input'];
+  annotations: ToolAnnotations;
+  _meta: Record<string, unknown>;
+} {
+  return {
+    title,
+    description,
+    inputSchema: input,
+    annotations: {
+      title,
+      readOnlyHint: readOnly,
+      destructiveHint: false,
+      idempotentHint: readOnly,
+      openWorldHint: false,
+    },
+    // Claude Code may hide tools behind a search; these are few, and wanted unasked.
+    _meta: { 'anthropic/alwaysLoad': true },
+  };
+}
+
+/** What a call brings beside its arguments. */
+type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
+
+/** Runs a tool with the arguments as the client wrote them. */
+type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
+
+/**
+ * Lists the tools of a role and runs them; a call of another role's tool is told how to get that role. The SDK runs a
+ * tool only with the arguments that its schema knows, and drops the others before anybody sees them; so the calls come
+ * here as they were written.
+ */
+function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTool): void {
+  const tools = toolsFor(role);
+  const hidden = hiddenFrom(role);
+  const known = new Map(tools.map((tool) => [tool.name, tool]));
+  for (const tool of tools) {
+    server.registerTool(tool.name, configOf(tool), (args: unknown, extra) => run(tool, args, extra));
+  }
+  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const tool = known.get(params.name);
+    if (tool !== undefined) return run(tool, params.arguments, extra);
+    if (!hidden.has(params.name)) return unknownTool(params.name);
+    // Listed, it would cost every agent its tokens; unexplained, the model could only guess.
+    const client = server.server.getClientVersion()?.name ?? '';
+    return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
+  });
+}
+
+function unknownTool(name: string): CallToolResult {
+  const { message } = new McpError(ErrorCode.InvalidParams, `Tool ${name} not found`);
+  return { isError: true, content: [{ type: 'text', text: message }] };
+}
+
+/** A refusal of ours as the model reads it. */
+function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
+}
+
+function howToCoordinate(tool: string, client: string, isRemote: boolean): string {
+  const set = isRemote
+    ? 'your human makes a token with that role: hive token make NAME --role coordinator'
+    : /claude/i.test(client)
+      ? 'your human runs: hive init claude --role coordinator'
+      : /codex/i.test(client)
+        ? 'your human runs: hive init codex --role coordinator'
+        : 'your human starts the server of your client with: hive mcp --role coordinator';
+  return `${tool} is for coordinators, and this server runs with the role "agent". To get it, ${set}. It holds from the next session on. Do not change that yourself; ask your human.`;
+}
+
+/**
+ * A server whose store could not be opened: a process that just ended would leave the model without a word, and
+ * without tools. Each call tries again; as long as that fails it says why.
+ */
+export function createRefusingServer(role: Role, open: () => Promise<HiveError | null>): McpServer {
+  const server = newMcpServer();
+  const refuse = async (): Promise<CallToolResult> => {
+    const error = await open();
+    if (error === null) {
+      const message = 'The store could not be opened until now; it is open again. Call once more.';
+      return refusal({ code: 'store_unavailable', message });
+    }
+    const message = `${error.message} Hive answers nothing until then; each call tries again. If it stays so, tell your human.`;
+    return refusal({ code: error.code, message });
+  };
+  offerTools(server, role, false, refuse);
+  return server;
+}
+
+// ---------------------------------------------------------------------------
+// Every tool on one screen, with the role that sees it.
+
+const FOR_EVERY_AGENT: readonly Tool[] = [
+  ...promptTools,
+  ...statusTools,
+  ...messageTools,
+  ...mentionTools,
+  ...sessionTools,
+  ...outreachTools,
+];
+const FOR_COORDINATORS: readonly Tool[] = [...coordinatorPromptTools, ...coordinatorTurnTools];
+
+export function toolsFor(role: Role): readonly Tool[] {
+  return role === 'coordinator' ? [...FOR_EVERY_AGENT, ...FOR_COORDINATORS] : FOR_EVERY_AGENT;
+}
+
+/** The names of the tools that a role does not see, which its model may have read of and call all the same. */
+function hiddenFrom(role: Role): ReadonlySet<string> {
+  const seen = new Set(toolsFor(role).map(({ name }) => name));
+  return new Set(FOR_COORDINATORS.map(({ name }) => name).filter((name) => !seen.has(name)));
+}
+
+// ---------------------------------------------------------------------------
+// instructions
+
+/** What a model is told about the server as a whole, before it sees a tool. */
+const INSTRUCTIONS = `Hive connects you with your human, who answers from their editor when it suits them.
+- To ask: hivemind_ask_async. It returns an ask_id at once and never blocks. Go on with work that does not depend on the answer.
+- To get the answer: hivemind_poll with the ask_id. When you can do nothing else, poll with wait_ms ${LONGEST_WAIT_MS} and repeat; otherwise poll between steps, no oftener than retry_after_ms says.
+- "pending" is no answer, and "expired" or "cancelled" carry no decision: never take silence for consent.
+- Do not ask the same thing twice: an open question stays open. Give an idempotency_key where you might repeat yourself.
+- Other agents and your human can mention you in a shared buffer. Then your tool calls are held until you have read it (hivemind_get_unprocessed_mentions) and answered (hivemind_post with reply_to) or cleared it (hivemind_process_mentions).
+- A session in the background reaches its human with hivemind_ping_user (rationed), and before it stops tells the session behind it with hivemind_report_updates. Something worth a page: hivemind_send_card.
+- Every result has a field "next" that says what to do now.`;

@@ -1,8 +1,7 @@
 /** Who is here: the tool that lists sessions with the handles by which they are mentioned. */
 import { z } from 'zod';
 import type { Session } from '../../domain/sessions.ts';
-import { sentences } from './result.ts';
-import { type Tool, tool } from './tool.ts';
+import { sentences, type Tool, tool } from './tool.ts';
 
 const SHOWN = 100;
 

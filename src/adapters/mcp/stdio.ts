@@ -3,7 +3,6 @@ import type { Readable, Writable } from 'node:stream';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import { LineTransport } from './line-transport.ts';
 
 /** The one connection of a process. */
 export interface StdioConnection {
@@ -69,3 +68,85 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
 }
 
 const GREETS: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized']);
+
+// ---------------------------------------------------------------------------
+// MCP's transport on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio").
+// Whether an object is a message at all the protocol layer says, and says so anyway; the SDK's own transport asks its whole
+// schema first, which is a tenth of what the server's side of a call takes, and copies a long message once for each piece.
+
+/** In bytes. A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
+export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
+
+const NEWLINE = 10;
+
+export class LineTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onclose?: () => void;
+  /** Told of a line that is no JSON object, which is skipped, and of one that is too long, which ends the connection. */
+  onerror?: (error: Error) => void;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  /** The beginning of a line whose end has not come yet. */
+  #begun: Buffer[] = [];
+  #begun_bytes = 0;
+  #open = false;
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  async start(): Promise<void> {
+    this.#open = true;
+    this.#input.on('data', this.#read);
+    this.#input.on('error', this.#fail);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const taken = this.#output.write(`${JSON.stringify(message)}\n`);
+    if (!taken) await new Promise<void>((resolve) => this.#output.once('drain', resolve));
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#input.off('data', this.#read);
+    this.#input.off('error', this.#fail);
+    this.#input.pause();
+    this.#begun = [];
+    this.onclose?.();
+  }
+
+  readonly #fail = (error: Error): void => this.onerror?.(error);
+
+  readonly #read = (chunk: Buffer): void => {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0 && this.#open; end = chunk.indexOf(NEWLINE, from)) {
+      this.#take(chunk.subarray(from, end));
+      from = end + 1;
+    }
+    if (!this.#open || from === chunk.length) return;
+    this.#begun.push(chunk.subarray(from));
+    this.#begun_bytes += chunk.length - from;
+    if (this.#begun_bytes <= LONGEST_MESSAGE) return;
+    this.#fail(new Error(`A message is longer than ${LONGEST_MESSAGE} bytes: the connection is closed.`));
+    void this.close();
+  };
+
+  /** The end of a line. */
+  #take(end: Buffer): void {
+    const line = this.#begun.length === 0 ? end : Buffer.concat([...this.#begun, end]);
+    this.#begun = [];
+    this.#begun_bytes = 0;
+    let message: unknown;
+    try {
+      message = JSON.parse(line.toString());
+    } catch (error) {
+      this.#fail(error as Error);
+      return;
+    }
+    if (message !== null && typeof message === 'object' && !Array.isArray(message))
+      this.onmessage?.(message as JSONRPCMessage);
+    else this.#fail(new Error('A line is no JSON object: it was skipped.'));
+  }
+}

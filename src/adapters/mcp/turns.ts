@@ -1,7 +1,10 @@
 /** How a coordinator stops another agent. */
-import type { InterruptOutcome } from '../../domain/interrupts.ts';
-import { LONGEST_WAIT_MS } from '../../domain/prompt-limits.ts';
-import { outcomeSentence } from '../../domain/turn-sentences.ts';
+import type { Hive } from '../../application/hive.ts';
+import type { StopOrder } from '../../application/turns.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { type InterruptOutcome, outcomeSentence, pleaseStop } from '../../domain/interrupts.ts';
+import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
+import type { Turn } from '../../domain/turns.ts';
 import { interruptShape } from '../../schemas/turns.ts';
 import { type Tool, tool } from './tool.ts';
 
@@ -37,3 +40,68 @@ function nextStep(outcome: InterruptOutcome): string {
 }
 
 export const coordinatorTurnTools: readonly Tool[] = [interrupt];
+
+// ---------------------------------------------------------------------------
+// Tools of ours in a turn that somebody wants stopped: they return at once, whatever they were waiting for,
+// and say so. The model stops by itself then, or the hook that follows the call stops it.
+
+type Result = Record<string, unknown>;
+
+/** Calls that are over sooner need no watch: the next call finds the interrupt by itself. */
+const WATCH_AFTER_MS = 20;
+
+interface TurnOfCall {
+  hive: Hive;
+  /** Undefined where none is known. */
+  turn: Turn | undefined;
+  /** Any of these ends the call. */
+  ends: readonly AbortSignal[];
+}
+
+/** Runs a tool inside its turn: `work` gets the turn, or null, and what ends it, the turn's own stop included. */
+export async function inTurn(
+  { hive, turn, ends }: TurnOfCall,
+  work: (turn_id: string | null, ends: readonly AbortSignal[]) => Promise<Result>,
+): Promise<Result> {
+  if (turn === undefined) return work(null, ends);
+  const { turn_id } = turn;
+  const before = await hive.interrupts.orderFor(turn_id);
+  if (before !== null) return interrupted(before);
+
+  const over = new AbortController();
+  const stop = new AbortController();
+  let order: StopOrder | null = null;
+  const watch = async (): Promise<void> => {
+    order = await hive.interrupts.untilInterrupted(turn_id, over.signal);
+    if (order !== null) stop.abort();
+  };
+  const failed = (error: unknown): void =>
+    hive.log.warn('An interrupt could not be watched for.', { turn_id, error: String(error) });
+  const timer = setTimeout(() => void watch().catch(failed), WATCH_AFTER_MS);
+  try {
+    const result = await work(turn_id, [...ends, stop.signal]);
+    return order === null ? result : interrupted(order, result);
+  } catch (error) {
+    // It was asked in a turn that had just been stopped.
+    const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
+    if (after === null) throw error;
+    return interrupted(after);
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof HiveError && error.code === 'turn_not_current';
+}
+
+function interrupted(order: StopOrder, result: Result = {}): Result {
+  return {
+    ...result,
+    status: 'interrupted',
+    interrupted_by: order.by,
+    note: order.note,
+    next: pleaseStop(order),
+  };
+}

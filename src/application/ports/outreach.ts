@@ -1,6 +1,5 @@
 /** Pings, cards and reports, with what rations them and the Stop guard. */
-import type { Bucket } from '../../domain/budget.ts';
-import type { Outreach, OutreachKind } from '../../domain/outreach.ts';
+import type { Bucket, Outreach, OutreachKind } from '../../domain/outreach.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';
 

@@ -1,6 +1,5 @@
 /** Desks, humans, teams, and tokens for who is elsewhere. */
-import type { Desk } from '../../domain/desks.ts';
-import type { Human, Team } from '../../domain/humans.ts';
+import type { Desk, Human, Team } from '../../domain/humans.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { Prunable, PrunableReads } from './records.ts';
 

@@ -1,8 +1,7 @@
 /** Sessions, what they call through, and what hooks remember between two events. */
-import type { GateRecord } from '../../domain/gate.ts';
-import type { HeldHandle } from '../../domain/handles.ts';
-import type { Session } from '../../domain/sessions.ts';
-import type { Waker } from '../../domain/wakes.ts';
+import type { Waker } from '../../domain/hooks.ts';
+import type { GateRecord } from '../../domain/mentions.ts';
+import type { HeldHandle, Session } from '../../domain/sessions.ts';
 import type { Prunable, PrunableReads } from './records.ts';
 
 /** A live `hive mcp` (or one session of `hive serve`): through it a session can call our tools. */

@@ -2,9 +2,10 @@
  * The program of the user's own (a push service, a webhook): each notification as one JSON document on its
  * stdin. It runs in a shell, because the person wrote it as a shell line; agents' text reaches it as data only.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { Popup } from '../../domain/popups.ts';
-import { complaint, type Environment, finished } from './children.ts';
 
 const LIMIT_MS = 10_000;
 /** A storm of thousands is told by its count. */
@@ -64,4 +65,69 @@ function documentOf({ kind, title, body, urgency, prompts }: Popup): Record<stri
       created_at: prompt.created_at,
     })),
   };
+}
+
+// ---------------------------------------------------------------------------
+// The programs we start for the desktop: bounded in time, and none of them left when we end.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** How much of what a program prints is kept. */
+const KEPT = 4_096;
+
+/** Resolves when the program has ended and its pipes are drained; never rejects. */
+export function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    if (stdout.length < KEPT) stdout += chunk.toString();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (stderr.length < KEPT) stderr += chunk.toString();
+  });
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, stdout, stderr: error.message }));
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+/** Runs a program without a shell, for at most `limit_ms`. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  env: Environment,
+  limit_ms: number,
+): Promise<Finished> {
+  const child = spawn(program, args, {
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: limit_ms,
+    killSignal: 'SIGKILL',
+  });
+  return finished(child);
+}
+
+/** Whether PATH leads to such a program. */
+export function onPath(program: string, env: Environment): boolean {
+  return (env['PATH'] ?? '').split(delimiter).some((folder) => {
+    if (folder === '') return false;
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The reason a program gives for failing, on one line. */
+export function complaint({ code, stderr }: Finished, program: string): string {
+  const said = stderr.replace(/\s+/g, ' ').trim().slice(0, 300);
+  return said === '' ? `${program} ended with code ${code ?? 'none'}.` : `${program}: ${said}`;
 }

@@ -4,8 +4,8 @@
  * dropped, no event ever fires).
  */
 import type { Popup } from '../../domain/popups.ts';
-import type { Environment } from './children.ts';
-import { plainBody, plainTitle } from './plain-text.ts';
+import type { Environment } from './command.ts';
+import { plainBody, plainTitle } from './notify-send.ts';
 
 const LIMIT_MS = 3_000;
 

@@ -5,11 +5,15 @@
  */
 import type { Logger, Notifier, ShownPopup } from '../../application/ports.ts';
 import type { Popup } from '../../domain/popups.ts';
-import type { Environment } from './children.ts';
-import { tellCommand } from './command.ts';
+import { type Environment, tellCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';
-import { showWaiting, type WaitingPopup } from './notify-send.ts';
-import { answersOnBus, serverCapabilities, sessionBus } from './session-bus.ts';
+import {
+  answersOnBus,
+  serverCapabilities,
+  sessionBus,
+  showWaiting,
+  type WaitingPopup,
+} from './notify-send.ts';
 
 /** How long the user's own program may go on after we are to end. */
 const COMMAND_GRACE_MS = 400;

@@ -1,5 +1,5 @@
 /** A block of lines between two marks, at the end of somebody's file: put there, found, and cut out again. */
-import type { TextEdit } from '../../domain/text-edits.ts';
+import type { TextEdit } from '../../domain/text.ts';
 
 /** How a comment begins, and what the block is called: `# hive server: begin`. */
 export interface BlockMarks {

@@ -12,7 +12,7 @@ import {
   SERVER_NAME,
   serverSetting,
 } from '../../domain/installation.ts';
-import { applyEdits, type TextEdit } from '../../domain/text-edits.ts';
+import { applyEdits, type TextEdit } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { appendJson, type JsonPath, readJson, removeJson, setJson } from './json-edits.ts';
 import type { Part } from './parts.ts';

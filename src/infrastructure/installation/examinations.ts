@@ -14,10 +14,10 @@ import {
   SERVER_NAME,
 } from '../../domain/installation.ts';
 import { type FoundHook, findHooks } from './claude.ts';
-import { examineTrust } from './codex-trust.ts';
+import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
 import { readJson } from './json-edits.ts';
-import { claudePlaces, codexPlaces, type Environment } from './places.ts';
+import { claudePaths, codexPaths, type Environment } from './parts.ts';
 import { readToml, tomlAt } from './toml-edits.ts';
 import { tryHook, tryServer } from './try-out.ts';
 
@@ -41,14 +41,14 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
   const name = 'Claude Code';
   const init = 'hive init claude --hooks';
   const found = (['user', 'project'] as const).map((scope): Found => {
-    const { servers, settings } = claudePlaces(env, scope, folder);
+    const { servers, settings } = claudePaths(env, scope, folder);
     const server = tomlAt(jsonOf(servers), ['mcpServers', SERVER_NAME]);
     // In the home folder a project's settings are the person's own.
-    const isOther = scope === 'user' || settings !== claudePlaces(env, 'user', folder).settings;
+    const isOther = scope === 'user' || settings !== claudePaths(env, 'user', folder).settings;
     const hooks = isOther ? findHooks(readText(settings) ?? '{}', 'claude-code') : [];
     return { where: scope === 'user' ? servers : folder, server, hooks, isOwn: scope === 'user' };
   });
-  const plugins = jsonOf(claudePlaces(env, 'user', folder).settings)['enabledPlugins'];
+  const plugins = jsonOf(claudePaths(env, 'user', folder).settings)['enabledPlugins'];
   const hasPlugin = Object.entries((plugins ?? {}) as object).some(
     ([plugin, enabled]) => plugin.startsWith('hive@') && enabled === true,
   );
@@ -62,7 +62,7 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
 }
 
 async function examineCodex(env: Environment): Promise<Check[]> {
-  const places = codexPlaces(env);
+  const places = codexPaths(env);
   const config = readToml(readText(places.config) ?? '');
   const hooksText = readText(places.hooks) ?? '{}';
   const hooks = findHooks(hooksText, 'codex');

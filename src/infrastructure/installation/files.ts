@@ -14,8 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { stateDirectory } from '../platform/paths.ts';
-import type { FileChange, Receipt } from './parts.ts';
-import type { Environment } from './places.ts';
+import type { Environment, FileChange, Receipt } from './parts.ts';
 
 /** Null where there is no such file. @throws HiveError `invalid_input` for what would not survive being read as text. */
 export function readText(path: string): string | null {

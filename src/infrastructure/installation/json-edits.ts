@@ -11,7 +11,7 @@ import {
   parseTree,
 } from 'jsonc-parser';
 import { HiveError } from '../../domain/errors.ts';
-import { applyEdits, type TextEdit } from '../../domain/text-edits.ts';
+import { applyEdits, type TextEdit } from '../../domain/text.ts';
 
 export type JsonPath = readonly (string | number)[];
 

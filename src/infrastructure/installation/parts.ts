@@ -3,8 +3,11 @@
  * and shown to a person; written by `files.ts` when they have said yes.
  */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
-import { applyEdits, revertEdits, type TextEdit } from '../../domain/text-edits.ts';
+import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 
 export interface Part {
   path: string;
@@ -94,4 +97,49 @@ export function naming<T>({ path }: { path: string }, work: () => T): T {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+// ---------------------------------------------------------------------------
+// Where each client reads its configuration, as the programs themselves do.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** For one person everywhere, or for everybody who works on one project. */
+export type Scope = 'user' | 'project';
+
+function homeOf(env: Environment): string {
+  return env['HOME'] ?? env['USERPROFILE'] ?? homedir();
+}
+
+/** Claude Code keeps servers and hooks apart. */
+interface ClaudePaths {
+  servers: string;
+  settings: string;
+}
+
+export function claudePaths(env: Environment, scope: Scope, folder: string): ClaudePaths {
+  if (scope === 'project') {
+    return { servers: join(folder, '.mcp.json'), settings: join(folder, '.claude', 'settings.json') };
+  }
+  const moved = env['CLAUDE_CONFIG_DIR'];
+  const config = moved ?? join(homeOf(env), '.claude');
+  return { servers: join(moved ?? homeOf(env), '.claude.json'), settings: join(config, 'settings.json') };
+}
+
+interface CodexPaths {
+  config: string;
+  hooks: string;
+}
+
+export function codexPaths(env: Environment): CodexPaths {
+  const home = env['CODEX_HOME'] ?? join(homeOf(env), '.codex');
+  return { config: join(home, 'config.toml'), hooks: join(home, 'hooks.json') };
+}
+
+/** The file that Emacs would read (its manual, "The Emacs Initialization File"), else the one to make. */
+export function emacsInitFile(env: Environment): string {
+  const home = homeOf(env);
+  const xdg = join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'emacs', 'init.el');
+  const read = [join(home, '.emacs.el'), join(home, '.emacs'), join(home, '.emacs.d', 'init.el'), xdg];
+  return read.find((file) => existsSync(file)) ?? join(home, '.emacs.d', 'init.el');
 }

@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
 import { HiveError } from '../../domain/errors.ts';
-import { applyEdits, type TextEdit } from '../../domain/text-edits.ts';
+import { applyEdits, type TextEdit } from '../../domain/text.ts';
 
 /** A table and its keys, each on one line. */
 export interface TomlTable {

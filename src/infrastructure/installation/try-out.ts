@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from './places.ts';
+import type { Environment } from './parts.ts';
 
 const LIMIT_MS = 5_000;
 

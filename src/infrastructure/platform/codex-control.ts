@@ -5,11 +5,12 @@
  * the few frames that are needed are made here; everything is bounded, since older versions left a repeated
  * interrupt unanswered for good.
  */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import type { CodexControl } from '../../application/ports.ts';
 import { cleanText } from '../../domain/text.ts';
-import { queueForCodex } from './codex-queue.ts';
-import { codexSocket } from './codex-socket.ts';
+import { codexSocket } from './paths.ts';
 import { encodeFrame, FrameReader } from './websocket-frames.ts';
 
 const LIMIT_MS = 3_000;
@@ -174,5 +175,25 @@ async function upgrade(path: string): Promise<Duplex> {
     asking.once('timeout', () => asking.destroy(new Error('no answer')));
     asking.once('error', reject);
     asking.end();
+  });
+}
+
+// ---------------------------------------------------------------------------
+// `codex queue`: a message for an idle session of the running daemon begins a new turn there.
+
+const QUEUE_LIMIT_MS = 10_000;
+
+/** False where no daemon runs, or it does not know the session; never rejects. */
+function queueForCodex(
+  { thread_id, message }: { thread_id: string; message: string },
+  env: Readonly<Record<string, string | undefined>>,
+  socket: string | null,
+): Promise<boolean> {
+  if (socket === null || !existsSync(socket)) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const args = ['queue', '--thread', thread_id, '--message', message];
+    execFile(env['HIVE_CODEX'] ?? 'codex', args, { timeout: QUEUE_LIMIT_MS, env: { ...env } }, (error) =>
+      resolve(error === null),
+    );
   });
 }

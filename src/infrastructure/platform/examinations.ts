@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Check, Examination } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { serverCapabilities, sessionBus } from '../desktop/session-bus.ts';
+import { serverCapabilities, sessionBus } from '../desktop/notify-send.ts';
 import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

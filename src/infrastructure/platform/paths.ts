@@ -1,5 +1,5 @@
 /** Where things lie on this platform. */
-import { homedir } from 'node:os';
+import { homedir, hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,4 +30,36 @@ export function storeAddress(env: Environment): string {
   const given = env['HIVE_STORE'];
   if (given === undefined || given === '') return join(stateDirectory(env), 'hive.db');
   return /^postgres(ql)?:\/\//.test(given) ? given : resolve(given);
+}
+
+// ---------------------------------------------------------------------------
+// The seat of this process: the person on this machine, for whom popups are shown once.
+
+/** `user@machine`; a user without a name (a container's bare number) is known by the number. */
+export function thisSeat(): string {
+  return `${userName()}@${hostname()}`;
+}
+
+/** What the human is called: `HIVE_USER`, else as they have logged in. */
+export function humanName(env: Readonly<Record<string, string | undefined>>): string {
+  const given = env['HIVE_USER']?.trim();
+  return given === undefined || given === '' ? userName() : given;
+}
+
+/** The person as their system knows them. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'user');
+  }
+}
+
+// ---------------------------------------------------------------------------
+// Where a Codex daemon listens. By itself, since a hook asks for it and must load nothing for that.
+
+/** `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex; null without a home. */
+export function codexSocket(env: Readonly<Record<string, string | undefined>>): string | null {
+  const home = env['CODEX_HOME'] ?? (env['HOME'] === undefined ? null : `${env['HOME']}/.codex`);
+  return home === null ? null : `${home}/app-server-control/app-server-control.sock`;
 }

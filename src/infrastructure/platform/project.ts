@@ -4,9 +4,9 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { projectName } from '../../domain/projects.ts';
+import { projectName } from '../../domain/preferences.ts';
 
-export interface Place {
+export interface ProjectContext {
   /** A short name for people. */
   project: string;
   /** The identity of the project. */
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 /** Never throws: a directory that cannot be read is a project of its own. */
-export function findPlace(directory: string): Place {
+export function findProject(directory: string): ProjectContext {
   const start = resolve(directory);
   for (let folder = start; ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
@@ -39,7 +39,7 @@ export function findPlace(directory: string): Place {
   return { project: projectName(start), project_dir: start, branch: null };
 }
 
-function describe(gitDir: string): Place {
+function describe(gitDir: string): ProjectContext {
   const commonFile = join(gitDir, 'commondir');
   const common = existsSync(commonFile) ? resolve(gitDir, readFileSync(commonFile, 'utf8').trim()) : gitDir;
   const head = readFileSync(join(gitDir, 'HEAD'), 'utf8').trim();

@@ -3,9 +3,13 @@
  * comparing first and writing only what differs. So a copy that was cut off goes on where it was, and one that
  * finds everything in place has verified it. The caller holds the source's write lock all the while.
  */
+import { existsSync, linkSync, rmSync } from 'node:fs';
 import { HiveError } from '../../domain/errors.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { isRemote } from '../../domain/sessions.ts';
+import { processes } from '../platform/processes.ts';
+import { MIGRATIONS, migrate, SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { type Driver, type Row, type Sql, type SqlValue, statement } from './sql.ts';
+import { identify } from './store.ts';
 
 export interface CopiedTable {
   table: string;
@@ -172,4 +176,129 @@ function sameRow(one: Row, other: Row): boolean {
   return (
     columns.length === Object.keys(other).length && columns.every((column) => one[column] === other[column])
   );
+}
+
+// ---------------------------------------------------------------------------
+// What has to hold of a store before it is copied: it is there, of this version, and nobody works with it.
+
+const DESKS = statement('SELECT seat, client FROM desks WHERE lease_until > $1');
+const CONNECTIONS = statement('SELECT machine, pid FROM connections');
+
+/** @throws HiveError `store_foreign`, `store_too_new`, `invalid_input`. */
+export async function checkVersion(sql: Sql, where: string): Promise<void> {
+  const { version: found } = await identify(sql);
+  if (found > SCHEMA_VERSION) throw tooNew(where, found);
+  if (found === 0) throw new HiveError('store_foreign', `There is no store of Hive at ${where} to copy.`);
+  if (found < SCHEMA_VERSION)
+    throw new HiveError(
+      'invalid_input',
+      `The store ${where} was last used by an older Hive. Open it once with this one, for example: hive status`,
+    );
+}
+
+/** @throws HiveError `store_busy` that names who works with it. */
+export async function refuseInUse(sql: Sql, now: string, machine: string): Promise<void> {
+  const desks = await sql.all(DESKS, [now]);
+  const connections = (await sql.all(CONNECTIONS, [])).filter(
+    // A connection of `hive serve` bears the machine of its agent; the process is that of the server.
+    (connection) =>
+      (connection['machine'] !== machine && !isRemote(String(connection['machine']))) ||
+      processes.alive(Number(connection['pid'])),
+  );
+  const users = [
+    ...desks.map(({ seat, client }) => `${client} of ${seat}`),
+    ...connections.map((connection) => `process ${connection['pid']} on ${connection['machine']}`),
+  ];
+  if (users.length === 0) return;
+  throw new HiveError(
+    'store_busy',
+    `The store is in use: ${users.slice(0, 5).join(', ')}${users.length > 5 ? ' and others' : ''}. End them first, or say --in-use if they are gone for good. Nothing was copied.`,
+  );
+}
+
+// ---------------------------------------------------------------------------
+// Where a copy grows: aside, under a name that nobody opens, until it is whole. Then it takes its place in one
+// step, and only if nothing has come to stand there meanwhile.
+
+interface CopyTarget {
+  driver: Driver;
+  /** Puts the whole copy in its place. @throws HiveError `invalid_input` when there is a store already. */
+  publish(): Promise<void>;
+  /** Lets go of it; what was copied so far stays aside for the next attempt. */
+  close(): Promise<void>;
+}
+
+type OpenDriver = (address: string) => Promise<Driver>;
+
+/** @throws HiveError `invalid_input` when there is a store already. */
+export async function openCopyTarget(address: string, open: OpenDriver): Promise<CopyTarget> {
+  const target = address.includes('://')
+    ? await schemaTarget(address, open)
+    : await fileTarget(address, open);
+  await target.driver.inspect(async () => undefined);
+  await target.driver.write(async (sql, now) => migrate(sql, now));
+  return target;
+}
+
+async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
+  if (existsSync(path)) throw occupied(path);
+  const aside = `${path}.copying`;
+  const driver = await open(aside);
+  return {
+    driver,
+    async publish() {
+      // Whoever closes last brings the log into the file.
+      await driver.close();
+      try {
+        linkSync(aside, path);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw occupied(path);
+        throw error;
+      }
+      for (const suffix of ['', '-wal', '-shm', '-bell']) rmSync(`${aside}${suffix}`, { force: true });
+    },
+    close: () => driver.close(),
+  };
+}
+
+const TABLES_OF = statement('SELECT tablename FROM pg_tables WHERE schemaname = $1');
+
+async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarget> {
+  const url = new URL(address);
+  const schema = url.searchParams.get('schema') ?? 'hive';
+  url.searchParams.set('schema', `${schema}_copying`);
+  const place = await open(address);
+  try {
+    if ((await place.read((sql) => sql.all(TABLES_OF, [schema]))).length > 0) throw occupied(address);
+    const driver = await open(url.href);
+    return {
+      driver,
+      async publish() {
+        await place.inspect(async () => undefined);
+        await place.write(async (sql) => {
+          if ((await sql.all(TABLES_OF, [schema])).length > 0) throw occupied(address);
+          for (const table of [...tablesOfStore().map((shape) => shape.table), 'migrations'])
+            await sql.run(statement(`ALTER TABLE "${schema}_copying".${table} SET SCHEMA "${schema}"`), []);
+          await sql.run(statement(`DROP SCHEMA "${schema}_copying"`), []);
+        });
+      },
+      async close() {
+        await Promise.all([driver.close(), place.close()]);
+      },
+    };
+  } catch (error) {
+    await place.close();
+    throw error;
+  }
+}
+
+function occupied(address: string): HiveError {
+  return new HiveError(
+    'invalid_input',
+    `There is something at ${withoutPassword(address)} already, and it stays as it is. Copy to a new place.`,
+  );
+}
+
+function withoutPassword(address: string): string {
+  return address.replace(/:[^:/@]*@/, '@');
 }

@@ -4,8 +4,16 @@
  */
 import type { HistoryFilter, HistoryReads } from '../../application/ports.ts';
 import { type HistoryEntry, mergeHistory } from '../../domain/history.ts';
-import { conditions, decodeCursor, encodeCursor, likePattern } from './conditions.ts';
-import { type Row, type Sql, type SqlValue, statement } from './sql.ts';
+import {
+  conditions,
+  decodeCursor,
+  encodeCursor,
+  likePattern,
+  type Row,
+  type Sql,
+  type SqlValue,
+  statement,
+} from './sql.ts';
 
 interface Source {
   kind: HistoryEntry['kind'];

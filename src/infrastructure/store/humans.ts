@@ -1,6 +1,7 @@
 /** The statements of humans and their teams. */
-import type { HumanRecords } from '../../application/ports.ts';
-import type { Human, Team } from '../../domain/humans.ts';
+import type { DeskRecords, HumanRecords } from '../../application/ports.ts';
+import type { Desk, Human, Team } from '../../domain/humans.ts';
+import { pruneDesks } from './prune.ts';
 import { type Sql, statement, table } from './sql.ts';
 
 const humans = table<Human>('humans', { folded: 'plain', name: 'plain', seen_at: 'plain' });
@@ -39,5 +40,62 @@ export function humanStatements(sql: Sql): HumanRecords {
       await sql.run(PUT_TEAM, teams.encode(team));
     },
     removeTeam: async (folded) => (await sql.run(REMOVE_TEAM, [folded])) === 1,
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The statements of desks and of the preferences kept per seat.
+
+const desks = table<Desk>('desks', {
+  desk_id: 'plain',
+  seat: 'plain',
+  pid: 'plain',
+  client: 'plain',
+  human: 'plain',
+  focused: 'boolean',
+  opened_at: 'plain',
+  lease_until: 'plain',
+});
+
+const ONLINE = statement(() => `SELECT ${desks.list} FROM desks WHERE lease_until > $1 ORDER BY opened_at`);
+const GET_DESK = statement(() => `SELECT ${desks.list} FROM desks WHERE desk_id = $1`);
+const PUT_DESK = statement(
+  () => `${desks.insert()} ON CONFLICT (desk_id) DO UPDATE SET ${desks.assignments}`,
+);
+const RENEW = statement('UPDATE desks SET lease_until = $2 WHERE desk_id = $1');
+const REMOVE = statement('DELETE FROM desks WHERE desk_id = $1');
+const REMOVE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');
+const PREFERENCES = statement('SELECT value FROM preferences WHERE seat = $1');
+const SET_PREFERENCES = statement(
+  'INSERT INTO preferences (seat, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (seat) DO UPDATE SET value = $2, updated_at = $3',
+);
+
+export function deskStatements(sql: Sql, now: string): DeskRecords {
+  return {
+    online: async (at) => (await sql.all(ONLINE, [at])).map(desks.decode),
+    async get(desk_id) {
+      const [row] = await sql.all(GET_DESK, [desk_id]);
+      return row === undefined ? undefined : desks.decode(row);
+    },
+    async preferences(seat) {
+      const [row] = await sql.all(PREFERENCES, [seat]);
+      return row === undefined ? {} : (JSON.parse(String(row['value'])) as Record<string, unknown>);
+    },
+    async put(desk) {
+      await sql.run(PUT_DESK, desks.encode(desk));
+    },
+    async renew(desk_id, lease_until) {
+      await sql.run(RENEW, [desk_id, lease_until]);
+    },
+    async remove(desk_id) {
+      await sql.run(REMOVE, [desk_id]);
+    },
+    async removeLapsed(at) {
+      await sql.run(REMOVE_LAPSED, [at]);
+    },
+    async setPreferences(seat, value, at) {
+      await sql.run(SET_PREFERENCES, [seat, JSON.stringify(value), at]);
+    },
+    ...pruneDesks(sql, now),
   };
 }

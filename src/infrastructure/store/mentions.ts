@@ -1,10 +1,18 @@
 /** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
-import type { MentionRecords } from '../../application/ports.ts';
-import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
-import { conditions, decodeCursor, encodeCursor } from './conditions.ts';
-import { checkMessage } from './message-rows.ts';
+import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
+import type { GateRecord, Loop, Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
+import { checkMessage } from './messages.ts';
 import { pruneMentions } from './prune.ts';
-import { type Codec, type Row, type Sql, statement, table } from './sql.ts';
+import {
+  type Codec,
+  conditions,
+  decodeCursor,
+  encodeCursor,
+  type Row,
+  type Sql,
+  statement,
+  table,
+} from './sql.ts';
 
 const OWN: Record<keyof Mention, Codec> = {
   mention_id: 'plain',
@@ -187,5 +195,100 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
     },
 
     ...pruneMentions(sql),
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The statements of the mention gate's memory.
+
+const gates = table<GateRecord>('gates', {
+  session_id: 'plain',
+  steps: 'plain',
+  step_until: 'plain',
+  denials: 'plain',
+  gave_up: 'boolean',
+  held: 'boolean',
+  held_since: 'plain',
+  held_told: 'json',
+  prompts: 'plain',
+  prompts_gave_up: 'boolean',
+});
+
+const GET_GATE = statement(() => `SELECT ${gates.list} FROM gates WHERE session_id = $1`);
+const HELD = statement(
+  () => `SELECT ${gates.list} FROM gates WHERE held_since IS NOT NULL ORDER BY held_since LIMIT ${MOST_HELD}`,
+);
+const PUT_GATE = statement(
+  () => `${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`,
+);
+
+/** More than anybody wants to hear of at once. */
+const MOST_HELD = 200;
+
+export function gateStatements(sql: Sql): GateRecords {
+  return {
+    async get(session_id) {
+      const [row] = await sql.all(GET_GATE, [session_id]);
+      return row === undefined ? undefined : gates.decode(row);
+    },
+    held: async () => (await sql.all(HELD, [])).map(gates.decode),
+    async put(record) {
+      await sql.run(PUT_GATE, gates.encode(record));
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The statements of the loop guard's memory: when a human last had a say, and which pairs it has stopped.
+
+const loops = table<Loop>('loops', {
+  first_session_id: 'plain',
+  second_session_id: 'plain',
+  state: 'plain',
+  at: 'plain',
+  seq: 'plain',
+  reason: 'plain',
+});
+
+const GET_LOOP = statement(
+  () => `SELECT ${loops.list} FROM loops WHERE first_session_id = $1 AND second_session_id = $2`,
+);
+const LIST = statement(() => `SELECT ${loops.list} FROM loops ORDER BY at DESC`);
+const PUT_LOOP = statement(
+  () =>
+    `${loops.insert()} ON CONFLICT (first_session_id, second_session_id) DO UPDATE SET state = $3, at = $4, seq = $5, reason = $6`,
+);
+const REMOVE = statement('DELETE FROM loops WHERE first_session_id = $1 AND second_session_id = $2');
+const SIGN = statement('SELECT seq FROM human_signs WHERE subject = $1');
+const LAST_MESSAGE = statement(`SELECT value FROM counters WHERE name = 'message'`);
+const SPOKE = statement(
+  'INSERT INTO human_signs (subject, seq) VALUES ($1, $2) ON CONFLICT (subject) DO UPDATE SET seq = $2',
+);
+
+export function loopStatements(sql: Sql): LoopRecords {
+  return {
+    async humanSpokeAt(subjects) {
+      let latest = 0;
+      for (const subject of subjects) {
+        const [row] = await sql.all(SIGN, [subject]);
+        latest = Math.max(latest, Number(row?.['seq'] ?? 0));
+      }
+      return latest;
+    },
+    async get({ first_session_id, second_session_id }) {
+      const [row] = await sql.all(GET_LOOP, [first_session_id, second_session_id]);
+      return row === undefined ? undefined : loops.decode(row);
+    },
+    list: async () => (await sql.all(LIST, [])).map(loops.decode),
+    async humanSpoke(subject) {
+      const [row] = await sql.all(LAST_MESSAGE, []);
+      await sql.run(SPOKE, [subject, Number(row?.['value'] ?? 0)]);
+    },
+    async put(loop) {
+      await sql.run(PUT_LOOP, loops.encode(loop));
+    },
+    async remove({ first_session_id, second_session_id }) {
+      await sql.run(REMOVE, [first_session_id, second_session_id]);
+    },
   };
 }

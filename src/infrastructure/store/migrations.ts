@@ -19,12 +19,12 @@ import eventNumbers from '../../../sql/0014_event_numbers.sql';
 import popupStorms from '../../../sql/0015_popup_storms.sql';
 import mentionWakes from '../../../sql/0016_mention_wakes.sql';
 import outreachUnseen from '../../../sql/0017_outreach_unseen.sql';
-import { sealMessages } from './message-rows.ts';
-import { sealPrompts } from './prompt-rows.ts';
-import { SCHEMA_VERSION } from './schema-version.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { sealMessages } from './messages.ts';
+import { sealPrompts } from './prompts.ts';
 import { type Sql, statement } from './sql.ts';
 
-export interface Migration {
+interface Migration {
   readonly number: number;
   readonly name: string;
   readonly text: string;
@@ -79,4 +79,19 @@ function splitStatements(text: string): string[] {
     .split(/;\s*$/m)
     .map((part) => part.trim())
     .filter((part) => part !== '');
+}
+
+// ---------------------------------------------------------------------------
+// Which schema this code knows, apart from how one is brought about (migrations.ts): few processes ever migrate.
+
+/** The schema that this code reads and writes: the number of the last migration. */
+export const SCHEMA_VERSION = 17;
+
+/** The refusal of a store that a newer Hive has written. */
+export function tooNew(where: string, found: number): HiveError {
+  return new HiveError(
+    'store_too_new',
+    `The store ${where} was written by a newer Hive (schema ${found}, this one knows ${SCHEMA_VERSION}). Nothing was changed; update hive-sidecar here.`,
+    { found, known: SCHEMA_VERSION },
+  );
 }

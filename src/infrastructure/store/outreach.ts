@@ -1,11 +1,20 @@
 /** The statements of outreach, of the budget that pays for it, and of the Stop guard's memory. */
 import type { OutreachFilter, OutreachRecords } from '../../application/ports.ts';
-import type { Bucket } from '../../domain/budget.ts';
-import type { Outreach } from '../../domain/outreach.ts';
+import type { Bucket, Outreach } from '../../domain/outreach.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
-import { type Conditions, conditions, decodeCursor, encodeCursor } from './conditions.ts';
 import { pruneOutreach } from './prune.ts';
-import { type Row, type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
+import {
+  type Conditions,
+  conditions,
+  decodeCursor,
+  encodeCursor,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  table,
+} from './sql.ts';
 
 const outreach = table<Outreach>('outreach', {
   outreach_id: 'plain',

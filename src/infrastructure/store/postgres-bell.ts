@@ -5,7 +5,7 @@
  * pooler takes it and says nothing ever after.
  */
 import pg from 'pg';
-import type { PostgresPlace } from './postgres-place.ts';
+import type { PostgresAddress } from './postgres-pool.ts';
 
 export interface PostgresBell {
   watch(listener: () => void): () => void;
@@ -22,7 +22,7 @@ const NET_MS = 500;
 const NET_EVERY_WHEN_LISTENING = 10;
 
 /** `version` changes whenever something was committed; it is asked by the net only. */
-export function createPostgresBell(place: PostgresPlace, version: () => Promise<number>): PostgresBell {
+export function createPostgresBell(place: PostgresAddress, version: () => Promise<number>): PostgresBell {
   const listeners = new Set<() => void>();
   let client: pg.Client | null = null;
   let listening = false;

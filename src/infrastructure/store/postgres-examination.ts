@@ -1,7 +1,7 @@
 /** What the doctor looks at on a PostgreSQL server: its version, how far away it is, and whether LISTEN works. */
 import pg from 'pg';
 import type { Check } from '../../application/ports.ts';
-import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
+import { type PostgresAddress, postgresAddress } from './postgres-pool.ts';
 
 const LIMIT_MS = 3_000;
 const ROUNDS = 5;
@@ -14,11 +14,11 @@ export async function examinePostgres(
   address: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Check[]> {
-  const place = postgresPlace(address, env);
+  const place = postgresAddress(address, env);
   return [await server(place), await doorbell(place)];
 }
 
-async function server(place: PostgresPlace): Promise<Check> {
+async function server(place: PostgresAddress): Promise<Check> {
   return withClient(place.config, async (client) => {
     const { rows } = await client.query('SHOW server_version_num');
     const version = Math.floor(Number(rows[0]?.server_version_num) / 10_000);
@@ -41,7 +41,7 @@ async function server(place: PostgresPlace): Promise<Check> {
   });
 }
 
-async function doorbell(place: PostgresPlace): Promise<Check> {
+async function doorbell(place: PostgresAddress): Promise<Check> {
   return withClient(place.listen, async (client) => {
     const channel = `${place.channel}_doctor`;
     const started = performance.now();

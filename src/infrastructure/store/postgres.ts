@@ -6,9 +6,15 @@
 import pg from 'pg';
 import { HEAD } from './events.ts';
 import { createPostgresBell } from './postgres-bell.ts';
-import { isConnectionLost, translatePostgresError } from './postgres-errors.ts';
-import { type PostgresPlace, postgresPlace } from './postgres-place.ts';
-import { createPostgresPool, LIVENESS_MS, type PostgresPool } from './postgres-pool.ts';
+import {
+  createPostgresPool,
+  isConnectionLost,
+  LIVENESS_MS,
+  type PostgresAddress,
+  type PostgresPool,
+  postgresAddress,
+  translatePostgresError,
+} from './postgres-pool.ts';
 import { createQueue } from './queue.ts';
 import {
   arityOf,
@@ -89,7 +95,7 @@ function dialect(statement: Statement): Statement {
 }
 
 export function openPostgres(
-  place: PostgresPlace,
+  place: PostgresAddress,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
   const { config, schema, lock, where } = place;
@@ -225,5 +231,5 @@ export function openPostgresAt(
   env: Readonly<Record<string, string | undefined>>,
   options: { busy_ms?: number | undefined } = {},
 ): Driver {
-  return openPostgres(postgresPlace(address, env), options);
+  return openPostgres(postgresAddress(address, env), options);
 }

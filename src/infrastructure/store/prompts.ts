@@ -2,17 +2,140 @@
  * The statements of prompts. The compare-and-set that gives each prompt one winner (invariant 2) stands
  * here as `SETTLE`: whoever comes second changes no row.
  */
-import type { PromptRecords, StoredOutcome, StoredResponse } from '../../application/ports.ts';
-import { type Prompt, URGENCY_RANK, type Via } from '../../domain/prompts.ts';
+import type {
+  ClaimRecords,
+  PromptFilter,
+  PromptReads,
+  PromptRecords,
+  StoredOutcome,
+  StoredResponse,
+} from '../../application/ports.ts';
+import type { Via } from '../../domain/actors.ts';
+import { foldName } from '../../domain/humans.ts';
+import { type Prompt, URGENCY_RANK, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { promptLists } from './prompt-lists.ts';
-import { LIST, life, prompts, sealed, unseal } from './prompt-rows.ts';
+import { checksumOf, verifyChecksum } from './checksums.ts';
 import { prunePrompts } from './prune.ts';
-import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
+import {
+  type Codec,
+  type Conditions,
+  conditions,
+  decodeCursor,
+  encodeCursor,
+  escapeLike,
+  likePattern,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  statement,
+  table,
+} from './sql.ts';
 
-const width = life.columns.length;
+// ---------------------------------------------------------------------------
+// A prompt as a row: its columns, which of them may change, and the seal over what it says.
+
+/** What may change once a prompt is asked, beside its status. */
+const MUTABLE = {
+  decision: 'plain',
+  selected: 'json',
+  comment: 'plain',
+  by: 'plain',
+  via: 'plain',
+  response_id: 'plain',
+  cancel_reason: 'plain',
+  late_response: 'json',
+  amended: 'boolean',
+  orphaned: 'boolean',
+  snoozed_until: 'plain',
+  claimed_by: 'plain',
+  claimed_at: 'plain',
+  offered_at: 'plain',
+  seen_at: 'plain',
+  responded_at: 'plain',
+  handed_at: 'plain',
+  collected_at: 'plain',
+  carrier: 'plain',
+} as const satisfies Partial<Record<keyof Prompt, Codec>>;
+
+const prompts = table<Prompt>('prompts', {
+  ask_id: 'plain',
+  session_id: 'plain',
+  agent: 'plain',
+  source: 'plain',
+  project: 'plain',
+  project_dir: 'plain',
+  turn_id: 'plain',
+  kind: 'plain',
+  header: 'plain',
+  question: 'plain',
+  context: 'plain',
+  options: 'json',
+  multi_select: 'boolean',
+  allow_free_text: 'boolean',
+  urgency: 'plain',
+  label: 'plain',
+  group_id: 'plain',
+  bind: 'plain',
+  survives_turn: 'boolean',
+  dialog: 'boolean',
+  idempotency_key: 'plain',
+  fingerprint: 'plain',
+  created_at: 'plain',
+  expires_at: 'plain',
+  to: 'plain',
+  recipients: 'json',
+  escalates_at: 'plain',
+  escalated_at: 'plain',
+  status: 'plain',
+  settled_at: 'plain',
+  ...MUTABLE,
+});
+
+/** An UPDATE names only these: SQLite rewrites every index that has a named column in it, changed or not. */
+const mutable = table<Pick<Prompt, 'ask_id' | keyof typeof MUTABLE>>('prompts', {
+  ask_id: 'plain',
+  ...MUTABLE,
+});
+
+/** What is asked and what was decided. Not among them is what a statement changes in many rows at once. */
+const SEALED = [
+  ...['ask_id', 'kind', 'header', 'question', 'context', 'options', 'multi_select', 'allow_free_text'],
+  ...['urgency', 'dialog', 'created_at', 'expires_at', 'status', 'settled_at', 'decision', 'selected'],
+  ...['comment', 'by', 'via', 'response_id', 'cancel_reason', 'late_response', 'amended'],
+] as const satisfies readonly (keyof Prompt)[];
+const SEALED_AT: readonly number[] = SEALED.map((column) => prompts.columns.indexOf(column));
+
+/** The seal of a prompt, from what `prompts.encode` gave. */
+function sealed(encoded: readonly SqlValue[]): number {
+  return checksumOf(SEALED_AT.map((index) => encoded[index] ?? null));
+}
+
+/** A prompt as it stands in a row. @throws HiveError `store_foreign` where that is not what was written. */
+function unseal(row: Row): Prompt {
+  verifyChecksum(row, SEALED, `the prompt ${row['ask_id']}`);
+  return prompts.decode(row);
+}
+
+/** The seal that fits a row, whatever seal it has. */
+export function sealOfPrompt(row: Row): number {
+  return checksumOf(SEALED.map((column) => row[column] ?? null));
+}
+
+const ALL = statement(() => `SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
+const SEAL = statement('UPDATE prompts SET seal = $2 WHERE ask_id = $1');
+
+/** Seals every prompt as it stands: for the migration that brought the seals. */
+export async function sealPrompts(sql: Sql): Promise<void> {
+  for (const row of await sql.all(ALL, [])) await sql.run(SEAL, [row['ask_id'] ?? null, sealOfPrompt(row)]);
+}
+
+/** What `unseal` needs, for a SELECT. */
+const LIST: string = `${prompts.list}, seal`;
+
+const width = mutable.columns.length;
 const INSERT = statement(() => prompts.insert(['urgency_rank', 'search_text', 'seal']));
-const CHANGED = `${life.assignments}, search_text = $${width + 1}, seal = $${width + 2}`;
+const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, seal = $${width + 2}`;
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 const SETTLE = statement(
   () => `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
@@ -172,7 +295,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
 /** The parameters of an UPDATE. */
 function changes(prompt: Prompt): SqlValue[] {
-  return [...life.encode(prompt), searchable(prompt), sealed(prompts.encode(prompt))];
+  return [...mutable.encode(prompt), searchable(prompt), sealed(prompts.encode(prompt))];
 }
 
 function searchable(prompt: Prompt): string {
@@ -193,3 +316,132 @@ function toResponse(row: Row): StoredResponse {
     outcome: String(row['outcome']) as StoredOutcome,
   };
 }
+
+// ---------------------------------------------------------------------------
+// The lists of prompts: what each view shows, page by page, and how many there are.
+
+const COUNT_BY_URGENCY = statement(
+  `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
+);
+
+/** What each view shows, and in which order: what waits by urgency and age, what is settled newest first. */
+interface View {
+  readonly where: string;
+  readonly order: readonly (keyof Prompt | 'urgency_rank')[];
+  readonly direction: 'ASC' | 'DESC';
+}
+const BY_URGENCY = { order: ['urgency_rank', 'created_at', 'ask_id'], direction: 'ASC' } as const;
+const NEWEST_FIRST = { order: ['settled_at', 'ask_id'], direction: 'DESC' } as const;
+/** What prompts_settled holds: without it in the query neither engine takes that index. */
+const SETTLED = 'settled_at IS NOT NULL';
+const VIEWS: Readonly<Record<NonNullable<PromptFilter['status']> | 'all', View>> = {
+  waiting: { where: `status = 'pending'`, ...BY_URGENCY },
+  pending: { where: `status = 'pending'`, ...BY_URGENCY },
+  responded: { where: `status = 'responded' AND ${SETTLED}`, ...NEWEST_FIRST },
+  expired: { where: `status = 'expired' AND ${SETTLED}`, ...NEWEST_FIRST },
+  cancelled: { where: `status = 'cancelled' AND ${SETTLED}`, ...NEWEST_FIRST },
+  late: { where: 'late_response IS NOT NULL', ...NEWEST_FIRST },
+  all: { where: '1 = 1', order: ['created_at', 'ask_id'], direction: 'DESC' },
+};
+
+function filtered(filter: Omit<PromptFilter, 'limit' | 'cursor'>, now: string): Conditions {
+  const view = filter.status ?? 'all';
+  return conditions(VIEWS[view].where)
+    .and('(snoozed_until IS NULL OR snoozed_until <= ?)', view === 'waiting' ? now : undefined)
+    .and('session_id = ?', filter.session_id)
+    .and('agent = ?', filter.agent)
+    .and('project = ?', filter.project)
+    .and('kind = ?', filter.kind)
+    .and(
+      `recipients LIKE ? ESCAPE '\\'`,
+      filter.to === undefined ? undefined : `%${escapeLike(JSON.stringify(foldName(filter.to)))}%`,
+    )
+    .and(
+      `search_text LIKE ? ESCAPE '\\'`,
+      filter.query === undefined ? undefined : likePattern(filter.query),
+    );
+}
+
+/** Statements over one transaction. */
+function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' | 'countByUrgency'> {
+  return {
+    async list({ limit, cursor, ...filter }) {
+      const view = VIEWS[filter.status ?? 'all'];
+      const where = filtered(filter, now).after(
+        view.order,
+        view.direction,
+        decodeCursor(cursor, view.order.length),
+      );
+      const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
+      const query = statement(
+        `SELECT ${LIST}, urgency_rank FROM prompts WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
+      );
+      const rows = await sql.all(query, [...where.params, limit + 1]);
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const more = rows.length > limit && last !== undefined;
+      return {
+        items: page.map(unseal),
+        next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
+      };
+    },
+
+    async count(filter) {
+      const where = filtered(filter, now);
+      const [row] = await sql.all(
+        statement(`SELECT COUNT(*) AS n FROM prompts WHERE ${where.text}`),
+        where.params,
+      );
+      return Number(row?.['n'] ?? 0);
+    },
+
+    async countByUrgency() {
+      const counts: Record<Urgency, number> = { critical: 0, normal: 0, low: 0 };
+      for (const row of await sql.all(COUNT_BY_URGENCY, []))
+        counts[String(row['urgency']) as Urgency] = Number(row['n']);
+      return counts;
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The statements of claims: which desk holds a prompt. Who holds it, its row in `prompts` says.
+
+const LIVING = `EXISTS (SELECT 1 FROM desks WHERE desks.desk_id = claims.desk_id AND desks.lease_until > $1)`;
+const HOLDER = statement(() => `SELECT desk_id FROM claims WHERE ${LIVING} AND ask_id = $2`);
+const OF_DESK = statement('SELECT ask_id FROM claims WHERE desk_id = $1');
+const LAPSED = statement(() => `SELECT ask_id FROM claims WHERE NOT ${LIVING} ORDER BY ask_id LIMIT $2`);
+// A desk whose lease another has swept away has none: it ended at the beginning of time.
+const NEXT_LAPSE = statement(
+  `SELECT MIN(COALESCE(desks.lease_until, '')) AS at FROM claims LEFT JOIN desks ON desks.desk_id = claims.desk_id`,
+);
+const PUT = statement(
+  'INSERT INTO claims (ask_id, desk_id) VALUES ($1, $2) ON CONFLICT (ask_id) DO UPDATE SET desk_id = $2',
+);
+const REMOVE = statement('DELETE FROM claims WHERE ask_id = $1');
+
+export function claimStatements(sql: Sql): ClaimRecords {
+  const idsOf = async (query: Statement, params: SqlValue[]): Promise<string[]> =>
+    (await sql.all(query, params)).map((row) => String(row['ask_id']));
+  return {
+    async holder(ask_id, now) {
+      const [row] = await sql.all(HOLDER, [now, ask_id]);
+      return row === undefined ? null : String(row['desk_id']);
+    },
+    ofDesk: (desk_id) => idsOf(OF_DESK, [desk_id]),
+    lapsed: (now, limit) => idsOf(LAPSED, [now, limit]),
+    async nextLapse() {
+      const [row] = await sql.all(NEXT_LAPSE, []);
+      if (row === undefined || row['at'] === null) return null;
+      return row['at'] === '' ? BEGINNING : String(row['at']);
+    },
+    async put(ask_id, desk_id) {
+      await sql.run(PUT, [ask_id, desk_id]);
+    },
+    async remove(ask_id) {
+      await sql.run(REMOVE, [ask_id]);
+    },
+  };
+}
+
+const BEGINNING = new Date(0).toISOString();

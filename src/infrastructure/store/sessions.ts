@@ -1,5 +1,12 @@
 /** The statements of sessions. */
-import type { Connection, SessionRecords } from '../../application/ports.ts';
+import type {
+  Connection,
+  Print,
+  PrintRecords,
+  SessionRecords,
+  WakerRecords,
+} from '../../application/ports.ts';
+import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { pruneSessions } from './prune.ts';
 import { type Sql, statement, table } from './sql.ts';
@@ -140,5 +147,55 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
       await sql.run(CLOSE_CONNECTION, [connection_id]);
     },
     ...pruneSessions(sql),
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The statements of who waits to wake which session.
+
+const wakers = table<Waker>('wakers', {
+  session_id: 'plain',
+  waker_id: 'plain',
+  until: 'plain',
+  told: 'json',
+  wakes: 'plain',
+  human_seq: 'plain',
+});
+
+const GET_WAKER = statement(() => `SELECT ${wakers.list} FROM wakers WHERE session_id = $1`);
+const PUT = statement(
+  () => `${wakers.insert()} ON CONFLICT (session_id) DO UPDATE SET ${wakers.assignments}`,
+);
+
+export function wakerStatements(sql: Sql): WakerRecords {
+  return {
+    async get(session_id) {
+      const [row] = await sql.all(GET_WAKER, [session_id]);
+      return row === undefined ? undefined : wakers.decode(row);
+    },
+    async put(waker) {
+      await sql.run(PUT, wakers.encode(waker));
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The statements of hooks that are about to print what they have handed over.
+
+const prints = table<Print>('prints', { print_id: 'plain', session_id: 'plain', at: 'plain' });
+
+const OF = statement(() => `SELECT ${prints.list} FROM prints WHERE session_id = $1`);
+const INSERT = statement(() => prints.insert());
+const REMOVE = statement('DELETE FROM prints WHERE print_id = $1');
+
+export function printStatements(sql: Sql): PrintRecords {
+  return {
+    of: async (session_id) => (await sql.all(OF, [session_id])).map(prints.decode),
+    async insert(print) {
+      await sql.run(INSERT, prints.encode(print));
+    },
+    async remove(print_id) {
+      await sql.run(REMOVE, [print_id]);
+    },
   };
 }

@@ -2,22 +2,27 @@
  * The file of a SQLite store: what is refused before it is opened. Every refusal changes nothing.
  */
 import {
+  chmodSync,
   closeSync,
   existsSync,
+  fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readSync,
   realpathSync,
+  rmSync,
   statfsSync,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
-import { networkFileSystem } from '../platform/file-systems.ts';
+import { networkFileSystem } from '../platform/files.ts';
+import { randomIds } from '../platform/ids.ts';
 
 /** "HIVE" in the header of every store of ours. */
-export const APPLICATION_ID = 0x48495645;
+const APPLICATION_ID = 0x48495645;
 const MAGIC = 'SQLite format 3\0';
 /** Older ones can corrupt a WAL database that several processes write (sqlite.org/wal.html#walresetbug). */
 const OLDEST_SQLITE = [3, 51, 3] as const;
@@ -48,7 +53,7 @@ export async function prepareSqliteFile(
 ): Promise<string> {
   const path = existsSync(given) ? realpathSync.native(given) : given;
   const folder = dirname(path);
-  const create = existsSync(path) ? null : (await import('./sqlite-creation.ts')).createStoreFile;
+  const create = existsSync(path) ? null : createStoreFile;
   try {
     // The folder may be ours to make; what it will lie on is known before.
     const above = existingAbove(folder);
@@ -156,4 +161,39 @@ function foreign(path: string): HiveError {
     'store_foreign',
     `The file ${path} is no store of Hive. Nothing was changed; move it away or set HIVE_STORE to another path.`,
   );
+}
+
+// ---------------------------------------------------------------------------
+// How the file of a SQLite store comes into being: built aside and linked into place whole, so that of eight
+// processes that start at once one wins and nobody ever sees a half-made one.
+
+/** Makes an empty store of ours at `path`, unless another process is first; its folder is there. */
+function createStoreFile(path: string): void {
+  const draft = `${path}.${randomIds.make('new')}`;
+  try {
+    closeSync(openSync(draft, 'wx', 0o600));
+    const database = new DatabaseSync(draft);
+    database.exec(
+      `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA application_id = ${APPLICATION_ID}`,
+    );
+    database.close();
+    chmodSync(draft, 0o600);
+    syncPath(draft);
+    linkSync(draft, path);
+    syncPath(dirname(path));
+  } catch (error) {
+    // Another process was first: its store is as good as ours.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });
+  }
+}
+
+function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }

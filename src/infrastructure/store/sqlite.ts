@@ -3,15 +3,20 @@
  * Pitfalls it is built around (measured): the built-in busy timeout starves writers, so it is 0 and
  * the retry below is ours; an asynchronous wrapper over one connection is no transaction, so writes queue.
  */
-import { statSync } from 'node:fs';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { HiveError } from '../../domain/errors.ts';
 import { createDoorbell, type Doorbell } from './doorbell.ts';
 import { createQueue } from './queue.ts';
-import type { Driver, Sql, WriteOptions } from './sql.ts';
-import { type Connection, connect } from './sqlite-connection.ts';
-import { isBusy, isReadOnly, translateSqliteError } from './sqlite-errors.ts';
-import { flushLog, isLogLong, isLogNew } from './sqlite-log.ts';
+import {
+  checkArity,
+  type Driver,
+  type Row,
+  type Sql,
+  type SqlValue,
+  type Statement,
+  type WriteOptions,
+} from './sql.ts';
 
 /** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
@@ -203,4 +208,204 @@ const cell = new Int32Array(new SharedArrayBuffer(4));
 /** Sleeps without giving up the thread: shorter than any timer can. */
 function pause(ms: number): void {
   Atomics.wait(cell, 0, 0, ms);
+}
+
+// ---------------------------------------------------------------------------
+// A connection of `node:sqlite` to a store file, as statements run on it.
+
+/** How long opening, and a reader, wait for a lock that belongs to no writer. */
+const OPENING_MS = 2_000;
+
+/** A statement as `node:sqlite` runs it; `places[i]` is the parameter that its i-th `?` stands for, from 0. */
+interface Prepared {
+  readonly text: string;
+  readonly arity: number;
+  readonly statement: StatementSync;
+  readonly places: readonly number[];
+}
+
+/** One connection: its statements, prepared once, and how its commits wait. */
+class Connection implements Sql {
+  readonly database: DatabaseSync;
+  readonly #prepared = new Map<string, Prepared>();
+  #waitsForDisk: boolean | null = null;
+
+  constructor(path: string, readOnly: boolean) {
+    // Only recovery and the last one to close ever lock a reader out, and opening: both are short.
+    this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
+  }
+
+  /**
+   * Whether the next commits end with an fsync: to be said before each write. Without it they are in the log as much as
+   * any other: a process that dies loses none, and the next commit with one takes them along
+   * (sqlite.org/pragma.html#pragma_synchronous).
+   */
+  waitForDisk(wait: boolean): void {
+    if (wait === this.#waitsForDisk) return;
+    this.database.exec(`PRAGMA synchronous = ${wait ? 'FULL' : 'NORMAL'}`);
+    this.#waitsForDisk = wait;
+  }
+
+  #prepare({ text }: Statement): Prepared {
+    let prepared = this.#prepared.get(text);
+    if (prepared === undefined) {
+      const places: number[] = [];
+      const positional = text.replace(/\$(\d+)/g, (_, number: string) => {
+        places.push(Number(number) - 1);
+        return '?';
+      });
+      const arity = Math.max(-1, ...places) + 1;
+      prepared = { text, arity, statement: this.database.prepare(positional), places };
+      this.#prepared.set(text, prepared);
+    }
+    return prepared;
+  }
+
+  async all(given: Statement, params: readonly SqlValue[]): Promise<Row[]> {
+    const prepared = this.#prepare(given);
+    return prepared.statement.all(...bound(params, prepared)) as Row[];
+  }
+
+  async run(given: Statement, params: readonly SqlValue[]): Promise<number> {
+    const prepared = this.#prepare(given);
+    return Number(prepared.statement.run(...bound(params, prepared)).changes);
+  }
+
+  /** Leaves whatever transaction is open. The engine may have done so itself, and on a broken disk it cannot. */
+  end(how: 'COMMIT' | 'ROLLBACK'): void {
+    try {
+      if (this.database.isTransaction) this.database.exec(how);
+    } catch {
+      // The error that led here says more than this one.
+    }
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    if (this.database.isOpen) this.database.close();
+  }
+}
+
+/** Opening looks into the file: a damaged one is found here already. */
+function connect(path: string, readOnly: boolean): Connection {
+  try {
+    return new Connection(path, readOnly);
+  } catch (error) {
+    throw translateSqliteError(error, path);
+  }
+}
+
+/** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 52 columns. */
+function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
+  checkArity(prepared.text, prepared.arity, params);
+  return prepared.places.map((place) => params[place] ?? null);
+}
+
+// ---------------------------------------------------------------------------
+// The write-ahead log of a SQLite store as a file: what SQLite itself cannot be told about it (sqlite.org/wal.html).
+
+/** Reading back a log of this length takes whoever opens the store first about as long as ending it takes its last. */
+const LONG_LOG_BYTES = 512 * 1024;
+
+/** Whether the last one to leave should copy the log into place. */
+function isLogLong(path: string): boolean {
+  return logBytes(path) > LONG_LOG_BYTES;
+}
+
+/** Whoever makes the log waits for the disk, for its name in the folder must be there as well. */
+function isLogNew(path: string): boolean {
+  return logBytes(path) === 0;
+}
+
+function logBytes(path: string): number {
+  return statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** What a commit under FULL does, done after it. Closing the log drops no lock: SQLite's are on other files. */
+function flushLog(path: string): void {
+  const log = openSync(logOf(path), 'r+');
+  try {
+    fsyncSync(log);
+  } finally {
+    closeSync(log);
+  }
+}
+
+function logOf(path: string): string {
+  return `${path}-wal`;
+}
+
+// ---------------------------------------------------------------------------
+// What SQLite says, as sentences and codes of ours.
+
+const SQLITE_ERROR = 1;
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/** The primary result code of a node:sqlite error; undefined for any other error. */
+function resultCode(error: unknown): number | undefined {
+  const errcode = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof errcode === 'number' ? errcode & 255 : undefined;
+}
+
+/** Whether another process holds the lock just now. */
+function isBusy(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === SQLITE_BUSY || code === SQLITE_LOCKED;
+}
+
+/** Whether the file could not be written by this connection. */
+function isReadOnly(error: unknown): boolean {
+  return resultCode(error) === SQLITE_READONLY;
+}
+
+/** A HiveError for what the file system or the engine refused; any other error passes unchanged. */
+function translateSqliteError(error: unknown, path: string): unknown {
+  const said = error instanceof Error ? error.message : String(error);
+  switch (resultCode(error)) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return new HiveError(
+        'store_busy',
+        `The store ${path} is locked by another process. Nothing was written; try again.`,
+      );
+    case SQLITE_FULL:
+      return new HiveError(
+        'store_full',
+        `There is no room for the store ${path}. Nothing was written; make room on that disk and try again.`,
+      );
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+      return new HiveError(
+        'store_unavailable',
+        `The store ${path} cannot be written (${said}). Nothing was written; check the disk and the permissions.`,
+      );
+    // Our statements fit our schema, so what does not fit a store is its file.
+    case SQLITE_ERROR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return new HiveError(
+        'store_foreign',
+        `The store ${path} is damaged or no store of Hive (${said}). Put it aside and restore a backup.`,
+      );
+    default:
+      return isFileError(error)
+        ? new HiveError(
+            'store_unavailable',
+            `The store ${path} cannot be reached (${said}). What was not acknowledged may not be written; check the disk and the permissions of its folder.`,
+          )
+        : error;
+  }
+}
+
+/** What the file system refused to us and not to the engine: a folder that may not be entered, say. */
+function isFileError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && 'errno' in error;
 }

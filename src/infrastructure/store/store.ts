@@ -5,25 +5,19 @@
 import type { Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
-import { claimStatements } from './claims.ts';
-import { deskStatements } from './desks.ts';
 import { eventStatements } from './events.ts';
-import { gateStatements } from './gates.ts';
 import { historyStatements } from './history.ts';
-import { humanStatements } from './humans.ts';
-import { loopStatements } from './loops.ts';
-import { mentionStatements } from './mentions.ts';
+import { deskStatements, humanStatements } from './humans.ts';
+import { gateStatements, loopStatements, mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
+import { SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
-import { printStatements } from './prints.ts';
-import { promptStatements } from './prompts.ts';
-import { SCHEMA_VERSION, tooNew } from './schema-version.ts';
-import { sessionStatements } from './sessions.ts';
+import { claimStatements, promptStatements } from './prompts.ts';
+import { printStatements, sessionStatements, wakerStatements } from './sessions.ts';
 import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
 import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
-import { wakerStatements } from './wakers.ts';
 
 const IDENTITY = statement(
   `SELECT (SELECT MAX(number) FROM migrations) AS version, (SELECT value FROM meta WHERE name = 'store_id') AS store_id`,

@@ -36,7 +36,7 @@ async function fire(hive: Hive, session_id: string, hook_event_name: string, fie
     env: { HIVE_STOP_GUARD: 'off' },
     machine: 'test',
     pid: process.pid,
-    place: () => ({ project: 'demo', project_dir: '/demo', branch: null }),
+    findProject: () => ({ project: 'demo', project_dir: '/demo', branch: null }),
     readTail: () => null,
   });
 }

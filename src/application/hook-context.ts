@@ -4,7 +4,7 @@ import type { Session } from '../domain/sessions.ts';
 import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
 
 /** Where an agent works (infrastructure/platform/project.ts). */
-export interface Place {
+export interface ProjectContext {
   project: string;
   project_dir: string;
   branch: string | null;
@@ -16,14 +16,14 @@ export interface HookSettings {
   machine: string;
   /** The hook's own process: its ancestors lead to the client. */
   pid: number;
-  place: () => Place;
+  findProject: () => ProjectContext;
   /** The last `bytes` of a file, or null where it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
   /**
    * Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. The
    * signal says that the client waits no more.
    */
-  unhurried?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
+  withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
   /** Whose wishes count here (domain/desks.ts). */
   seat?: string;
   /** The text of the human's file of permission rules, or null where there is none. */
@@ -33,7 +33,7 @@ export interface HookSettings {
 }
 
 /** One event at one station. */
-export interface Visit {
+export interface HookContext {
   tx: WriteTx;
   event: HookEvent;
   session: Session;
@@ -49,4 +49,4 @@ export interface Visit {
   proves: boolean;
 }
 
-export type Station = (visit: Visit) => Promise<Partial<Verdict> | null>;
+export type HookHandler = (visit: HookContext) => Promise<Partial<Verdict> | null>;

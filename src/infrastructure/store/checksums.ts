@@ -12,7 +12,7 @@ const PRIME = 0x01000193;
  * FNV-1a over UTF-16 code units, a signed 32-bit integer. Each step can be undone, so whatever changes one
  * character alone changes the sum; anything else goes unseen once in four thousand million.
  */
-export function sealOf(values: readonly SqlValue[]): number {
+export function checksumOf(values: readonly SqlValue[]): number {
   let sum = BASIS;
   for (const value of values) {
     // The kind of a value, so that null is not "null" and 1 is not "1".
@@ -27,8 +27,8 @@ export function sealOf(values: readonly SqlValue[]): number {
  * Refuses a row whose seal does not fit, or is missing: a damaged row may have lost its last columns.
  * @throws HiveError `store_foreign`.
  */
-export function checkSeal(row: Row, sealed: readonly string[], what: string): void {
-  if (row['seal'] === sealOf(sealed.map((column) => row[column] ?? null))) return;
+export function verifyChecksum(row: Row, sealed: readonly string[], what: string): void {
+  if (row['seal'] === checksumOf(sealed.map((column) => row[column] ?? null))) return;
   throw new HiveError(
     'store_foreign',
     `The store is damaged: ${what} does not read as it was written. Put the store aside and restore a backup; hive doctor looks at the rest.`,
