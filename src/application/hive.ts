@@ -6,6 +6,7 @@ import { startCodexAnswers } from './dialogs.ts';
 import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
+import { createHistory, type HistoryService } from './history.ts';
 import type { ProjectContext } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
@@ -13,6 +14,7 @@ import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
+import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import { type PopupParty, startMentionPopups, startOutreachPopups, startPopups } from './popups.ts';
 import type {
@@ -36,7 +38,8 @@ import { type CodexWaker, createCodexWaker, createWakes, type WakeService } from
 
 export interface Hive {
   readonly store_id: string;
-  readonly store: Store;
+  readonly history: HistoryService;
+  readonly notices: NoticeService;
   readonly log: Logger;
   readonly feed: Feed;
   readonly prompts: PromptService;
@@ -131,7 +134,8 @@ export function createHive(parts: HiveParts): Hive {
   const outreach = createOutreach(store, ids);
   return {
     store_id: store.store_id,
-    store,
+    history: createHistory(store),
+    notices: createNotices(store),
     log,
     feed,
     prompts,

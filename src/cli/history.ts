@@ -38,9 +38,14 @@ export function defineHistory(command: Command): void {
 async function history(hive: Hive, query: string | undefined, options: HistoryOptions): Promise<ExitCode> {
   const { agent, project, since, limit, cursor, format, json } = options;
   const from = since === undefined ? undefined : new Date(Date.now() - parseDuration(since)).toISOString();
-  const { items, next_cursor } = await hive.store.read((tx) =>
-    tx.history.search({ query, agent, project, since: from, limit, cursor }),
-  );
+  const { items, next_cursor } = await hive.history.search({
+    query,
+    agent,
+    project,
+    since: from,
+    limit,
+    cursor,
+  });
   if (json === true) {
     printJson({ entries: items, next_cursor });
     return EXIT.done;

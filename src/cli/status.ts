@@ -13,7 +13,7 @@ export function defineStatus(command: Command): void {
 async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   await hive.prompts.expireDue();
   const [counts, sessions, desks, humans, teams] = await Promise.all([
-    hive.store.read((tx) => tx.prompts.countByUrgency()),
+    hive.prompts.countPending(),
     hive.sessions.list({ state: 'alive' }),
     hive.desks.online(),
     hive.humans.presence(),

@@ -1,17 +1,17 @@
 /** What tests of outreach ask of a hive again and again. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 import { introduction } from './hive.ts';
 import { post } from './messages.ts';
 
 /** A session of a source, in the project of all the others. */
 export function agent(
-  hive: Hive,
+  hive: OpenedHive,
   session_id: string,
   source: Source = 'bg',
   parent: string | null = null,
@@ -31,7 +31,7 @@ export async function refusalOf(work: Promise<unknown>): Promise<HiveError> {
 }
 
 /** The tokens that are left; null while nobody has taken any. */
-export async function tokensOf(hive: Hive, name = '*'): Promise<number | null> {
+export async function tokensOf(hive: OpenedHive, name = '*'): Promise<number | null> {
   return (await hive.store.read((tx) => tx.outreach.bucket(name)))?.tokens ?? null;
 }
 
@@ -49,17 +49,21 @@ export function recorded(client: 'claude-code' | 'codex', name: string): Record<
   >;
 }
 
-export async function ping(hive: Hive, session_id: string, message = 'Look'): Promise<void> {
+export async function ping(hive: OpenedHive, session_id: string, message = 'Look'): Promise<void> {
   const session = await hive.sessions.find(session_id);
   await hive.outreach.ping({ message }, session);
 }
 
 /** The human mentions somebody; the id of the mention. */
-export async function mention(hive: Hive, body: string, priority: 'normal' | 'urgent'): Promise<string> {
+export async function mention(
+  hive: OpenedHive,
+  body: string,
+  priority: 'normal' | 'urgent',
+): Promise<string> {
   const { mentions } = await post(hive, 'human', body, { priority });
   return mentions[0]?.mention_id ?? '';
 }
 
-export async function report(hive: Hive, session_id: string): Promise<void> {
+export async function report(hive: OpenedHive, session_id: string): Promise<void> {
   await hive.outreach.report({ message: 'All done.' }, await hive.sessions.find(session_id));
 }

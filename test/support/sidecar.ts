@@ -2,7 +2,7 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are of many shapes, and the assertions say which
@@ -76,7 +76,7 @@ export async function startSidecar(
 }
 
 /** The same connection without a process of its own, which is much quicker to have; it has shaken hands. */
-export async function serveInProcess(hive: Hive): Promise<RpcClient> {
+export async function serveInProcess(hive: OpenedHive): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const options = { seat: 'ada@test', human: 'ada', pid: process.pid, input, output, stop: stop.signal };
   const served = serveEmacs(hive, { ...options, ending: () => undefined });

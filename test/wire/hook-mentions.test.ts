@@ -1,7 +1,7 @@
 /** Mentions as the recorded clients meet them: exactly what is printed, and the seed's scenarios. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { type Author, humanAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld, otherAgent } from '../support/gate.ts';
 import { fire, said } from '../support/hooks.ts';
 
@@ -16,7 +16,7 @@ const codexBash = {
   tool_use_id: 'call_1',
 };
 
-const clear = (hive: Hive): Promise<unknown> =>
+const clear = (hive: OpenedHive): Promise<unknown> =>
   hive.mentions.process({
     session_id: GATED_SESSION,
     all: true,

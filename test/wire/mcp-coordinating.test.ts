@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 
@@ -13,7 +13,7 @@ interface Awaited {
   next: string;
 }
 
-async function scene(): Promise<{ hive: Hive; coordinator: Client }> {
+async function scene(): Promise<{ hive: OpenedHive; coordinator: Client }> {
   const hive = await openTestHive();
   return { hive, coordinator: await connectInProcess(hive, 'coordinator') };
 }

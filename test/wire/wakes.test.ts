@@ -1,9 +1,9 @@
 /** Waking idle agents, over recorded events: who is woken, by whom, how often, and with which words. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { createCodexWaker, createWakes } from '../../src/application/wakes.ts';
 import { wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { claude, SESSION } from '../support/turns.ts';
@@ -12,7 +12,7 @@ import { eventually, sleep } from '../support/wait.ts';
 const LIFE = { session_id: SESSION, life_ms: 10_000 };
 const RUNS = 'still waits';
 
-let hive: Hive;
+let hive: OpenedHive;
 let asked: Prompt;
 beforeEach(async () => {
   hive = await openTestHive();

@@ -33,7 +33,7 @@ export async function initializeDesk(params: unknown, seat: DeskConnection): Pro
     seat.opening = false;
     throw error;
   }
-  seat.head_seq = await seat.hive.store.read((tx) => tx.events.head());
+  seat.head_seq = await seat.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
     protocol_version: PROTOCOL_VERSION,
@@ -78,7 +78,7 @@ export const noticeMethods = {
     const { limit, cursor } = noticeListParams.parse(params);
     const size = limit ?? DEFAULT_PAGE;
     const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
-    const found = await hive.store.read((tx) => tx.events.notices(size + 1, before));
+    const found = await hive.notices.list(size + 1, before);
     const fitting = found.slice(0, size).map(toNotice);
     const notices = fitting.slice(0, fittingCount(fitting, FRAME_BYTES));
     const last = notices.at(-1);

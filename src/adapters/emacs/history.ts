@@ -17,7 +17,7 @@ export const historyMethods: Methods = {
       Object.entries(wanted).filter(([, value]) => value !== null && value !== undefined),
     );
     const search = (count: number, from: string | null): Promise<Page<HistoryEntry>> =>
-      hive.store.read((tx) => tx.history.search({ ...filter, limit: count, cursor: from }));
+      hive.history.search({ ...filter, limit: count, cursor: from });
     const size = limit ?? DEFAULT_PAGE;
     if (full === true) {
       const whole = (entry: HistoryEntry): HistoryEntry => fitted(entry, PAGE_BYTES);
