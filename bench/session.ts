@@ -1,8 +1,8 @@
-import type { Hive } from '../src/application/hive.ts';
 import type { Session } from '../src/domain/sessions.ts';
+import type { OpenedHive } from '../src/open-hive.ts';
 
 /** A session that no client stands behind, to ask in its name. */
-export function introduceBench(hive: Hive, session_id: string): Promise<Session> {
+export function introduceBench(hive: OpenedHive, session_id: string): Promise<Session> {
   return hive.sessions.introduce({
     session_id,
     client: 'bench',

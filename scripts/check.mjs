@@ -10,7 +10,12 @@ const steps = [
   { name: 'types', needs: 'src', command: ['node_modules/.bin/tsc', '-p', 'tsconfig.json'] },
   { name: 'lint and format', command: ['node_modules/.bin/biome', 'check', '--error-on-warnings'] },
   { name: 'unused code', needs: 'src/cli/main.ts', command: ['node_modules/.bin/knip', '--no-config-hints'] },
-  { name: 'direction of imports', needs: 'src', command: [node, 'scripts/check-imports.mjs'] },
+  {
+    name: 'layers and circles',
+    needs: 'src',
+    command: ['node_modules/.bin/depcruise', 'src', '--config', '.dependency-cruiser.mjs'],
+  },
+  { name: 'imports of hive hook', needs: 'src', command: [node, 'scripts/check-hook-imports.mjs'] },
   { name: 'package', needs: 'src/index.ts', command: [node, 'scripts/build.mjs'] },
   { name: 'elisp', needs: 'elisp', command: ['emacs', '-Q', '--batch', '-l', 'scripts/check-elisp.el'] },
 ];

@@ -35,12 +35,20 @@ export interface OpenHiveOptions {
 }
 
 /**
+ * A hive, and the store under it for whoever composes one. Adapters and commands are given a `Hive`, which hides the
+ * store: they call services.
+ */
+export interface OpenedHive extends Hive {
+  readonly store: Store;
+}
+
+/**
  * Opens the store and wires the services over it. Close the hive when done: it holds file handles and timers.
  * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
  */
-export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
+export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHive> {
   const { address, env, log, store } = await openStoreFor(options);
-  return createHive({
+  const hive = createHive({
     store,
     ids: randomIds,
     processes,
@@ -55,6 +63,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<Hive> {
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     mention_ttl_ms: mentionTtl(env, log),
   });
+  return { ...hive, store };
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Both engines side by side in one run: asking, the way back to a wait, and what a standby costs. */
 import pg from 'pg';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { storeIn, tempFolder } from '../children.ts';
@@ -73,7 +73,7 @@ async function withStandby(full: boolean): Promise<Measurement> {
   const standby = await startPostgres({ standbyOf: primary });
   try {
     await makeSynchronous(primary.port);
-    const asker = async (store: string): Promise<{ hive: Hive; ask: () => Promise<number> }> => {
+    const asker = async (store: string): Promise<{ hive: OpenedHive; ask: () => Promise<number> }> => {
       const hive = await openHive({ store, env: {} });
       const session = await introduceBench(hive, 'bench');
       return { hive, ask: () => timed(() => hive.prompts.ask({ question }, session)) };
@@ -111,9 +111,9 @@ async function makeSynchronous(port: number): Promise<void> {
 }
 
 interface Pair {
-  agent: Hive;
-  desk: Hive;
-  session: Awaited<ReturnType<Hive['sessions']['introduce']>>;
+  agent: OpenedHive;
+  desk: OpenedHive;
+  session: Awaited<ReturnType<OpenedHive['sessions']['introduce']>>;
 }
 
 async function wake({ agent, desk, session }: Pair): Promise<number> {

@@ -2,10 +2,11 @@
  * What it costs those who ask and wait that a store has grown, on both engines: up to a million settled questions, and
  * up to ten thousand that nobody has answered. They are loaded in bulk, as rows that differ in their ids and times.
  */
-import type { Hive } from '../../src/application/hive.ts';
+
 import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { storeIn, tempFolder } from '../children.ts';
@@ -57,9 +58,9 @@ function nameOf(what: string, size: number, state: string, engine: string): stri
 }
 
 interface Grown {
-  agent: Hive;
-  desk: Hive;
-  session: Awaited<ReturnType<Hive['sessions']['introduce']>>;
+  agent: OpenedHive;
+  desk: OpenedHive;
+  session: Awaited<ReturnType<OpenedHive['sessions']['introduce']>>;
 }
 
 /** A row for each size; the largest is held against the smallest. */

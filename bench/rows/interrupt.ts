@@ -1,7 +1,7 @@
 /** Interrupts: how much longer a hook takes that has one to deliver, and how soon whoever asked hears of the end. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, environment, HIVE, storeIn, tempFolder, wallTime } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
@@ -53,7 +53,7 @@ export const interrupt: Family = {
   },
 };
 
-async function introduce(hive: Hive): Promise<void> {
+async function introduce(hive: OpenedHive): Promise<void> {
   await hive.sessions.introduce({
     session_id: SESSION,
     client: 'claude-code',
@@ -68,7 +68,7 @@ async function introduce(hive: Hive): Promise<void> {
 }
 
 /** What a hook takes beyond itself: one with an interrupt to deliver, less one of the same round without. */
-async function measureHooks(hive: Hive, folder: string, rounds: number): Promise<number[]> {
+async function measureHooks(hive: OpenedHive, folder: string, rounds: number): Promise<number[]> {
   const env = environment(folder);
   let count = 0;
   const fire = async (interrupted: boolean): Promise<number> => {
@@ -88,7 +88,7 @@ async function measureHooks(hive: Hive, folder: string, rounds: number): Promise
 
 /** From the commit of the abort here to the last reply of another process. */
 async function abort(
-  hive: Hive,
+  hive: OpenedHive,
   boss: Awaited<ReturnType<typeof connectHive>>,
   askers: number,
 ): Promise<number> {

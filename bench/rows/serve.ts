@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { environment, HIVE, residentMemory, start, storeIn, tempFolder } from '../children.ts';
 import type { Family } from '../harness.ts';
@@ -79,7 +79,7 @@ interface Agent {
   close(): Promise<void>;
 }
 
-async function connectAll(hive: Hive, url: URL, sessions: number): Promise<Agent[]> {
+async function connectAll(hive: OpenedHive, url: URL, sessions: number): Promise<Agent[]> {
   const tokens: string[] = [];
   for (let n = 0; n < sessions / SESSIONS_A_TOKEN; n += 1)
     tokens.push((await hive.tokens.make({ name: `bench-${n}` })).secret);
@@ -137,7 +137,7 @@ async function connect(url: URL, token: string): Promise<Agent> {
   return agent;
 }
 
-async function wake(hive: Hive, agent: Agent | undefined): Promise<number> {
+async function wake(hive: OpenedHive, agent: Agent | undefined): Promise<number> {
   if (agent === undefined) throw new Error('There is no such agent.');
   const answered = agent.answered();
   const started = performance.now();

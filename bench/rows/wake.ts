@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Environment, environment, HIVE, start, storeIn, tempFolder } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
@@ -61,7 +61,7 @@ export const wake: Family = {
 const FALLS_ASLEEP_MS = 150;
 
 /** Starts a waiter and gives it once it sleeps. */
-async function startWaiter(hive: Hive, env: Environment): Promise<ChildProcess> {
+async function startWaiter(hive: OpenedHive, env: Environment): Promise<ChildProcess> {
   const waiter = () => hive.store.read(async (tx) => (await tx.wakers.get(SESSION))?.waker_id);
   const before = await waiter();
   const child = start(process.execPath, [HIVE, 'hook', '--client', 'claude-code', '--wake'], {

@@ -7,6 +7,7 @@ import { createDoctor, type DoctorService } from './doctor.ts';
 import { startExpiry, startSweep } from './expiry.ts';
 import { createFeed, type Feed } from './feed.ts';
 import { heldNotices } from './held-notices.ts';
+import { createHistory, type HistoryService } from './history.ts';
 import type { ProjectContext } from './hook-context.ts';
 import { createHooks, type HookService } from './hooks.ts';
 import { createHumans, type HumanService } from './humans.ts';
@@ -14,6 +15,7 @@ import { createInterrupts, type InterruptService } from './interrupts.ts';
 import { createLoops, type LoopService } from './loops.ts';
 import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
+import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
 import {
   createAudience,
@@ -45,7 +47,8 @@ import { type CodexWaker, createCodexWaker, createWakes, type WakeService } from
 
 export interface Hive {
   readonly store_id: string;
-  readonly store: Store;
+  readonly history: HistoryService;
+  readonly notices: NoticeService;
   readonly log: Logger;
   readonly feed: Feed;
   readonly prompts: PromptService;
@@ -149,7 +152,8 @@ export function createHive(parts: HiveParts): Hive {
   );
   return {
     store_id: store.store_id,
-    store,
+    history: createHistory(store),
+    notices: createNotices(store),
     log,
     feed,
     prompts,

@@ -57,6 +57,10 @@ export interface MentionService {
   get(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
   /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
   process(command: ProcessCommand): Promise<Processed>;
+  /** One mention with its message; undefined once retention has removed it. */
+  find(mention_id: string): Promise<MentionInFull | undefined>;
+  /** How many wait for each session; sessions without any are missing. */
+  unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
   history(filter: MentionFilter): Promise<Page<MentionInFull>>;
   summary(session_id: string): Promise<MentionSummary>;
   /** Expires what is due; every live process does. Returns how many it expired. */
@@ -86,6 +90,8 @@ const UNREAD_BYTES = 48 * 1024;
 export function createMentions(store: Store): MentionService {
   const service: MentionService = {
     has: (session_id) => store.read((tx) => tx.mentions.countUnprocessed(session_id)),
+    find: (mention_id) => store.read((tx) => tx.mentions.get(mention_id)),
+    unprocessedBySession: () => store.read((tx) => tx.mentions.unprocessedBySession()),
 
     async get(session_id, carrier, limit) {
       const open = await store.read((tx) => tx.mentions.unprocessedOf(session_id, limit));

@@ -56,6 +56,8 @@ export interface MessageService {
   post(command: PostCommand): Promise<Posted>;
   /** @throws HiveError `message_not_found`. */
   get(message_id: string): Promise<Message>;
+  /** The same; undefined when there is none. */
+  find(message_id: string): Promise<Message | undefined>;
   /** A page, oldest first: with `after` what came since, else the last ones. */
   read(filter: MessageFilter): Promise<MessagePage>;
 }
@@ -64,6 +66,8 @@ const SAME_BODIES = 100;
 
 export function createMessages(store: Store, settings: MentionSettings): MessageService {
   return {
+    find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
+
     async post(command) {
       // Outside the transaction: nobody has to wait for the parser.
       const names = parseMentions(normalizeBody(command.body));

@@ -1,5 +1,6 @@
 /** Notices: what the human should know though nobody asked anything: a guard gave up, a loop was stopped. */
-import type { WriteTx } from './ports.ts';
+import type { HiveEvent } from '../domain/events.ts';
+import type { Store, WriteTx } from './ports.ts';
 
 export interface Notice {
   severity: 'info' | 'warning' | 'error';
@@ -9,6 +10,20 @@ export interface Notice {
   session_id: string | null;
   /** What a desk may act on: ids, names of rules. */
   data?: Record<string, unknown>;
+}
+
+export interface NoticeService {
+  /** Tells every desk, and keeps it in the log. */
+  give(notice: Notice): Promise<void>;
+  /** What desks were told, newest first; with `before` only what has a lower event number. */
+  list(limit: number, before?: number): Promise<HiveEvent[]>;
+}
+
+export function createNotices(store: Store): NoticeService {
+  return {
+    give: (notice) => store.write((tx) => giveNotice(tx, notice)),
+    list: (limit, before) => store.read((tx) => tx.events.notices(limit, before)),
+  };
 }
 
 /** Tells every desk, now and in the log; the event's seq is the notice's id. */

@@ -20,6 +20,7 @@ import {
   type Prompt,
   releasePrompt,
   resolveAnswer,
+  type Urgency,
 } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
 import { FALLS, type Turn } from '../domain/turns.ts';
@@ -89,7 +90,13 @@ export interface PromptService {
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
   /** @throws HiveError `prompt_not_found`. */
   get(ask_id: string): Promise<Prompt>;
+  /** The prompt as it is now, and the store's time; undefined once retention has removed it. */
+  find(ask_id: string): Promise<{ prompt: Prompt; now: string } | undefined>;
   list(filter: PromptFilter): Promise<Page<Prompt>>;
+  /** How many prompts match. */
+  count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
+  /** How many are pending, by urgency. */
+  countPending(): Promise<Record<Urgency, number>>;
   /** @throws HiveError `prompt_not_found`, `invalid_answer`, `not_allowed`, `wrong_store`. */
   respond(command: AnswerCommand): Promise<Answered>;
   /** @throws HiveError `prompt_not_amendable`, `prompt_not_found`, `invalid_answer`, `not_allowed`. */
@@ -191,6 +198,14 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         );
       });
     },
+
+    find: (ask_id) =>
+      store.read(async (tx) => {
+        const prompt = await tx.prompts.get(ask_id);
+        return prompt === undefined ? undefined : { prompt, now: tx.now };
+      }),
+    count: (filter) => store.read((tx) => tx.prompts.count(filter)),
+    countPending: () => store.read((tx) => tx.prompts.countByUrgency()),
 
     ...createAnswering(store, ids),
 

@@ -50,6 +50,11 @@ export interface SessionService {
   get(session_id: string): Promise<Session | undefined>;
   /** By handle or by id. @throws HiveError `session_not_found`. */
   find(handle_or_id: string): Promise<Session>;
+  /**
+   * The session under this id while it lives; undefined when it has ended or was never there. Notes that somebody
+   * spoke for it, at most once an hour: a session of which nothing is heard for long counts as gone.
+   */
+  returning(session_id: string): Promise<Session | undefined>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
   /** The session behind a call: by its hook first, then by the client's process, by what the client tells last. */
   resolveCaller(evidence: CallerEvidence): Promise<Caller>;
@@ -76,6 +81,9 @@ const SILENCE_MS = 24 * 60 * 60 * 1000;
 
 /** A parent chain longer than this is a mistake in the data, not a family. */
 const MAX_GENERATIONS = 32;
+
+/** A script that comes back again and again need not write each time to be known as alive. */
+const TOUCH_MS = 60 * 60 * 1000;
 
 export function createSessions(store: Store, processes: Processes): SessionService {
   /** Hooks do not know with which options `hive mcp` was started; what they found out may be raised by them. */
@@ -106,6 +114,17 @@ export function createSessions(store: Store, processes: Processes): SessionServi
     get: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
 
     find: (handle_or_id) => store.read((tx) => findSession(tx, handle_or_id)),
+
+    async returning(session_id) {
+      const { known, now } = await store.read(async (tx) => ({
+        known: await tx.sessions.get(session_id),
+        now: tx.now,
+      }));
+      if (known === undefined || known.state === 'ended') return undefined;
+      if (Date.parse(now) - Date.parse(known.last_seen_at) > TOUCH_MS)
+        await store.write((tx) => tx.sessions.touch(session_id, tx.now));
+      return known;
+    },
 
     list: ({ state, limit = 200 } = {}) => store.read((tx) => tx.sessions.list({ state, limit })),
 

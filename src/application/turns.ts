@@ -54,6 +54,10 @@ export interface TurnService {
   running(): Promise<RunningTurn[]>;
   /** The newest turns of these sessions, with every request for them: what a list of sessions shows. */
   newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
+  /** The same, as people are shown them; by session. */
+  newestViews(session_ids: readonly string[]): Promise<ReadonlyMap<string, TurnView>>;
+  /** A turn as people are shown it, with its session's handle and project; undefined once retention has removed it. */
+  view(turn_id: string): Promise<TurnView | undefined>;
 }
 
 interface ProgramTurn {
@@ -77,6 +81,9 @@ interface RunningTurn {
   turn: Turn;
   session: Session;
 }
+
+/** The fields that docs/protocol.md lists. */
+export type TurnView = Readonly<Record<string, unknown>>;
 
 interface TurnWithInterrupts {
   turn: Turn;
@@ -115,15 +122,33 @@ export function createTurns(store: Store, ids: Ids): TurnService {
         return running;
       }),
 
-    newestOf: (session_ids) =>
+    newestOf: (session_ids) => store.read((tx) => newestOf(tx, session_ids)),
+
+    newestViews: (session_ids) =>
       store.read(async (tx) => {
-        const newest = await Promise.all(session_ids.map((session_id) => tx.turns.last(session_id)));
-        const found = newest.filter((turn) => turn !== undefined);
-        return Promise.all(
-          found.map(async (turn) => ({ turn, interrupts: await tx.turns.interruptsOf(turn.turn_id) })),
+        const newest = await newestOf(tx, session_ids);
+        return new Map(
+          newest.map(({ turn, interrupts }) => [turn.session_id, turnView(turn, interrupts, tx.now)]),
         );
       }),
+
+    view: (turn_id) =>
+      store.read(async (tx) => {
+        const turn = await tx.turns.get(turn_id);
+        if (turn === undefined) return undefined;
+        const session = await tx.sessions.get(turn.session_id);
+        const view = turnView(turn, await tx.turns.interruptsOf(turn_id), tx.now);
+        return { ...view, agent: session?.handle ?? null, project: session?.project ?? null };
+      }),
   };
+}
+
+async function newestOf(tx: ReadTx, session_ids: readonly string[]): Promise<TurnWithInterrupts[]> {
+  const newest = await Promise.all(session_ids.map((session_id) => tx.turns.last(session_id)));
+  const found = newest.filter((turn) => turn !== undefined);
+  return Promise.all(
+    found.map(async (turn) => ({ turn, interrupts: await tx.turns.interruptsOf(turn.turn_id) })),
+  );
 }
 
 function replacedBy(by: string | null): TurnEnd {
@@ -439,7 +464,7 @@ async function endWithSession({ tx, session, settings }: HookContext): Promise<v
 // A turn as people are shown it: what it does and for how long, how it ended, and who wants it stopped.
 
 /** Paths and processes of the client stay here. */
-export function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): Record<string, unknown> {
+function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): TurnView {
   const { turn_id, session_id, client_turn_id, continues, state, abort_reason, by, via, note } = turn;
   const { started_at, ended_at, cancelled_prompts, steps, batches, last_tool, last_tool_at } = turn;
   const under_way = state === 'in_progress' ? turn.open_tools.at(-1) : undefined;

@@ -151,15 +151,9 @@ export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.en
 
 /** The caller's session, registered when it is new. One that is known stays as its own client described it. */
 export async function registerCaller(hive: Hive, { session_id, client, name }: Caller): Promise<Session> {
-  const { known, now } = await hive.store.read(async (tx) => ({
-    known: await tx.sessions.get(session_id),
-    now: tx.now,
-  }));
-  if (known !== undefined && known.state !== 'ended') {
-    if (Date.parse(now) - Date.parse(known.last_seen_at) > TOUCH_MS)
-      await hive.store.write((tx) => tx.sessions.touch(session_id, tx.now));
-    return known;
-  }
+  const present = await hive.sessions.returning(session_id);
+  if (present !== undefined) return present;
+  const ended = await hive.sessions.get(session_id);
   const { env } = process;
   const introduction = {
     ...findProject(process.cwd()),
@@ -169,17 +163,14 @@ export async function registerCaller(hive: Hive, { session_id, client, name }: C
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
     // A shell is no agent: recorded as one, it would make everything in it an agent's.
-    pid: known?.pid ?? null,
+    pid: ended?.pid ?? null,
     parent_session_id: env['HIVE_PARENT'] ?? null,
   };
   const session = await hive.sessions.introduce(introduction, process.pid);
-  const note = name === null || known !== undefined ? null : explainHandle(name, session.handle);
+  const note = name === null || ended !== undefined ? null : explainHandle(name, session.handle);
   if (note !== null) remark(note);
   return session;
 }
-
-/** A session that nobody has heard of for long is taken to be gone; a script need not write at each call to be heard. */
-const TOUCH_MS = 60 * 60 * 1000;
 
 /** What prints answers to this caller; that the caller comes back proves that it read the last ones. */
 export async function carrierOf(hive: Hive, caller: Caller): Promise<string> {

@@ -1,7 +1,6 @@
 /** `hive history`: everything asked, answered and posted, newest first; for people, for scripts, for notes. */
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { authorNamed } from '../application/sessions.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
@@ -40,9 +39,13 @@ export function defineHistory(command: Command): void {
 async function history(hive: Hive, query: string | undefined, options: HistoryOptions): Promise<ExitCode> {
   const { agent, project, since, limit, cursor, format, json } = options;
   const from = since === undefined ? undefined : new Date(Date.now() - parseDuration(since)).toISOString();
-  const { items, next_cursor } = await hive.store.read(async (tx) => {
-    const by = agent === undefined ? undefined : await authorNamed(tx, agent);
-    return tx.history.search({ query, agent: by, project, since: from, limit, cursor });
+  const { items, next_cursor } = await hive.history.search({
+    query,
+    agent,
+    project,
+    since: from,
+    limit,
+    cursor,
   });
   if (json === true) {
     printJson({ entries: items, next_cursor });

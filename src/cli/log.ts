@@ -23,7 +23,7 @@ export function defineLog(command: Command): void {
 }
 
 async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
-  const head = await hive.store.read((tx) => tx.events.head());
+  const head = await hive.history.head();
   const from = options.after ?? (options.follow === true ? head : 0);
   const last = await printSince(hive, from, options);
   if (options.follow !== true) return EXIT.done;
@@ -38,11 +38,11 @@ async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
 
 async function printSince(hive: Hive, after: number, options: LogOptions): Promise<number> {
   let cursor = after;
-  const pruned = await hive.store.read((tx) => tx.events.pruned());
+  const pruned = await hive.history.prunedUpTo();
   if (options.after !== undefined && pruned > after)
     remark(`Retention has removed events up to ${pruned}; what is left follows.`);
   for (;;) {
-    const events = await hive.store.read((tx) => tx.events.after(cursor, PAGE));
+    const events = await hive.history.eventsAfter(cursor, PAGE);
     show(events, options);
     cursor = events.at(-1)?.seq ?? Math.max(cursor, pruned);
     if (events.length < PAGE) return cursor;

@@ -97,7 +97,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
 
 async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<ExitCode> {
   const found = await hive.sessions.list({ state: ended === true ? undefined : 'alive', limit: LIMIT });
-  const waiting = await hive.store.read((tx) => tx.mentions.unprocessedBySession());
+  const waiting = await hive.mentions.unprocessedBySession();
   const unprocessed = (session: Session): number => waiting.get(session.session_id) ?? 0;
   if (json === true) {
     const listed = found.map((session) => ({ ...session, unprocessed_mentions: unprocessed(session) }));

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
-import { giveNotice } from '../application/notices.ts';
+
 import { retentionDays } from '../application/retention.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
@@ -56,8 +56,8 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
   } catch (error) {
     const text = `Agents of other machines are not served by this Emacs: ${error instanceof Error ? error.message : String(error)}`;
     hive.log.error(text);
-    await hive.store
-      .write((tx) => giveNotice(tx, { severity: 'warning', session_id: null, text }))
+    await hive.notices
+      .give({ severity: 'warning', session_id: null, text })
       .catch((oops: unknown) => hive.log.error('The human could not be told.', { error: String(oops) }));
     return null;
   }

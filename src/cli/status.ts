@@ -16,7 +16,7 @@ const MAX_UNSEEN = 1_000;
 async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   await hive.prompts.expireDue();
   const [counts, unseen, sessions, desks, humans, teams] = await Promise.all([
-    hive.store.read((tx) => tx.prompts.countByUrgency()),
+    hive.prompts.countPending(),
     hive.outreach.unseen(MAX_UNSEEN).then(({ length }) => length),
     hive.sessions.list({ state: 'alive' }),
     hive.desks.online(),

@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openDesk } from '../support/dialogs.ts';
 import { openHome } from '../support/emacs.ts';
 import { HUMAN } from '../support/hive.ts';
@@ -61,7 +61,7 @@ async function run(
   return { ...world, model, claude };
 }
 
-async function asked(hive: Hive, count = 1): Promise<Prompt[]> {
+async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
   let prompts: Prompt[] = [];
   await eventually(async () => {
     prompts = (await hive.prompts.list({ status: 'pending', limit: 10 })).items;
@@ -72,7 +72,7 @@ async function asked(hive: Hive, count = 1): Promise<Prompt[]> {
 
 const PROCEED = /Do you want to proceed/;
 
-const answer = (hive: Hive, prompt: Prompt | undefined, given: object) =>
+const answer = (hive: OpenedHive, prompt: Prompt | undefined, given: object) =>
   hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', ...given, actor: HUMAN });
 
 describe.skipIf(clients === null)('a permission that Claude Code asks for', () => {

@@ -1,8 +1,8 @@
 /** The feed: it skips nothing, repeats nothing, says when it lost its place, and wakes who waits. */
 import { expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { HiveError } from '../../src/domain/errors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { eventually, sleep, timed } from '../support/wait.ts';
@@ -17,7 +17,11 @@ interface Followed {
   stop(): Promise<void>;
 }
 
-function follow(hive: Hive, cursor: number, onEvents?: (events: HiveEvent[]) => Promise<void>): Followed {
+function follow(
+  hive: OpenedHive,
+  cursor: number,
+  onEvents?: (events: HiveEvent[]) => Promise<void>,
+): Followed {
   const followed: Followed = { seqs: [], resyncs: [], stop: async () => undefined };
   followed.stop = hive.feed.follow({
     cursor,

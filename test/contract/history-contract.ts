@@ -1,15 +1,15 @@
 /** History: what a search finds, in which order, and how it pages. */
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { HistoryFilter } from '../../src/application/ports.ts';
 import type { HistoryEntry } from '../../src/domain/history.ts';
 import { agentAuthor, humanAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { agent } from '../support/outreach.ts';
 import { eventually } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
-const search = async (hive: Hive, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> =>
+const search = async (hive: OpenedHive, filter: Partial<HistoryFilter> = {}): Promise<HistoryEntry[]> =>
   (await hive.store.read((tx) => tx.history.search({ limit: 50, ...filter }))).items;
 
 /** What follows has a later time: of two in one millisecond nothing says which is newer. */
@@ -18,7 +18,7 @@ async function nextMillisecond(): Promise<void> {
   await eventually(() => Date.now() > now);
 }
 
-async function filled(engine: StoreEngine): Promise<Hive> {
+async function filled(engine: StoreEngine): Promise<OpenedHive> {
   const hive = await openTestHive(await engine.freshAddress());
   const first = await ask(hive, { question: 'Drop the TABLE sessions?' });
   await nextMillisecond();

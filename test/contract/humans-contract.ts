@@ -1,14 +1,14 @@
 /** Several humans on an engine: names and teams, claims that lapse, questions that go to everybody in the end. */
 import { expect, onTestFinished, test } from 'vitest';
 import type { OpenDesk } from '../../src/application/desks.ts';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED } from '../support/interrupts.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
-async function sit(hive: Hive, human: string): Promise<OpenDesk> {
+async function sit(hive: OpenedHive, human: string): Promise<OpenDesk> {
   const desk = await hive.desks.open({ seat: `${human}@home`, human, pid: 1, client: 'test' });
   let open = true;
   const close = async (): Promise<void> => {
@@ -19,12 +19,12 @@ async function sit(hive: Hive, human: string): Promise<OpenDesk> {
   return { ...desk, close };
 }
 
-async function typesOf(hive: Hive, ask_id: string): Promise<string[]> {
+async function typesOf(hive: OpenedHive, ask_id: string): Promise<string[]> {
   return (await hive.store.read((tx) => tx.events.of(ask_id, 100))).map((event) => event.type);
 }
 
 /** As if the desk's process had been killed long ago. */
-function letLapse(hive: Hive, { desk_id }: OpenDesk): Promise<void> {
+function letLapse(hive: OpenedHive, { desk_id }: OpenDesk): Promise<void> {
   return hive.store.write((tx) => tx.desks.renew(desk_id, '2020-01-01T00:00:00.000Z'));
 }
 

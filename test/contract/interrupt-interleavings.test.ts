@@ -4,10 +4,10 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { FALLS } from '../../src/domain/turns.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude } from '../support/turns.ts';
@@ -82,7 +82,7 @@ class Agent {
     this.session_id = session_id;
   }
 
-  async take(hive: Hive, { kind }: Step): Promise<void> {
+  async take(hive: OpenedHive, { kind }: Step): Promise<void> {
     const client = claude(hive, { session_id: this.session_id, env: {} });
     const id = `p${this.#prompt}`;
     switch (kind) {
@@ -191,7 +191,7 @@ async function play(moves: readonly Move[]): Promise<void> {
   await checkStore(watcher);
 }
 
-async function checkStore(hive: Hive): Promise<void> {
+async function checkStore(hive: OpenedHive): Promise<void> {
   const { items } = await hive.prompts.list({ limit: 500 });
   for (const prompt of items) {
     const turn = prompt.turn_id === null ? null : await hive.turns.get(prompt.turn_id);

@@ -4,27 +4,27 @@
  * stay open behind it.
  */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { claude, endsOf, SESSION } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
 
 const AT_ONCE_MS = 500;
 
-function interrupt(hive: Hive, turn_id?: string) {
+function interrupt(hive: OpenedHive, turn_id?: string) {
   const reply = hive.interrupts.interrupt({ session: SESSION, turn_id, actor: HUMAN });
   reply.catch(() => undefined);
   return reply;
 }
 
-async function standing(hive: Hive): Promise<void> {
+async function standing(hive: OpenedHive): Promise<void> {
   await eventually(async () => {
     const turn = await hive.turns.current(SESSION);
     return turn !== undefined && (await hive.interrupts.orderFor(turn.turn_id)) !== null;
   });
 }
 
-async function runningTurn(hive: Hive, prompt_id: string) {
+async function runningTurn(hive: OpenedHive, prompt_id: string) {
   await claude(hive).prompt(prompt_id);
   const turn = await hive.turns.current(SESSION);
   if (turn === undefined) throw new Error('no turn');

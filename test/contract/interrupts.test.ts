@@ -1,8 +1,8 @@
 /** Interrupts over one store: who is answered, when, and with what. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { Turn } from '../../src/domain/turns.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
 import { tempStore } from '../support/temp.ts';
@@ -11,7 +11,7 @@ import { eventually, timed } from '../support/wait.ts';
 
 describe('every state of a turn and every request', () => {
   /** The state in which the request meets the session, made here; returns the turn that is named. */
-  const states: Record<string, (hive: Hive) => Promise<Turn>> = {
+  const states: Record<string, (hive: OpenedHive) => Promise<Turn>> = {
     'in progress': (hive) => beginTurn(hive),
     completed: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id),
     interrupted: async (hive) => hive.turns.end((await beginTurn(hive)).turn_id, INTERRUPTED),

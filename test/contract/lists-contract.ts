@@ -1,7 +1,7 @@
 /** Lists: order, pages, and that paging stays right while things change under it. */
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { PromptFilter } from '../../src/application/ports.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { sleep } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -10,7 +10,7 @@ type Filter = Omit<PromptFilter, 'limit' | 'cursor'>;
 
 /** The questions of every page; `between` may change things after each. */
 async function questions(
-  hive: Hive,
+  hive: OpenedHive,
   filter: Filter,
   { limit = 2, between = async () => undefined }: { limit?: number; between?: () => Promise<unknown> } = {},
 ): Promise<string[]> {
@@ -25,7 +25,7 @@ async function questions(
   return found;
 }
 
-async function askAll(hive: Hive, ...texts: string[]): Promise<string[]> {
+async function askAll(hive: OpenedHive, ...texts: string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const question of texts) {
     ids.push((await ask(hive, { question })).ask_id);

@@ -1,19 +1,19 @@
 /** Loops: agents that keep answering each other are heard, but no longer hold each other up, until a human says something. */
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { humanPrompted } from '../../src/application/loops.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
 
-async function two(hive: Hive): Promise<[Session, Session]> {
+async function two(hive: OpenedHive): Promise<[Session, Session]> {
   return [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
 }
 
 /** They mention each other in turn; for each mention whether it gates. */
-async function pingPong(hive: Hive, [a, b]: [Session, Session], times: number): Promise<boolean[]> {
+async function pingPong(hive: OpenedHive, [a, b]: [Session, Session], times: number): Promise<boolean[]> {
   const gates: boolean[] = [];
   for (let n = 0; n < times; n += 1) {
     const [from, to] = n % 2 === 0 ? [a, b] : [b, a];
@@ -26,7 +26,7 @@ async function pingPong(hive: Hive, [a, b]: [Session, Session], times: number): 
 const SIX = [true, true, true, true, true, true];
 
 export function loopsContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
   test('after six mentions of each other within five minutes further ones gate no more, and the human is told once', async () => {
     const hive = await open();

@@ -1,14 +1,14 @@
 /** Mentions: who gets one, reading them, and where they go. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { moveMentions } from '../../src/application/mentions.ts';
 import { newGate } from '../../src/domain/mentions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, joinThree, post, postUnverified } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function mentionsContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
   describe('a post', () => {
     test('mentions each addressee once, and each finds the message in full', async () => {

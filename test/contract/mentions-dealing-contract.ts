@@ -1,7 +1,7 @@
 /** Mentions: dealing with them, and that they end. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { newGate } from '../../src/domain/mentions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { actorOf, joinThree, post } from '../support/messages.ts';
 import { eventually } from '../support/wait.ts';
@@ -9,7 +9,7 @@ import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function mentionsDealingContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
   describe('dealing with them', () => {
     test('one by one, by the id of the mention or of the message', async () => {
@@ -162,7 +162,7 @@ export function mentionsDealingContract(engine: StoreEngine): void {
 
   describe('time', () => {
     /** Lets the time of every mention run out. */
-    const lapse = (hive: Hive, session_id: string, at: string): Promise<void> =>
+    const lapse = (hive: OpenedHive, session_id: string, at: string): Promise<void> =>
       hive.store.write(async (tx) => {
         for (const { mention_id } of await tx.mentions.unprocessedOf(session_id)) {
           const mention = await tx.mentions.get(mention_id);

@@ -1,14 +1,14 @@
 /** Messages: one order for everybody, and pages that lose none. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { humanAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from '../support/hive.ts';
 import { bodiesOf, join, post } from '../support/messages.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function messagesContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
   test('a message is read as it was posted, by everybody in the same order', async () => {
     const [one, other] = await openTwo(engine);
@@ -46,7 +46,7 @@ export function messagesContract(engine: StoreEngine): void {
   });
 
   describe('pages', () => {
-    async function talk(hive: Hive, count: number): Promise<void> {
+    async function talk(hive: OpenedHive, count: number): Promise<void> {
       const ada = await join(hive, 'abc12-session');
       for (let n = 0; n < count; n += 1) await post(hive, ada, `m${n}`);
     }

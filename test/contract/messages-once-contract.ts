@@ -1,14 +1,14 @@
 /** A message that comes twice is one, and speaks for its author alone. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { humanAuthor, stampOf } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from '../support/hive.ts';
 import { bodiesOf, DEMO, join, post, postUnverified } from '../support/messages.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
 export function messagesOnceContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
   describe('the same message', () => {
     test('sent twice under one id is posted once and mentions once', async () => {

@@ -1,7 +1,7 @@
 /** Given names: the handle of a session whose person named it, and what its first letters find. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -9,15 +9,15 @@ import type { StoreEngine } from './store-contract.ts';
 const NAME = 'frontend-tests';
 
 export function namesContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
-  const named = (hive: Hive, session_id: string, name = NAME): Promise<Session> =>
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
+  const named = (hive: OpenedHive, session_id: string, name = NAME): Promise<Session> =>
     join(hive, session_id, { name });
-  const end = (hive: Hive, { session_id }: Session): Promise<void> =>
+  const end = (hive: OpenedHive, { session_id }: Session): Promise<void> =>
     hive.store.write(async (tx) => {
       const session = await tx.sessions.get(session_id);
       if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });
     });
-  const handleOf = async (hive: Hive, { session_id }: Session): Promise<string | undefined> =>
+  const handleOf = async (hive: OpenedHive, { session_id }: Session): Promise<string | undefined> =>
     (await hive.sessions.get(session_id))?.handle;
 
   describe('a given name', () => {

@@ -1,9 +1,9 @@
 /** A store and a hive on an engine, closed when the test has finished. */
 import { onTestFinished } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Store, WriteTx } from '../../src/application/ports.ts';
 import type { NewEvent } from '../../src/domain/events.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from '../support/hive.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -14,7 +14,7 @@ export async function openOn(engine: StoreEngine, address: string): Promise<Stor
 }
 
 /** Two hives on one new store, as two processes would have it open. */
-export async function openTwo(engine: StoreEngine): Promise<[Hive, Hive]> {
+export async function openTwo(engine: StoreEngine): Promise<[OpenedHive, OpenedHive]> {
   const address = await engine.freshAddress();
   return [await openTestHive(address), await openTestHive(address)];
 }

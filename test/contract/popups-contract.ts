@@ -1,6 +1,6 @@
 /** Popups of a seat: claimed once, and its storm as its claims tell it. */
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -9,7 +9,7 @@ const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1, 12, 0, sec
 
 export function popupsContract(engine: StoreEngine): void {
   /** One prompt for each second, claimed in turn. */
-  async function claimed(count: number): Promise<{ hive: Hive; ids: string[] }> {
+  async function claimed(count: number): Promise<{ hive: OpenedHive; ids: string[] }> {
     const hive = await openTestHive(await engine.freshAddress());
     const ids: string[] = [];
     for (let n = 0; n < count; n += 1) {

@@ -1,8 +1,8 @@
 /** What is set for a session: by whom, and what an agent may set for itself. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { AgentActor } from '../../src/domain/actors.ts';
 import type { Session, SessionChanges } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, post } from '../support/messages.ts';
 import type { StoreEngine } from './store-contract.ts';
@@ -16,7 +16,7 @@ const agent = ({ session_id, handle }: Session): AgentActor => ({
 });
 
 export function sessionSettingsContract(engine: StoreEngine): void {
-  const open = async (): Promise<Hive> => openTestHive(await engine.freshAddress());
+  const open = async (): Promise<OpenedHive> => openTestHive(await engine.freshAddress());
 
   test('every change is in the event log, with who made it and through what', async () => {
     const hive = await open();

@@ -1,7 +1,7 @@
 /** The doorbell: a hint, and what carries on when it is lost. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -26,14 +26,18 @@ afterEach(() => {
 });
 
 /** Two processes' worth of hives on one store, and the path of its bell. */
-async function two(): Promise<{ waiting: Hive; answering: Hive; store: string; bell: string }> {
+async function two(): Promise<{ waiting: OpenedHive; answering: OpenedHive; store: string; bell: string }> {
   const store = tempStore();
   const waiting = await openTestHive(store);
   return { waiting, answering: await openTestHive(store), store, bell: `${store}-bell` };
 }
 
 /** Whether one that waits finds the answer that another gives; `help` runs when it has been given. */
-async function finds(waiting: Hive, answering: Hive, help = (): void => undefined): Promise<boolean> {
+async function finds(
+  waiting: OpenedHive,
+  answering: OpenedHive,
+  help = (): void => undefined,
+): Promise<boolean> {
   const { ask_id } = await ask(answering);
   const waited = waiting.prompts.wait([ask_id], { wait_ms: 3_000 });
   await sleep(30);
@@ -50,7 +54,7 @@ function byNet(): void {
 }
 
 /** Keeps the watch armed between waits, as a sidecar does. */
-function keepWatching(hive: Hive): () => void {
+function keepWatching(hive: OpenedHive): () => void {
   return hive.store.watch(() => undefined);
 }
 

@@ -1,7 +1,7 @@
 /** One winner (invariant 2), idempotency, late answers, and what is not allowed: the prompts service on an engine. */
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { AnswerCommand } from '../../src/application/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { eventually, sleep } from '../support/wait.ts';
 import { openTwo } from './open.ts';
@@ -11,12 +11,12 @@ function answerOf(ask_id: string, changes: Partial<AnswerCommand> = {}): AnswerC
   return { ask_id, decision: 'yes', actor: HUMAN, ...changes };
 }
 
-async function typesOf(hive: Hive, ask_id: string): Promise<string[]> {
+async function typesOf(hive: OpenedHive, ask_id: string): Promise<string[]> {
   return (await hive.store.read((tx) => tx.events.of(ask_id, 100))).map((event) => event.type);
 }
 
 /** A prompt whose time is up, which nobody has written down yet. */
-async function askExpired(hive: Hive): Promise<string> {
+async function askExpired(hive: OpenedHive): Promise<string> {
   const { ask_id, expires_at } = await ask(hive, { timeout_ms: 1_000 });
   await sleep(Math.max(0, Date.parse(expires_at ?? '') - Date.now() + 2));
   return ask_id;

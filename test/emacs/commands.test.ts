@@ -5,10 +5,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
 import type { Terminal } from '../support/tmux.ts';
@@ -16,7 +16,7 @@ import { eventually } from '../support/wait.ts';
 
 let home: Home;
 let emacs: Terminal;
-let hive: Hive;
+let hive: OpenedHive;
 
 beforeAll(async () => {
   home = await openHome();

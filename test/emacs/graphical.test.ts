@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
@@ -17,7 +17,7 @@ describe.skipIf('whyNot' in found)(`a graphical Emacs${reason}`, () => {
   let desktop: Desktop;
   let home: Home;
   let emacs: Graphical;
-  let hive: Hive;
+  let hive: OpenedHive;
 
   beforeAll(async () => {
     desktop = await startDesktop();

@@ -7,9 +7,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { agentAuthor, type Message } from '../../src/domain/messages.ts';
 import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { childEnvironment } from '../support/children.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
@@ -18,7 +18,7 @@ import type { Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 
 let home: Home;
-let hive: Hive;
+let hive: OpenedHive;
 let claude: Session;
 let emacs: Terminal;
 

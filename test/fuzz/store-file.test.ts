@@ -19,10 +19,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { HUMAN, introduction, recordingLog } from '../support/hive.ts';
 import { fuzz } from './fuzz.ts';
@@ -55,7 +55,7 @@ async function make(): Promise<{ file: string; before: string }> {
 }
 
 /** What people and agents would be told: every prompt, every message, and every event. */
-async function contentsOf(hive: Hive): Promise<string> {
+async function contentsOf(hive: OpenedHive): Promise<string> {
   return hive.store.read(async (tx) => {
     const { items } = await tx.prompts.list({ limit: 1_000 });
     const messages = await tx.messages.list({ limit: 1_000 });
@@ -110,7 +110,7 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
     copyFileSync(file, copy);
     if (existsSync(`${file}-wal`)) copyFileSync(`${file}-wal`, `${copy}-wal`);
     spoil(copy, spoiled);
-    let hive: Hive | null = null;
+    let hive: OpenedHive | null = null;
     try {
       hive = await openHive({ store: copy, env: {}, log: recordingLog() });
       const after = await contentsOf(hive);

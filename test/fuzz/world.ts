@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type RecordedLog, recordingLog } from '../support/hive.ts';
 
 export interface World {
-  hive: Hive;
+  hive: OpenedHive;
   log: RecordedLog;
   folder: string;
 }

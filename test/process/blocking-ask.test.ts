@@ -1,7 +1,7 @@
 /** The old blocking ask: it blocks its caller alone, shows signs of life, and loses nothing when it is given up. */
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
@@ -12,7 +12,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function pendingOf(hive: Hive): Promise<string[]> {
+async function pendingOf(hive: OpenedHive): Promise<string[]> {
   const { items } = await hive.store.read((tx) => tx.prompts.list({ status: 'pending', limit: 10 }));
   return items.map(({ ask_id }) => ask_id);
 }
@@ -128,7 +128,7 @@ test.each<[string, Record<string, unknown>, number]>([
 ])('it waits %s', async (_how, args, expected) => {
   const hive = await openTestHive();
   const waits: number[] = [];
-  const wait: Hive['prompts']['wait'] = (ask_ids, { wait_ms }) => {
+  const wait: OpenedHive['prompts']['wait'] = (ask_ids, { wait_ms }) => {
     waits.push(wait_ms);
     return hive.prompts.wait(ask_ids, { wait_ms: 0 });
   };

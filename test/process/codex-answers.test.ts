@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { type AppServer, type Message, startAppServer } from '../support/codex-app-server.ts';
@@ -30,7 +30,7 @@ function standingDialog({ id, method }: Message): object | readonly object[] | u
 }
 
 interface Scene {
-  hive: Hive;
+  hive: OpenedHive;
   server: AppServer;
   hook(raw: object, changes?: Client['settings'] & { env?: Record<string, string> }): Promise<string>;
   prompts(): Promise<Prompt[]>;

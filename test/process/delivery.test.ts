@@ -1,6 +1,6 @@
 /** Into a model, delivery is at least once, undisturbed exactly once, never lost (invariant 6). */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
@@ -9,7 +9,7 @@ import { eventually } from '../support/wait.ts';
 
 interface Scene {
   store: string;
-  hive: Hive;
+  hive: OpenedHive;
   agent: McpCaller;
 }
 
@@ -32,7 +32,7 @@ async function open(agent: McpCaller): Promise<Record<string, unknown>[]> {
   return (await agent.call('hivemind_poll'))['prompts'] as Record<string, unknown>[];
 }
 
-async function trail(hive: Hive, ask_id: string): Promise<string[]> {
+async function trail(hive: OpenedHive, ask_id: string): Promise<string[]> {
   const events = await hive.store.read((tx) => tx.events.of(ask_id, 100));
   return events
     .map(({ type }) => type)
@@ -123,7 +123,7 @@ describe('disturbed', () => {
 
   /** An answered prompt whose poll has handed it over in the store, and not yet returned to the client. */
   async function midway(): Promise<{
-    real: Hive;
+    real: OpenedHive;
     ask_id: string;
     polling: Promise<unknown>;
     call: (name: string, args?: Record<string, unknown>) => Promise<unknown>;
@@ -135,7 +135,7 @@ describe('disturbed', () => {
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    const hand: Hive['delivery']['hand'] = async (...args) => {
+    const hand: OpenedHive['delivery']['hand'] = async (...args) => {
       const delivered = await real.delivery.hand(...args);
       await held;
       return delivered;

@@ -1,7 +1,7 @@
 /** Expiry: exact while any hive process lives, lazy when none did, and never a decision. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -11,14 +11,14 @@ import { eventually, sleep } from '../support/wait.ts';
 const EXACT_MS = 250;
 
 /** The prompt as it is stored, without expiring it by looking. */
-async function stored(hive: Hive, ask_id: string): Promise<Prompt> {
+async function stored(hive: OpenedHive, ask_id: string): Promise<Prompt> {
   const prompt = await hive.store.read((tx) => tx.prompts.get(ask_id));
   if (prompt === undefined) throw new Error(`no prompt ${ask_id}`);
   return prompt;
 }
 
 /** How late the prompt expired. */
-async function lateness(hive: Hive, ask_id: string): Promise<number> {
+async function lateness(hive: OpenedHive, ask_id: string): Promise<number> {
   await eventually(async () => (await stored(hive, ask_id)).status !== 'pending', 5_000, 'the expiry');
   const { status, decision, expires_at, settled_at, via } = await stored(hive, ask_id);
   expect([status, decision, via]).toEqual(['expired', null, 'clock']);

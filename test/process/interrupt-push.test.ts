@@ -5,12 +5,12 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { createInterrupts } from '../../src/application/interrupts.ts';
 import { createCodexControl } from '../../src/infrastructure/platform/codex-control.ts';
 import { files } from '../../src/infrastructure/platform/files.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import { processes } from '../../src/infrastructure/platform/processes.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { type Message, startAppServer } from '../support/codex-app-server.ts';
@@ -27,13 +27,13 @@ interface Recorded {
 
 const TURN = { thread_id: 'thread-1', client_turn_id: 'turn-7' };
 
-async function hiveWith(env: Record<string, string>): Promise<Hive> {
+async function hiveWith(env: Record<string, string>): Promise<OpenedHive> {
   const hive = await openHive({ store: tempStore(), env });
   onTestFinished(() => hive.close());
   return hive;
 }
 
-async function codexTurn(hive: Hive): Promise<void> {
+async function codexTurn(hive: OpenedHive): Promise<void> {
   const event = { session_id: 'thread-1', turn_id: 'turn-7', cwd: '/', prompt: 'go' };
   await fire(
     hive,
@@ -169,7 +169,7 @@ describe('HIVE_ESCALATE=signal', () => {
     return { hive, interrupts };
   }
 
-  async function begin(hive: Hive, pid: number, attended: '0' | '1', prompt_id = 'p1'): Promise<void> {
+  async function begin(hive: OpenedHive, pid: number, attended: '0' | '1', prompt_id = 'p1'): Promise<void> {
     const env = { CLAUDE_PID: String(pid), CLAUDE_CODE_SESSION_ATTENDED: attended };
     const transcript_path = '/transcript.jsonl';
     const event = {

@@ -1,11 +1,11 @@
 /** A mention of the human pops up once a seat, as its wishes have it, and never blocks or decides anything. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { startMentionPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/ports.ts';
 import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
 import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { join, post, postUnverified } from '../support/messages.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -13,7 +13,7 @@ import { eventually, sleep } from '../support/wait.ts';
 const SEAT = 'ada@test';
 
 interface World {
-  hive: Hive;
+  hive: OpenedHive;
   ada: Session;
   shown: Popup[];
   fail: boolean;

@@ -1,8 +1,8 @@
 /** Messages between real processes: many at once, and processes that die in the middle. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import type { Message } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, outputOf, spawnScript } from '../support/children.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -12,7 +12,7 @@ import { eventually } from '../support/wait.ts';
 
 const CHILD = 'test/process/children/post.ts';
 
-async function everything(hive: Hive): Promise<Message[]> {
+async function everything(hive: OpenedHive): Promise<Message[]> {
   const found: Message[] = [];
   for (let before: string | null | undefined; before !== null; ) {
     const page = await hive.messages.read({ limit: 100, before });
@@ -23,7 +23,7 @@ async function everything(hive: Hive): Promise<Message[]> {
 }
 
 /** What the feed told, in its order. */
-async function told(hive: Hive, type: HiveEvent['type']): Promise<string[]> {
+async function told(hive: OpenedHive, type: HiveEvent['type']): Promise<string[]> {
   return (await eventsOf(hive, type)).map((event) => event.subject ?? '');
 }
 

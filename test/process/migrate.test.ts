@@ -2,11 +2,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { tablesOfStore } from '../../src/infrastructure/store/copy.ts';
 import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
 import { statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { post } from '../support/messages.ts';
@@ -71,7 +71,7 @@ describe.each([
     expect(await contents(target)).toEqual(await contents(source));
     const [before, after] = [await openTestHive(source), await openTestHive(target)];
     expect(after.store.store_id).toBe(before.store.store_id);
-    const heads = (hive: Hive): Promise<number> => hive.store.read((tx) => tx.events.head());
+    const heads = (hive: OpenedHive): Promise<number> => hive.store.read((tx) => tx.events.head());
     const head = await heads(before);
     await ask(after);
     expect(await heads(after)).toBeGreaterThan(head);

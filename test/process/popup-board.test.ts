@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { startPopups } from '../../src/application/popups.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { STORM } from '../../src/domain/popups.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ageClaims, type FakeNotifier, fakeNotifier, standing } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
-let hive: Hive;
+let hive: OpenedHive;
 let notifier: FakeNotifier;
 
-async function desk(parts: Partial<Hive> = {}): Promise<() => Promise<void>> {
+async function desk(parts: Partial<OpenedHive> = {}): Promise<() => Promise<void>> {
   const party = { seat: 'ada@home', name: 'desk-1', desk_id: 'desk-1', open: null };
   return startPopups(
     { ...hive, ...parts, notifier },
@@ -49,7 +49,7 @@ describe('a click that comes too late', () => {
 describe('a click while the store is busy', () => {
   it('is tried again until it is on disk, and is one answer', async () => {
     let refusals = 2;
-    const respond: Hive['prompts']['respond'] = async (command) => {
+    const respond: OpenedHive['prompts']['respond'] = async (command) => {
       refusals -= 1;
       if (refusals >= 0) throw new HiveError('store_busy', 'The store is busy.');
       return hive.prompts.respond(command);
@@ -142,7 +142,7 @@ describe('a process that ends', () => {
   it('leaves no popup of a prompt that it was claiming just then, and the trail says why', async () => {
     const gate = Promise.withResolvers<void>();
     let isWriting = false;
-    const write: Hive['store']['write'] = async (work) => {
+    const write: OpenedHive['store']['write'] = async (work) => {
       isWriting = true;
       const result = await hive.store.write(work);
       await gate.promise;

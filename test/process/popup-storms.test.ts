@@ -1,8 +1,8 @@
 /** A storm is one popup a seat with the right count, however many processes serve it and whichever of them dies. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { LOST_CLAIM_MS, startPopups } from '../../src/application/popups.ts';
 import { STORM } from '../../src/domain/popups.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import {
   ageClaims,
   claimedAt,
@@ -27,7 +27,7 @@ async function start(store: string, name: string, desk = true): Promise<Process>
   const hive = await openTestHive(store);
   const notifier = fakeNotifier();
   let gate = Promise.resolve();
-  const write: Hive['store']['write'] = async (work) => {
+  const write: OpenedHive['store']['write'] = async (work) => {
     await gate;
     return hive.store.write(work);
   };
@@ -48,7 +48,7 @@ async function start(store: string, name: string, desk = true): Promise<Process>
   };
 }
 
-async function askAll(hive: Hive, questions: readonly string[]): Promise<string[]> {
+async function askAll(hive: OpenedHive, questions: readonly string[]): Promise<string[]> {
   const asked = await Promise.all(questions.map((question) => ask(hive, { question })));
   return asked.map(({ ask_id }) => ask_id);
 }

@@ -1,6 +1,5 @@
 /** Whose turn it is: the focused desk at once, another after 0.3 s, an agent's process after 2 s, and not before. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import {
   NO_DESK_MS,
   OTHER_DESK_MS,
@@ -8,6 +7,7 @@ import {
   patienceOf,
   startPopups,
 } from '../../src/application/popups.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { claimedAt, fakeNotifier } from '../support/fake-notifier.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
@@ -19,7 +19,7 @@ const SEAT = 'ada@home';
 const CLOCK_MS = 2;
 
 /** A desk that lives, whether or not its process gets popups done. */
-async function openDesk(hive: Hive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
+async function openDesk(hive: OpenedHive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
   const desk = await hive.desks.open({ seat, pid: 1, client: 'test' });
   onTestFinished(() => desk.close());
   if (focused) await desk.setFocused(true);

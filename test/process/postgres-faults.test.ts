@@ -1,7 +1,7 @@
 /** PostgreSQL in trouble: what was acknowledged stays, the rest is a clear error, and who waits outlives it. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
@@ -34,13 +34,13 @@ async function terminateAll(): Promise<void> {
 }
 
 /** A wait for the answer, and when it came. */
-function polled(hive: Hive, ask_id: string): Promise<{ status: string | undefined; at: number }> {
+function polled(hive: OpenedHive, ask_id: string): Promise<{ status: string | undefined; at: number }> {
   return hive.prompts
     .wait([ask_id], { wait_ms: 60_000 })
     .then(([prompt]) => ({ status: prompt?.status, at: performance.now() }));
 }
 
-function respond(hive: Hive, ask_id: string): ReturnType<Hive['prompts']['respond']> {
+function respond(hive: OpenedHive, ask_id: string): ReturnType<OpenedHive['prompts']['respond']> {
   return hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
 }
 
@@ -223,7 +223,7 @@ describe('a writer that commits late', () => {
         onResync: async () => undefined,
       }),
     );
-    const add = (hive: Hive, subject: string, pause_ms: number): Promise<void> =>
+    const add = (hive: OpenedHive, subject: string, pause_ms: number): Promise<void> =>
       hive.store.write(async (tx) => {
         const { n = 0 } = (await tx.desks.preferences('seat')) as { n?: number };
         if (pause_ms > 0) await sleep(pause_ms);

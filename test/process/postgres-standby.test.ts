@@ -1,7 +1,7 @@
 /** PostgreSQL with a standby that takes over, a disk that is full, and a clock that is not ours. */
 import pg from 'pg';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { canMountSmallDisk, fillDisk } from '../support/small-disk.ts';
@@ -128,7 +128,7 @@ describe('a server whose clock is not ours', () => {
       const real = Date.now();
       // Only what the clock says is shifted; timers run as they do.
       vi.useFakeTimers({ toFake: ['Date'], now: real + ours_ms, shouldAdvanceTime: true });
-      const hive: Hive = await openTestHive(skewed.address('skew'));
+      const hive: OpenedHive = await openTestHive(skewed.address('skew'));
       const desk = await hive.desks.open({ seat: 'ada@home', human: 'ada', pid: 1, client: 'test' });
       hive.startExpiry();
       const short = await ask(hive, { timeout_ms: 1_500 });

@@ -1,7 +1,7 @@
 /** The mention gate where the agent is on another machine. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
 import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { connectHttp, type Served, serve } from '../support/serve.ts';
@@ -18,7 +18,7 @@ describe('the mention gate of another machine', () => {
   });
 
   /** A hive with a session of another machine, and somebody here who mentions it. */
-  async function mentioned(): Promise<{ served: Served; file: string; hive: Hive }> {
+  async function mentioned(): Promise<{ served: Served; file: string; hive: OpenedHive }> {
     const served = await serve(tempStore());
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);

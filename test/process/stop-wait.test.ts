@@ -1,6 +1,6 @@
 /** A Stop that waits for the human (`HIVE_STOP_WAIT_S`), and hooks that are killed: real `hive hook` processes. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, outputOf, spawnHive } from '../support/children.ts';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { HEADLESS } from '../support/outreach.ts';
@@ -24,7 +24,9 @@ const waiting = (seconds: number, more: Environment = HEADLESS): Environment => 
 });
 
 /** A session with a question open. */
-async function asking(env: Environment = HEADLESS): Promise<{ store: string; hive: Hive; ask_id: string }> {
+async function asking(
+  env: Environment = HEADLESS,
+): Promise<{ store: string; hive: OpenedHive; ask_id: string }> {
   const store = tempStore();
   const hive = await openTestHive(store);
   await fire(store, { hook_event_name: 'UserPromptSubmit', prompt_id: 'p1', prompt: 'go' }, env);

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { ask, introduce, openTestHive } from '../support/hive.ts';
@@ -21,7 +21,7 @@ let coordinator: Agent;
 let desk: Sidecar;
 let human: Shell;
 /** A program that tells its turns itself. */
-let program: Hive;
+let program: OpenedHive;
 
 beforeFile(async () => {
   emacs = await startEditor();

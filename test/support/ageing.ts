@@ -1,8 +1,8 @@
 /** A store that grows old in a moment. */
 import { DatabaseSync } from 'node:sqlite';
-import type { Hive } from '../../src/application/hive.ts';
 import { sealOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 
 /** Everything that is in the store now happened `days` ago. */
 export function grow(store: string, days: number): void {
@@ -35,7 +35,7 @@ export function countOf(store: string, table: string): number {
   return row.n;
 }
 
-export async function endSession(hive: Hive, session_id: string): Promise<void> {
+export async function endSession(hive: OpenedHive, session_id: string): Promise<void> {
   await hive.store.write(async (tx) => {
     const session = await tx.sessions.get(session_id);
     if (session !== undefined) await tx.sessions.upsert({ ...session, state: 'ended', ended_at: tx.now });

@@ -4,7 +4,7 @@
  * in the next round under the same key, as a client and an outbox do.
  */
 import { expect } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openTestHive } from './hive.ts';
 import { connectMcp, type McpCaller } from './mcp-client.ts';
 import { type Sidecar, startSidecar } from './sidecar.ts';
@@ -125,7 +125,7 @@ async function answerFromCoordinator(coordinator: McpCaller, { answered }: Books
 }
 
 /** Every acknowledged ask and every acknowledged answer is there, exactly once; and state agrees with events. */
-async function checkBooks(hive: Hive, { asked, answered }: Books): Promise<void> {
+async function checkBooks(hive: OpenedHive, { asked, answered }: Books): Promise<void> {
   const { items } = await hive.store.read((tx) => tx.prompts.list({ limit: 100_000 }));
   const byQuestion = Map.groupBy(items, (prompt) => prompt.question);
   for (const [question, ask_id] of asked) {

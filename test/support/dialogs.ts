@@ -1,7 +1,7 @@
 /** A client's own dialog, recorded, as its hook meets it: what is asked at the desk, and what is printed in the end. */
 import { onTestFinished } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
@@ -14,7 +14,7 @@ export interface FiredDialog {
 }
 
 /** A desk where somebody sits. */
-export async function openDesk(hive: Hive): Promise<{ close(): Promise<void> }> {
+export async function openDesk(hive: OpenedHive): Promise<{ close(): Promise<void> }> {
   const desk = await hive.desks.open({ seat: 'ada@test', pid: process.pid, client: 'test' });
   let closed = false;
   const close = async (): Promise<void> => {
@@ -27,7 +27,7 @@ export async function openDesk(hive: Hive): Promise<{ close(): Promise<void> }> 
 
 /** Fires a hook that waits, and gives what it has put before the human. */
 export async function fireDialog(
-  hive: Hive,
+  hive: OpenedHive,
   raw: Record<string, unknown>,
   client: Client = {},
 ): Promise<FiredDialog> {
@@ -43,11 +43,11 @@ export async function fireDialog(
 
 /** Answers a prompt of it at the desk. */
 export function answerDialog(
-  hive: Hive,
+  hive: OpenedHive,
   ask_id: string,
   decision: string,
   comment?: string,
-): ReturnType<Hive['prompts']['respond']> {
+): ReturnType<OpenedHive['prompts']['respond']> {
   return hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN });
 }
 
@@ -56,6 +56,6 @@ export function permissionDecision(decision: object): object {
   return { hookEventName: 'PermissionRequest', decision };
 }
 
-async function pending(hive: Hive): Promise<Prompt[]> {
+async function pending(hive: OpenedHive): Promise<Prompt[]> {
   return (await hive.prompts.list({ status: 'pending', limit: 50 })).items;
 }

@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Random, randomOf } from '../chaos/random.ts';
 import { type Child, ROOT, spawnChild } from './children.ts';
 import { type Home, lisp, openHome, sidecarOf } from './emacs.ts';
@@ -140,7 +140,7 @@ function parse(line: string): OutboxRecord | null {
 }
 
 /** Keeps questions waiting until it is stopped. */
-function askOn(hive: Hive): { stop(): Promise<void> } {
+function askOn(hive: OpenedHive): { stop(): Promise<void> } {
   let going = true;
   let asked = 0;
   const work = (async () => {

@@ -1,6 +1,7 @@
 /** One recorded session that the mention gate may hold, its events, and others who mention it. */
-import type { Hive } from '../../src/application/hive.ts';
+
 import type { Author } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduce, openTestHive } from './hive.ts';
 import { fire } from './hooks.ts';
 
@@ -18,14 +19,14 @@ export const gatedEvent = (name: string, more: Record<string, unknown> = {}): Re
 export const gatedBash = (command = 'ls', more = {}): Record<string, unknown> =>
   gatedEvent('PreToolUse', { tool_name: 'Bash', tool_input: { command }, tool_use_id: 'toolu_1', ...more });
 
-export async function otherAgent(hive: Hive, session_id = 'def34-other'): Promise<Author> {
+export async function otherAgent(hive: OpenedHive, session_id = 'def34-other'): Promise<Author> {
   const { handle, project, project_dir } = await introduce(hive, session_id);
   return { kind: 'agent', session_id, handle, project, project_dir, via: 'mcp' };
 }
 
 /** A hive, on a store of its own unless one is given, with one recorded session that has a live connection. */
 export async function gatedWorld(store?: string): Promise<{
-  hive: Hive;
+  hive: OpenedHive;
   handle: string;
   mention(body: string, more?: object): Promise<void>;
 }> {

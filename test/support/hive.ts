@@ -1,10 +1,11 @@
 /** An opened hive on a temporary store, and what tests ask of it again and again. */
-import type { Hive } from '../../src/application/hive.ts';
+
 import type { Logger } from '../../src/application/ports.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { whenFinished } from './lifetime.ts';
 import { tempStore } from './temp.ts';
@@ -25,7 +26,10 @@ export function recordingLog(): RecordedLog {
 }
 
 /** Opens a hive, on a store of its own unless one is given; closed when the test has finished. */
-export async function openTestHive(store: string = tempStore(), log: Logger = recordingLog()): Promise<Hive> {
+export async function openTestHive(
+  store: string = tempStore(),
+  log: Logger = recordingLog(),
+): Promise<OpenedHive> {
   const hive = await openHive({ store, env: {}, log });
   whenFinished(() => hive.close());
   return hive;
@@ -46,13 +50,13 @@ export function introduction(changes: Partial<SessionIntroduction> = {}): Sessio
   };
 }
 
-export function introduce(hive: Hive, session_id = 'session-1'): Promise<Session> {
+export function introduce(hive: OpenedHive, session_id = 'session-1'): Promise<Session> {
   return hive.sessions.introduce(introduction({ session_id }));
 }
 
 /** Asks as `session-1` unless told otherwise. */
 export async function ask(
-  hive: Hive,
+  hive: OpenedHive,
   request: Partial<AskRequest> = {},
   session_id?: string,
 ): Promise<Prompt> {
@@ -64,12 +68,12 @@ export async function ask(
 }
 
 /** Every event of these types, in order; of all types where none is named. */
-export async function eventsOf(hive: Hive, ...types: HiveEvent['type'][]): Promise<HiveEvent[]> {
+export async function eventsOf(hive: OpenedHive, ...types: HiveEvent['type'][]): Promise<HiveEvent[]> {
   const events = await hive.store.read((tx) => tx.events.after(0, 100_000));
   return types.length === 0 ? events : events.filter(({ type }) => types.includes(type));
 }
 
 /** What every desk was told that the human should know, in order. */
-export async function noticesOf(hive: Hive): Promise<string[]> {
+export async function noticesOf(hive: OpenedHive): Promise<string[]> {
   return (await eventsOf(hive, 'desk/notice')).map(({ data }) => String(data['text']));
 }

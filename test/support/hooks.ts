@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 
 type Raw = Record<string, unknown>;
@@ -33,7 +33,7 @@ export interface Client {
 
 /** Fires one hook event and returns exactly what would be printed. */
 export async function fire(
-  hive: Hive,
+  hive: OpenedHive,
   raw: Raw,
   { client = 'claude-code', env = {}, settings = {} }: Client = {},
 ): Promise<string> {

@@ -1,8 +1,9 @@
 /** Interrupts, as tests ask for them: whoever asks here goes on once the request is on disk. */
-import type { Hive } from '../../src/application/hive.ts';
+
 import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import type { Turn } from '../../src/domain/turns.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { childEnvironment, outputOf, spawnHive } from './children.ts';
 import { HUMAN, introduction } from './hive.ts';
 import { SESSION } from './turns.ts';
@@ -19,7 +20,7 @@ export const PLEASE_STOP: string = `${STOP}. Stop now: call no further tool, end
 
 /** A session, introduced, whose turn has begun. */
 export async function beginTurn(
-  hive: Hive,
+  hive: OpenedHive,
   session_id: string = SESSION,
   client = 'claude-code',
 ): Promise<Turn> {
@@ -28,13 +29,16 @@ export async function beginTurn(
 }
 
 /** As the human, of session-1, unless something else is said; answers as the hive answers. */
-export function interrupt(hive: Hive, changes: Partial<InterruptRequest> = {}): Promise<InterruptOutcome> {
+export function interrupt(
+  hive: OpenedHive,
+  changes: Partial<InterruptRequest> = {},
+): Promise<InterruptOutcome> {
   return hive.interrupts.interrupt({ session: SESSION, actor: HUMAN, ...changes });
 }
 
 /** Asks the current turn of a session to stop, and returns once that is on disk: from then on a hook finds it. */
 export async function interruptStored(
-  hive: Hive,
+  hive: OpenedHive,
   changes: Partial<InterruptRequest> = {},
 ): Promise<{ reply: Promise<InterruptOutcome> }> {
   const { session = SESSION } = changes;
@@ -52,7 +56,7 @@ export async function interruptStored(
 }
 
 /** Waits until another process has asked this turn to stop. */
-export async function requestStored(hive: Hive, { turn_id }: Turn): Promise<void> {
+export async function requestStored(hive: OpenedHive, { turn_id }: Turn): Promise<void> {
   const pending = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn_id));
   await eventually(async () => (await pending()).length === 1, 10_000, 'the request');
 }

@@ -3,8 +3,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { onTestFinished } from 'vitest';
 import { type Connection, createMcpServer } from '../../src/adapters/mcp/server.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Role } from '../../src/domain/tokens.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 
 /** The connection of `agent-1`, until `stopping`. */
 export function agentConnection(stopping: AbortSignal = new AbortController().signal): Connection {
@@ -28,7 +28,7 @@ interface InProcess {
 
 /** A client with a session of its own, `agent-1`. */
 export async function connectInProcess(
-  hive: Hive,
+  hive: OpenedHive,
   role: Role = 'agent',
   { name = 'test', connection = {} }: InProcess = {},
 ): Promise<Client> {

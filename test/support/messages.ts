@@ -1,16 +1,17 @@
 /** Agents and the human at the shared buffer, as tests have them talk. */
-import type { Hive } from '../../src/application/hive.ts';
+
 import type { Posted } from '../../src/application/messages.ts';
 import type { MessageFilter } from '../../src/application/ports.ts';
 import { agentAuthor, humanAuthor, type PostRequest } from '../../src/domain/messages.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduction } from './hive.ts';
 
 export const DEMO = { project: 'demo', project_dir: '/demo/.git' };
 
 /** A session that `post` can speak for; its handle is `Claude-` and the first five characters of its id. */
 export function join(
-  hive: Hive,
+  hive: OpenedHive,
   session_id: string,
   changes: Partial<SessionIntroduction> = {},
 ): Promise<Session> {
@@ -18,7 +19,7 @@ export function join(
 }
 
 /** Three agents of one project: Claude-abc12, Claude-def34 and Claude-xyz56. */
-export async function joinThree(hive: Hive): Promise<[Session, Session, Session]> {
+export async function joinThree(hive: OpenedHive): Promise<[Session, Session, Session]> {
   return [
     await join(hive, 'abc12-session'),
     await join(hive, 'def34-session'),
@@ -27,7 +28,7 @@ export async function joinThree(hive: Hive): Promise<[Session, Session, Session]
 }
 
 export function post(
-  hive: Hive,
+  hive: OpenedHive,
   from: Session | 'human',
   body: string,
   request: Omit<Partial<PostRequest>, 'body'> = {},
@@ -38,7 +39,7 @@ export function post(
 
 /** A block under a heading that a program put into the human's Emacs. */
 export function postUnverified(
-  hive: Hive,
+  hive: OpenedHive,
   handle: string,
   body: string,
   request: Omit<Partial<PostRequest>, 'body'> = {},
@@ -64,7 +65,7 @@ export function actorOf({ session_id, handle }: Session): {
 }
 
 /** What is written in the messages that a reader gets, in order. */
-export async function bodiesOf(hive: Hive, filter: Partial<MessageFilter> = {}): Promise<string[]> {
+export async function bodiesOf(hive: OpenedHive, filter: Partial<MessageFilter> = {}): Promise<string[]> {
   const { items } = await hive.messages.read({ limit: 100, ...filter });
   return items.map((message) => message.body);
 }

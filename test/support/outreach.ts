@@ -1,11 +1,11 @@
 /** What tests of outreach ask of a hive again and again. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { OutreachChanges } from '../../src/domain/outreach.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import type { Source } from '../../src/domain/sources.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 import { openDesk } from './dialogs.ts';
 import { introduction } from './hive.ts';
@@ -13,7 +13,7 @@ import { post } from './messages.ts';
 
 /** A session of a source, in the project of all the others. */
 export function agent(
-  hive: Hive,
+  hive: OpenedHive,
   session_id: string,
   source: Source = 'bg',
   parent: string | null = null,
@@ -33,7 +33,7 @@ export async function refusalOf(work: Promise<unknown>): Promise<HiveError> {
 }
 
 /** The tokens that are left; null while nobody has taken any. */
-export async function tokensOf(hive: Hive, name = '*'): Promise<number | null> {
+export async function tokensOf(hive: OpenedHive, name = '*'): Promise<number | null> {
   return (await hive.store.read((tx) => tx.outreach.bucket(name)))?.tokens ?? null;
 }
 
@@ -52,29 +52,33 @@ export function recorded(client: 'claude-code' | 'codex', name: string): Record<
 }
 
 /** Somebody is there to see what is sent: an Emacs, unless one is open already. */
-export async function attended(hive: Hive): Promise<Hive> {
+export async function attended(hive: OpenedHive): Promise<OpenedHive> {
   if ((await hive.desks.online()).length === 0) await openDesk(hive);
   return hive;
 }
 
 /** Sets what holds for every session for the length of a test. */
-export async function withSettings(hive: Hive, changes: OutreachChanges): Promise<Hive> {
+export async function withSettings(hive: OpenedHive, changes: OutreachChanges): Promise<OpenedHive> {
   await hive.outreach.setSettings(changes);
   return hive;
 }
 
-export async function ping(hive: Hive, session_id: string, message = 'Look'): Promise<void> {
+export async function ping(hive: OpenedHive, session_id: string, message = 'Look'): Promise<void> {
   await attended(hive);
   const session = await hive.sessions.find(session_id);
   await hive.outreach.ping({ message }, session);
 }
 
 /** The human mentions somebody; the id of the mention. */
-export async function mention(hive: Hive, body: string, priority: 'normal' | 'urgent'): Promise<string> {
+export async function mention(
+  hive: OpenedHive,
+  body: string,
+  priority: 'normal' | 'urgent',
+): Promise<string> {
   const { mentions } = await post(hive, 'human', body, { priority });
   return mentions[0]?.mention_id ?? '';
 }
 
-export async function report(hive: Hive, session_id: string): Promise<void> {
+export async function report(hive: OpenedHive, session_id: string): Promise<void> {
   await hive.outreach.report({ message: 'All done.' }, await hive.sessions.find(session_id));
 }

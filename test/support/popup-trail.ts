@@ -1,6 +1,6 @@
 /** What the trail of a prompt says of its popups. */
 import { expect } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventually } from './wait.ts';
 
 export interface Trail {
@@ -11,7 +11,7 @@ export interface Trail {
 }
 
 /** What became of the popups of a prompt. */
-export async function trail(hive: Hive, ask_id: string): Promise<Trail[]> {
+export async function trail(hive: OpenedHive, ask_id: string): Promise<Trail[]> {
   const events = await hive.store.read((tx) => tx.events.of(ask_id, 100));
   return events
     .filter((event) => event.type === 'prompt/popup')
@@ -19,7 +19,7 @@ export async function trail(hive: Hive, ask_id: string): Promise<Trail[]> {
 }
 
 /** The one line on the prompt's trail, once it is there. */
-export async function recorded(hive: Hive, ask_id: string): Promise<Trail> {
+export async function recorded(hive: OpenedHive, ask_id: string): Promise<Trail> {
   await eventually(async () => (await trail(hive, ask_id)).length > 0, 6_000, 'the popup on the trail');
   const [line, ...more] = await trail(hive, ask_id);
   expect(more).toEqual([]);

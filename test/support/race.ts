@@ -1,8 +1,8 @@
 /** Many processes ask and answer over one store at once; afterwards everything asked was answered once, none was lost. */
 import { expect } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Page } from '../../src/application/ports.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import type { Played } from '../process/children/race-player.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from './children.ts';
 import { openTestHive } from './hive.ts';
@@ -43,7 +43,7 @@ export async function race(address: string, { processes, asks }: Race): Promise<
 }
 
 /** Every question with its decision. */
-async function decisions(hive: Hive): Promise<Map<string, string | null>> {
+async function decisions(hive: OpenedHive): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>();
   let cursor: string | null = null;
   do {
@@ -56,7 +56,7 @@ async function decisions(hive: Hive): Promise<Map<string, string | null>> {
 }
 
 /** How often the log says of a question that it was settled. */
-async function settlements(hive: Hive): Promise<Map<string, number>> {
+async function settlements(hive: OpenedHive): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   let seq = 0;
   for (;;) {

@@ -1,7 +1,7 @@
 /** A raw JSON-RPC client for a sidecar: it sees every frame as it came, and can send broken ones. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { type Child, childEnvironment, type Environment, type Exit, spawnHive } from './children.ts';
 import { whenFinished } from './lifetime.ts';
 
@@ -76,7 +76,7 @@ export async function startSidecar(
 }
 
 /** The same connection without a process of its own, which is much quicker to have; it has shaken hands. */
-export async function serveInProcess(hive: Hive): Promise<RpcClient> {
+export async function serveInProcess(hive: OpenedHive): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const options = { seat: 'ada@test', human: 'ada', pid: process.pid, input, output, stop: stop.signal };
   const served = serveEmacs(hive, { ...options, ending: () => undefined });

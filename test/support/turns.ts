@@ -1,8 +1,8 @@
 /** What tests of turns ask of a hive again and again. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Turn } from '../../src/domain/turns.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 import { eventsOf } from './hive.ts';
 import { type Client, fire } from './hooks.ts';
@@ -12,14 +12,14 @@ type Raw = Record<string, unknown>;
 export const SESSION = 'session-1';
 
 /** Every turn of a session, in the order in which they began. */
-export async function turnsOf(hive: Hive, session_id: string = SESSION): Promise<Turn[]> {
+export async function turnsOf(hive: OpenedHive, session_id: string = SESSION): Promise<Turn[]> {
   const ids = (await eventsOf(hive, 'turn/changed')).filter(({ session_id: of }) => of === session_id);
   const unique = [...new Set(ids.map(({ subject }) => subject ?? ''))];
   return Promise.all(unique.map((turn_id) => hive.turns.get(turn_id)));
 }
 
 /** `completed`, `aborted: interrupted by terminal`, `in_progress`: one a turn. */
-export async function endsOf(hive: Hive, session_id?: string): Promise<string[]> {
+export async function endsOf(hive: OpenedHive, session_id?: string): Promise<string[]> {
   return (await turnsOf(hive, session_id)).map(({ state, abort_reason, by }) =>
     state === 'aborted' ? `${abort_reason}${by === null ? '' : ` by ${by}`}` : state,
   );
@@ -35,7 +35,7 @@ export function recordedTail(name: string): () => string {
 }
 
 /** A client of Claude Code that fires what it is told, as session-1. */
-export function claude(hive: Hive, options: Client & { session_id?: string } = {}) {
+export function claude(hive: OpenedHive, options: Client & { session_id?: string } = {}) {
   const { session_id = SESSION, ...client } = options;
   const raw = (hook_event_name: string, fields: Raw): Raw => ({
     session_id,

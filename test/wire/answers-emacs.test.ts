@@ -3,8 +3,8 @@
  * repeated, and kept and announced where it cannot be taken.
  */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -12,12 +12,12 @@ import { isTold, type Loose, serveInProcess, startSidecar } from '../support/sid
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
-async function question(hive: Hive): Promise<string> {
+async function question(hive: OpenedHive): Promise<string> {
   return (await ask(hive, { urgency: 'low' })).ask_id;
 }
 
 /** The answers that reached a question, whatever became of them. */
-async function answersTo(hive: Hive, ask_id: string): Promise<string[]> {
+async function answersTo(hive: OpenedHive, ask_id: string): Promise<string[]> {
   const events = await eventsOf(hive, 'prompt/responded', 'prompt/lost_response', 'prompt/late_response');
   return events.filter(({ subject }) => subject === ask_id).map(({ type }) => type);
 }
@@ -265,10 +265,10 @@ test('what was taken asks for nothing more, even when its question is long gone'
 
 describe('a store that is busy', () => {
   /** A hive that refuses the first answers. */
-  async function busyHive(refusals: number): Promise<Hive> {
+  async function busyHive(refusals: number): Promise<OpenedHive> {
     const hive = await openTestHive();
     let left = refusals;
-    const respond: Hive['prompts']['respond'] = async (command) => {
+    const respond: OpenedHive['prompts']['respond'] = async (command) => {
       if (left-- > 0) throw new HiveError('store_busy', 'The store is busy.');
       return hive.prompts.respond(command);
     };

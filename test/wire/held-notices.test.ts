@@ -1,8 +1,8 @@
 /** Agents that are held by mentions, as the human of a desk is notified of them: when, of whom, and how often. */
 import { describe, expect, test } from 'vitest';
 import { heldNotices } from '../../src/application/held-notices.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
 import { eventsOf } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
@@ -12,11 +12,11 @@ import { isTold, type RpcClient, serveInProcess } from '../support/sidecar.ts';
 /** The seat of a desk that is served in this process. */
 const SEAT = 'ada@test';
 const HELD = isTold('desk/notice', ({ notice }) => notice === 'agents_held');
-const heldNoticesOf = async (hive: Hive) =>
+const heldNoticesOf = async (hive: OpenedHive) =>
   (await eventsOf(hive, 'desk/notice')).filter(({ data }) => data['notice'] === 'agents_held');
 
 interface World {
-  hive: Hive;
+  hive: OpenedHive;
   mention(body: string, more?: object): Promise<void>;
   desk: RpcClient;
 }
@@ -30,7 +30,7 @@ async function world(preferences: PreferenceChanges): Promise<World> {
 
 /** What the store would notify a seat of now, and when next: nothing is waited for. */
 async function lookAgain(
-  hive: Hive,
+  hive: OpenedHive,
   seat: string = SEAT,
 ): Promise<{ notified: number; next: string | null }> {
   const kind = heldNotices(hive.store, seat);
@@ -38,7 +38,7 @@ async function lookAgain(
 }
 
 /** The agent has been held for so long. */
-async function ageHold(hive: Hive, ms: number): Promise<void> {
+async function ageHold(hive: OpenedHive, ms: number): Promise<void> {
   await hive.store.write(async (tx) => {
     const gate = await tx.gates.get(GATED_SESSION);
     if (gate?.held_since == null) throw new Error('It is not held.');
@@ -47,7 +47,7 @@ async function ageHold(hive: Hive, ms: number): Promise<void> {
   });
 }
 
-async function clear(hive: Hive): Promise<void> {
+async function clear(hive: OpenedHive): Promise<void> {
   const session = await hive.sessions.find(GATED_SESSION);
   await hive.mentions.process({ session_id: GATED_SESSION, all: true, actor: actorOf(session) });
 }
@@ -163,7 +163,7 @@ describe('nothing is said', () => {
     expect((await lookAgain(hive)).notified).toBe(1);
   });
 
-  test.each<[string, (hive: Hive) => Promise<unknown>]>([
+  test.each<[string, (hive: OpenedHive) => Promise<unknown>]>([
     ['has processed it', clear],
     ['has stopped', (hive) => fire(hive, gatedEvent('Stop', { background_tasks: [] }))],
     ['has ended', (hive) => fire(hive, gatedEvent('SessionEnd', { reason: 'other' }))],

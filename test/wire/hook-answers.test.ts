@@ -1,8 +1,8 @@
 /** Answers arrive by themselves: which hook carries them in, and what proves that they were read. */
 import { describe, expect, test } from 'vitest';
 import { mcpCarrier } from '../../src/application/delivery.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, said } from '../support/hooks.ts';
 
@@ -23,14 +23,14 @@ const bashDone = event('PostToolUse', {
 const stop = event('Stop', { stop_hook_active: false });
 
 /** A session that has asked and was answered. */
-async function answered(hive: Hive, request: Parameters<typeof ask>[1] = {}): Promise<Prompt> {
+async function answered(hive: OpenedHive, request: Parameters<typeof ask>[1] = {}): Promise<Prompt> {
   await fire(hive, event('SessionStart', { source: 'startup' }));
   const { ask_id } = await ask(hive, request, SESSION);
   return (await hive.prompts.respond({ ask_id, decision: 'blue', comment: 'like the sky', actor: HUMAN }))
     .prompt;
 }
 
-const context = async (hive: Hive, raw: Record<string, unknown>): Promise<string> =>
+const context = async (hive: OpenedHive, raw: Record<string, unknown>): Promise<string> =>
   String(said(await fire(hive, raw))?.hookSpecificOutput?.['additionalContext'] ?? '');
 
 describe('an answer', () => {
@@ -111,7 +111,7 @@ describe('an answer', () => {
 
 describe('an answer that a poll has returned', () => {
   /** As `hive mcp` returns it, over a connection that lives unless said otherwise. */
-  async function polled(hive: Hive, pid = process.pid): Promise<Prompt> {
+  async function polled(hive: OpenedHive, pid = process.pid): Promise<Prompt> {
     const prompt = await answered(hive);
     await hive.sessions.openConnection({
       connection_id: 'connection-1',

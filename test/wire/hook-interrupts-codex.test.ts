@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { fire } from '../support/hooks.ts';
@@ -12,7 +12,7 @@ import { endsOf } from '../support/turns.ts';
 describe('Codex', () => {
   const recorded = (name: string): Record<string, unknown> =>
     JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures/codex', `${name}.json`), 'utf8'));
-  const say = (hive: Hive, name: string, changes: Record<string, unknown> = {}): Promise<string> =>
+  const say = (hive: OpenedHive, name: string, changes: Record<string, unknown> = {}): Promise<string> =>
     fire(hive, { ...recorded(name), ...changes }, { client: 'codex' });
   const session = String(recorded('UserPromptSubmit-prompt')['session_id']);
 

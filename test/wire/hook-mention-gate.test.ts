@@ -1,6 +1,6 @@
 /** The mention gate as the recorded clients meet it: which calls it holds, in which mode, and for how long. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
 import { HUMAN, noticesOf } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
@@ -58,7 +58,7 @@ describe('which calls are gated', () => {
 });
 
 describe('modes', () => {
-  const held = async (hive: Hive, client: Client = {}): Promise<boolean> =>
+  const held = async (hive: OpenedHive, client: Client = {}): Promise<boolean> =>
     (await fire(hive, gatedBash(), client)).includes('"deny"');
 
   test('HIVE_GATE=remind says it once and holds nothing, but for an urgent mention', async () => {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { type Author, humanAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from '../support/children.ts';
 import { GATED_SESSION, gatedBash, gatedEvent, gatedWorld, otherAgent } from '../support/gate.ts';
 import { noticesOf } from '../support/hive.ts';
@@ -20,7 +20,7 @@ const codexBash = {
   tool_use_id: 'call_1',
 };
 
-const clear = (hive: Hive): Promise<unknown> =>
+const clear = (hive: OpenedHive): Promise<unknown> =>
   hive.mentions.process({
     session_id: GATED_SESSION,
     all: true,
@@ -112,7 +112,7 @@ describe('a prompt typed to the agent', () => {
 describe('with HIVE_GATE_PROMPT=block', () => {
   const env = { HIVE_GATE_PROMPT: 'block' };
   const typed = (prompt: string) => gatedEvent('UserPromptSubmit', { prompt, prompt_id: `id of ${prompt}` });
-  const send = async (hive: Hive, prompt: string, client: 'claude-code' | 'codex' = 'claude-code') => {
+  const send = async (hive: OpenedHive, prompt: string, client: 'claude-code' | 'codex' = 'claude-code') => {
     const printed = said(await fire(hive, typed(prompt), { env, client }));
     return {
       refused: printed?.['decision'] === 'block',

@@ -1,13 +1,13 @@
 /** The permission prompts of Codex, which hides its own while a hook waits: how long that may be, and exactly what it is told. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
 
 const CODEX = recordedEvent('codex/PermissionRequest-Bash.json');
 
-let hive: Hive;
+let hive: OpenedHive;
 beforeEach(async () => {
   hive = await openTestHive();
 });

@@ -1,6 +1,6 @@
 /** The permission prompts of the recorded clients where no human answers at a desk: nobody is there, or a rule has answered before. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, said } from '../support/hooks.ts';
@@ -10,7 +10,7 @@ const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
 const RULES = (...rules: object[]) => ({ settings: { readRules: () => JSON.stringify({ rules }) } });
 
-let hive: Hive;
+let hive: OpenedHive;
 beforeEach(async () => {
   hive = await openTestHive();
 });

@@ -1,6 +1,6 @@
 /** The permission prompts of the recorded clients, answered at a desk: exactly what each client is told. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
@@ -11,7 +11,7 @@ const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
 const IN_BACKGROUND = recordedEvent('claude-code/PermissionRequest-Bash-in-bg-subagent.json');
 const SESSION = String(BASH['session_id']);
 
-let hive: Hive;
+let hive: OpenedHive;
 beforeEach(async () => {
   hive = await openTestHive();
 });

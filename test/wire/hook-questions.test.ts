@@ -1,7 +1,7 @@
 /** The questions that a model asks through its client (AskUserQuestion, elicitation), answered at a desk. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
@@ -12,7 +12,7 @@ const FORM = recordedEvent('claude-code/Elicitation-form.json');
 const PAGE = recordedEvent('claude-code/Elicitation-url.json');
 const questions = (ASKED['tool_input'] as { questions: unknown[] }).questions;
 
-let hive: Hive;
+let hive: OpenedHive;
 beforeEach(async () => {
   hive = await openTestHive();
   await openDesk(hive);

@@ -4,8 +4,8 @@
  */
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import type { Turn } from '../../src/domain/turns.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interruptStored, requestStored } from '../support/interrupts.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -26,7 +26,7 @@ const isReply = (test: (result: Frame['result']) => boolean) => (frame: Frame) =
   frame.result !== undefined && test(frame.result);
 
 /** Interrupts a turn, ends it as a hook would, and gives what the client knew at the reply. */
-async function trial(hive: Hive, client: RpcClient, requests: number): Promise<(string | undefined)[]> {
+async function trial(hive: OpenedHive, client: RpcClient, requests: number): Promise<(string | undefined)[]> {
   const turn = await beginTurn(hive);
   const replies = Array.from({ length: requests }, () =>
     client.request('turn/interrupt', { session_id: turn.session_id }),
@@ -39,7 +39,7 @@ async function trial(hive: Hive, client: RpcClient, requests: number): Promise<(
   return frames.map((frame) => knownAt(client, frame, turn.turn_id));
 }
 
-async function pending(hive: Hive, { turn_id }: Turn, count: number): Promise<void> {
+async function pending(hive: OpenedHive, { turn_id }: Turn, count: number): Promise<void> {
   const all = () => hive.store.read((tx) => tx.turns.pendingInterrupts(turn_id));
   await eventually(async () => (await all()).length === count, 10_000, 'the requests');
 }

@@ -4,7 +4,7 @@ import type { Progress } from '@modelcontextprotocol/sdk/types.js';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
 import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpOptions } from '../support/mcp-client.ts';
@@ -19,7 +19,7 @@ interface Awaited {
   next: string;
 }
 
-async function scene(): Promise<{ hive: Hive; coordinator: Client }> {
+async function scene(): Promise<{ hive: OpenedHive; coordinator: Client }> {
   const hive = await openTestHive();
   return { hive, coordinator: await connectInProcess(hive, 'coordinator') };
 }

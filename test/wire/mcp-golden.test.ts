@@ -1,6 +1,6 @@
 /** Every MCP tool: its schema as an agent sees it, and one call. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp, type McpCaller } from '../support/mcp-client.ts';
 import { attended } from '../support/outreach.ts';
@@ -9,7 +9,7 @@ import { expectGolden, goldenNames } from './golden.ts';
 
 interface Wire {
   store: string;
-  hive: Hive;
+  hive: OpenedHive;
   agent: McpCaller;
 }
 

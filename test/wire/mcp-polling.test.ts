@@ -2,8 +2,8 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { expect, test } from 'vitest';
 import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 
@@ -14,7 +14,7 @@ interface Polled {
   next: string;
 }
 
-async function scene(): Promise<{ hive: Hive; agent: Client }> {
+async function scene(): Promise<{ hive: OpenedHive; agent: Client }> {
   const hive = await openTestHive();
   return { hive, agent: await connectInProcess(hive) };
 }
@@ -25,7 +25,7 @@ async function poll<T = Polled>(agent: Client, args: Record<string, unknown> = {
 }
 
 /** So many questions of the agent's, in one transaction. */
-async function asked(hive: Hive, count: number): Promise<string[]> {
+async function asked(hive: OpenedHive, count: number): Promise<string[]> {
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive, 'agent-1');
   const asker = { session_id, agent, source, project, project_dir, turn_id: null };
   const ids = Array.from({ length: count }, (_, n) => `ask-${String(n).padStart(4, '0')}`);
@@ -36,13 +36,18 @@ async function asked(hive: Hive, count: number): Promise<string[]> {
   return ids;
 }
 
-async function answered(hive: Hive, count: number, decision: string, comment?: string): Promise<string[]> {
+async function answered(
+  hive: OpenedHive,
+  count: number,
+  decision: string,
+  comment?: string,
+): Promise<string[]> {
   const ids = await asked(hive, count);
   for (const ask_id of ids) await hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN });
   return ids;
 }
 
-async function handed(hive: Hive): Promise<string[]> {
+async function handed(hive: OpenedHive): Promise<string[]> {
   return (await eventsOf(hive, 'prompt/handed')).map(({ subject }) => String(subject));
 }
 

@@ -4,12 +4,12 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createMcpServer } from '../../src/adapters/mcp/server.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
-let hive: Hive;
+let hive: OpenedHive;
 let client: Client;
 let updated: string[];
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 /** Reports on their way into the session that stands behind: exactly once undisturbed, at least once whatever is killed. */
 import { describe, expect, test } from 'vitest';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { said } from '../support/hooks.ts';
 import { agent, HEADLESS } from '../support/outreach.ts';
@@ -9,14 +9,14 @@ import { claude } from '../support/turns.ts';
 import { sleep } from '../support/wait.ts';
 
 /** The main session, as its hooks drive it. */
-async function mainOf(hive: Hive, session_id = 'main-1') {
+async function mainOf(hive: OpenedHive, session_id = 'main-1') {
   const main = claude(hive, { session_id, env: {} });
   await main.start();
   return main;
 }
 
 async function send(
-  hive: Hive,
+  hive: OpenedHive,
   message: string,
   session_id = 'bg-1',
   parent: string | null = null,
@@ -26,11 +26,11 @@ async function send(
 }
 
 const context = (printed: string): string => said(printed)?.hookSpecificOutput?.['additionalContext'] ?? '';
-const statusOf = async (hive: Hive, id: string): Promise<string | undefined> =>
+const statusOf = async (hive: OpenedHive, id: string): Promise<string | undefined> =>
   (await hive.outreach.get(id))?.status;
 
 /** An event whose hook is killed after it has committed, and never prints. */
-async function killedHook(hive: Hive, raw: Record<string, unknown>): Promise<string> {
+async function killedHook(hive: OpenedHive, raw: Record<string, unknown>): Promise<string> {
   const env = { CLAUDE_PID: '4242' };
   const event = readHook(JSON.stringify({ session_id: 'main-1', cwd: '/demo', ...raw }), env, 'claude-code');
   const verdict = await hive.hooks.handle(event, {

@@ -1,5 +1,5 @@
 /** A desk on a wire whose frames are compared with `golden/sidecar/`. */
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { isTold, type Loose, RpcError, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -7,7 +7,7 @@ import { eventually } from '../support/wait.ts';
 import { expectGolden } from './golden.ts';
 
 export interface Wire {
-  hive: Hive;
+  hive: OpenedHive;
   sidecar: Sidecar;
 }
 
@@ -57,14 +57,14 @@ export async function expectTold(
 }
 
 /** A prompt that the desk has shown: whatever is compared afterwards carries the receipt. */
-export async function askedAndShown(hive: Hive): Promise<string> {
+export async function askedAndShown(hive: OpenedHive): Promise<string> {
   const { ask_id } = await ask(hive, { urgency: 'low' });
   await eventually(async () => (await hive.prompts.get(ask_id)).offered_at !== null);
   return ask_id;
 }
 
 /** A prompt with every field that an asker can fill. */
-export function askFully(hive: Hive): ReturnType<typeof ask> {
+export function askFully(hive: OpenedHive): ReturnType<typeof ask> {
   return ask(hive, {
     question: 'Which colour?',
     header: 'Paint',

@@ -1,7 +1,7 @@
 /** Frames to Emacs stay under 256 KB, whatever is in the store. */
 import { expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
 import { type RpcClient, serveInProcess } from '../support/sidecar.ts';
 import { timed } from '../support/wait.ts';
@@ -9,7 +9,7 @@ import { timed } from '../support/wait.ts';
 const LIMIT = 256 * 1024;
 const MANY = 10_000;
 
-async function connect(): Promise<{ hive: Hive; sidecar: RpcClient }> {
+async function connect(): Promise<{ hive: OpenedHive; sidecar: RpcClient }> {
   const hive = await openTestHive();
   return { hive, sidecar: await serveInProcess(hive) };
 }
@@ -19,7 +19,7 @@ function idOf(n: number): string {
 }
 
 /** Many prompts in a few transactions; asked one by one they would take a while. */
-async function fill(hive: Hive, count: number): Promise<void> {
+async function fill(hive: OpenedHive, count: number): Promise<void> {
   const { session_id, handle: agent, source, project, project_dir } = await introduce(hive);
   const asker = { session_id, agent, source, project, project_dir, turn_id: null };
   const request = { question: 'q'.repeat(2_000), context: 'ü'.repeat(2_000), urgency: 'low' as const };

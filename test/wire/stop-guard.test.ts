@@ -1,6 +1,6 @@
 /** The Stop guard, over the recorded Stops of both clients: exactly what is printed, and that it ends. */
 import { describe, expect, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { type Client, fire, said } from '../support/hooks.ts';
 import { CLAUDE, CODEX, HEADLESS, mention, ping, recorded, report } from '../support/outreach.ts';
@@ -30,7 +30,7 @@ const REASON =
 
 describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
   const as: Client = { client, env };
-  const start = async (): Promise<Hive> => {
+  const start = async (): Promise<OpenedHive> => {
     const hive = await openTestHive();
     await fire(
       hive,
@@ -39,7 +39,8 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     );
     return hive;
   };
-  const stops = (hive: Hive, name: string = stop): Promise<string> => fire(hive, recorded(client, name), as);
+  const stops = (hive: OpenedHive, name: string = stop): Promise<string> =>
+    fire(hive, recorded(client, name), as);
 
   test('a silent one stops, and nothing at all is printed', async () => {
     expect(await stops(await start())).toBe('');

@@ -1,25 +1,25 @@
 /** A store that fails while a batch of events is told: nothing is told twice, and nothing is left out. */
 import { expect, onTestFinished, test } from 'vitest';
 import { startEvents } from '../../src/adapters/emacs/events.ts';
-import type { Hive } from '../../src/application/hive.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, introduction, openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
 /** The same hive, whose store fails one read or mark, the one with this number. */
-function failing(hive: Hive, number: number): Hive {
+function failing(hive: OpenedHive, number: number): OpenedHive {
   let looks = 0;
   function look(): void {
     looks += 1;
     if (looks === number) throw new HiveError('store_unavailable', 'The store is away for a moment.');
   }
-  const read: Hive['store']['read'] = async (work) => {
+  const read: OpenedHive['store']['read'] = async (work) => {
     look();
     return hive.store.read(work);
   };
-  const mark: Hive['prompts']['mark'] = async (...given) => {
+  const mark: OpenedHive['prompts']['mark'] = async (...given) => {
     look();
     return hive.prompts.mark(...given);
   };

@@ -1,6 +1,5 @@
 /** Waking idle agents, over recorded events: who is woken, by whom, how often, and with which words. */
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import type { Hive } from '../../src/application/hive.ts';
 import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';
 import {
   type MentionWakes,
@@ -11,6 +10,7 @@ import {
 } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
 import { actorOf, join, post } from '../support/messages.ts';
@@ -21,7 +21,7 @@ const BY_NAME: MentionWakes = { all: false, mode: 'block' };
 const LIFE = { session_id: SESSION, life_ms: 10_000, mentions: BY_NAME };
 const RUNS = 'still waits';
 
-let hive: Hive;
+let hive: OpenedHive;
 let asked: Prompt;
 beforeEach(async () => {
   hive = await openTestHive();

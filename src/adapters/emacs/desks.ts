@@ -41,7 +41,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, sea
     seat.opening = false;
     throw error;
   }
-  seat.head_seq = await seat.hive.store.read((tx) => tx.events.head());
+  seat.head_seq = await seat.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
     protocol_version: PROTOCOL_VERSION,
@@ -101,7 +101,7 @@ export const noticeMethods = {
   'notice/list': takes(noticeListParams, async ({ limit, cursor }, { hive, seat }) => {
     const size = limit ?? DEFAULT_PAGE;
     const before = cursor === null || cursor === undefined ? undefined : Number(cursor);
-    const found = await hive.store.read((tx) => tx.events.notices(size + 1, before));
+    const found = await hive.notices.list(size + 1, before);
     const page = found.slice(0, size);
     const own = page.filter((event) => isFor(seat, event)).map(toNotice);
     const notices = own.slice(0, fittingCount(own, FRAME_BYTES));

@@ -1,6 +1,5 @@
 /** History, asked from Emacs. */
 import type { Page } from '../../application/ports.ts';
-import { authorNamed } from '../../application/sessions.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
 import { historyParams } from '../../schemas/history.ts';
@@ -17,10 +16,7 @@ export const historyMethods: Methods = {
       Object.entries(wanted).filter(([, value]) => value !== null && value !== undefined),
     );
     const search = (count: number, from: string | null): Promise<Page<HistoryEntry>> =>
-      hive.store.read(async (tx) => {
-        const by = agent === null || agent === undefined ? undefined : await authorNamed(tx, agent);
-        return tx.history.search({ ...filter, agent: by, limit: count, cursor: from });
-      });
+      hive.history.search({ ...filter, agent: agent ?? undefined, limit: count, cursor: from });
     const size = limit ?? DEFAULT_PAGE;
     if (full === true) {
       const whole = (entry: HistoryEntry): HistoryEntry => fitted(entry, PAGE_BYTES);

@@ -68,7 +68,7 @@ export const mentionMethods = {
 
 export const notifyMentions: EventNotifier = async (events, { hive }, tell) => {
   for (const mention_id of subjectsOf(events, (type) => type.startsWith('mention/'))) {
-    const mention = await hive.store.read((tx) => tx.mentions.get(mention_id));
+    const mention = await hive.mentions.find(mention_id);
     if (mention !== undefined) tell('mention/changed', told(mention));
   }
 };

@@ -80,7 +80,7 @@ export const messageMethods = {
 
 export const notifyMessages: EventNotifier = async (events, { hive }, tell) => {
   for (const message_id of subjectsOf(events, (type) => type === 'message/posted')) {
-    const message = await hive.store.read((tx) => tx.messages.get(message_id));
+    const message = await hive.messages.find(message_id);
     if (message !== undefined) tell('message/posted', message);
   }
 };

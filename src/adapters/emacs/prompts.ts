@@ -84,14 +84,14 @@ export const promptMethods = {
         limit ?? DEFAULT_PAGE,
         cursor ?? null,
       );
-      const total = await hive.store.read((tx) => tx.prompts.count(filter));
+      const total = await hive.prompts.count(filter);
       return { prompts: page.items, next_cursor: page.next_cursor, total };
     },
   ),
 
   'prompt/get': takes(promptRef, async ({ ask_id }, { hive }) => {
     const prompt = await hive.prompts.get(ask_id);
-    const events = await hive.store.read((tx) => tx.events.of(ask_id, TRAIL));
+    const events = await hive.history.eventsOf(ask_id, TRAIL);
     const trail = fitted(
       events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
       TRAIL_BYTES,
@@ -143,11 +143,9 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...plac
   const created = new Set(subjectsOf(events, (type) => type === 'prompt/created'));
   const escalated = new Set(subjectsOf(events, (type) => type === 'prompt/escalated'));
   for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !UNTOLD.has(type))) {
-    const { prompt, now } = await hive.store.read(async (tx) => ({
-      prompt: await tx.prompts.get(ask_id),
-      now: tx.now,
-    }));
-    if (prompt === undefined) continue;
+    const found = await hive.prompts.find(ask_id);
+    if (found === undefined) continue;
+    const { prompt, now } = found;
     const isNew = created.has(ask_id) && prompt.status === 'pending';
     // What is another's is told, so that it can be helped with, and was offered to nobody here.
     const offers = (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(place), now);

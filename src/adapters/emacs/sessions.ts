@@ -1,5 +1,4 @@
 /** Sessions as Emacs lists and configures them. */
-import { turnView } from '../../application/turns.ts';
 import { userOfSeat } from '../../domain/humans.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
@@ -17,15 +16,9 @@ export const sessionMethods = {
       limit: size + 1,
     });
     const sessions = found.slice(0, size);
-    const newest = await hive.turns.newestOf(sessions.map(({ session_id }) => session_id));
-    const { waiting, now } = await hive.store.read(async (tx) => ({
-      waiting: await tx.mentions.unprocessedBySession(),
-      now: tx.now,
-    }));
     // What each runs, or how its last turn ended: an outcome that came while nobody looked is seen here.
-    const turns = new Map(
-      newest.map(({ turn, interrupts }) => [turn.session_id, turnView(turn, interrupts, now)]),
-    );
+    const turns = await hive.turns.newestViews(sessions.map(({ session_id }) => session_id));
+    const waiting = await hive.mentions.unprocessedBySession();
     const listed = sessions.map((session) => ({
       ...session,
       unprocessed_mentions: waiting.get(session.session_id) ?? 0,

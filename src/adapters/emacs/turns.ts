@@ -1,6 +1,5 @@
 /** Interrupts as Emacs asks for them, and turns as it is told of them. A reply may take minutes; Emacs waits for none. */
 import type { OneOfAll } from '../../application/interrupts.ts';
-import { turnView } from '../../application/turns.ts';
 import type { HumanActor } from '../../domain/actors.ts';
 import { userOfSeat } from '../../domain/humans.ts';
 import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
@@ -61,13 +60,7 @@ export const turnMethods = {
 /** Each turn that something happened to, as it now stands, with the handle by which people know its session. */
 export const notifyTurns: EventNotifier = async (events, { hive }, tell) => {
   for (const turn_id of subjectsOf(events, (type) => type.startsWith('turn/'))) {
-    const changed = await hive.store.read(async (tx) => {
-      const turn = await tx.turns.get(turn_id);
-      if (turn === undefined) return null;
-      const session = await tx.sessions.get(turn.session_id);
-      const view = turnView(turn, await tx.turns.interruptsOf(turn_id), tx.now);
-      return { ...view, agent: session?.handle ?? null, project: session?.project ?? null };
-    });
-    if (changed !== null) tell('turn/changed', changed);
+    const changed = await hive.turns.view(turn_id);
+    if (changed !== undefined) tell('turn/changed', changed);
   }
 };

@@ -103,7 +103,7 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
   }
 
   async function follow(): Promise<void> {
-    const cursor = await hive.store.read((tx) => tx.events.head());
+    const cursor = await hive.history.head();
     stop ??= hive.feed.follow({
       cursor,
       async onEvents(events) {

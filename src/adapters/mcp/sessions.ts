@@ -16,7 +16,7 @@ const sessions = tool({
   readOnly: true,
   async handle({ ended = false }, { hive, session, advice }) {
     const known = await hive.sessions.list({ state: ended ? undefined : 'alive', limit: SHOWN });
-    const waiting = await hive.store.read((tx) => tx.mentions.unprocessedBySession());
+    const waiting = await hive.mentions.unprocessedBySession();
     const own = (one: Session): number => (one.project_dir === session.project_dir ? 0 : 1);
     const listed = known.toSorted((a, b) => own(a) - own(b));
     return {

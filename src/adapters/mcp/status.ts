@@ -14,7 +14,7 @@ const status = tool({
   async handle(_args, { hive, session, advice }) {
     const [pending, counts, sessions, desks, humans, teams] = await Promise.all([
       hive.prompts.list({ status: 'pending', limit: SHOWN }),
-      hive.store.read((tx) => tx.prompts.countByUrgency()),
+      hive.prompts.countPending(),
       hive.sessions.list({ state: 'alive', limit: SHOWN }),
       hive.desks.online(),
       hive.humans.presence(),

@@ -36,7 +36,7 @@ export interface PromptReads extends PrunableReads {
   get(ask_id: string): Promise<Prompt | undefined>;
   byKey(session_id: string, idempotency_key: string): Promise<Prompt | undefined>;
   list(filter: PromptFilter): Promise<Page<Prompt>>;
-  count(filter: Pick<PromptFilter, 'status' | 'session_id'>): Promise<number>;
+  count(filter: Omit<PromptFilter, 'limit' | 'cursor'>): Promise<number>;
   countByUrgency(): Promise<Record<Urgency, number>>;
   /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;

@@ -1,8 +1,8 @@
 /** The surroundings of one run: the programs, a home that is also the project, a store with a hive open on it. */
 import { realpathSync } from 'node:fs';
 import { inject, onTestFinished } from 'vitest';
-import type { Hive } from '../../../src/application/hive.ts';
 import { agentAuthor } from '../../../src/domain/messages.ts';
+import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
 import { eventsOf, introduce } from '../../support/hive.ts';
 import { tempFolder, tempStore } from '../../support/temp.ts';
@@ -15,7 +15,7 @@ export interface World {
   clients: Clients;
   store: string;
   folder: string;
-  hive: Hive;
+  hive: OpenedHive;
 }
 
 /** A new world, or one around a store that exists. */
@@ -36,7 +36,7 @@ export const LOOPBACK_ONLY: Readonly<Record<string, string>> = {
 
 /** Another agent mentions the session that `which` picks among those that live. */
 export async function mention(
-  hive: Hive,
+  hive: OpenedHive,
   which: (session_id: string) => boolean,
   body = 'Please review auth',
 ): Promise<void> {
@@ -56,7 +56,7 @@ export function askIdIn(told: unknown): string {
 }
 
 /** Every turn of the store, as the log tells them: `STATE reason by`. */
-export async function turnsOf(hive: Hive): Promise<string[]> {
+export async function turnsOf(hive: OpenedHive): Promise<string[]> {
   const ids = new Set((await eventsOf(hive, 'turn/changed')).map(({ subject }) => subject ?? ''));
   const found = await Promise.all([...ids].map((turn_id) => hive.turns.get(turn_id)));
   return found.map(({ state, abort_reason, by }) =>

@@ -4,8 +4,8 @@
  */
 
 import { readHook } from '../../../src/adapters/hooks/hook.ts';
-import type { Hive } from '../../../src/application/hive.ts';
 import { HiveError } from '../../../src/domain/errors.ts';
+import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
 
 const [role = '', seed = '1', steps = '40'] = process.argv.slice(2);
@@ -26,7 +26,12 @@ const random = generator(Number(seed));
 const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function fire(hive: Hive, session_id: string, hook_event_name: string, fields: object): Promise<void> {
+async function fire(
+  hive: OpenedHive,
+  session_id: string,
+  hook_event_name: string,
+  fields: object,
+): Promise<void> {
   const event = readHook(
     JSON.stringify({ session_id, hook_event_name, cwd: '/', ...fields }),
     {},
@@ -41,7 +46,7 @@ async function fire(hive: Hive, session_id: string, hook_event_name: string, fie
   });
 }
 
-async function playAgent(hive: Hive): Promise<void> {
+async function playAgent(hive: OpenedHive): Promise<void> {
   // Another life of the same agent must not use a prompt_id again.
   const life = `${process.pid}-${Date.now()}`;
   const prompts = new Map<string, number>();
@@ -69,7 +74,7 @@ async function playAgent(hive: Hive): Promise<void> {
   }
 }
 
-async function playAsker(hive: Hive): Promise<void> {
+async function playAsker(hive: OpenedHive): Promise<void> {
   const replies: Promise<void>[] = [];
   for (let n = 0; n < Number(steps); n += 1) {
     const session = pick(SESSIONS);

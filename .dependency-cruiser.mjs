@@ -1,0 +1,79 @@
+/**
+ * The direction of imports (docs/architecture.md): every arrow points down, and none leads in a circle. A type-only
+ * import is an arrow too. What each folder of src/ may see, besides itself and src/version.ts:
+ */
+const layers = {
+  domain: [],
+  application: ['domain/'],
+  infrastructure: ['application/ports', 'domain/'],
+  schemas: ['application/', 'domain/'],
+  'open-hive.ts': ['schemas/', 'infrastructure/', 'application/', 'domain/'],
+  // A library of its own, like index.ts, that speaks with its client as the hooks do.
+  'adapters/agent-sdk': [
+    'open-hive\\.ts',
+    'adapters/',
+    'schemas/',
+    'infrastructure/',
+    'application/',
+    'domain/',
+  ],
+  cli: ['open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
+  'index.ts': ['open-hive\\.ts', 'adapters/', 'schemas/', 'infrastructure/', 'application/', 'domain/'],
+};
+
+/** Modules that come from outside src/: packages, and what Node brings. */
+const OUTSIDE = '^(node_modules/|node:)';
+
+const directions = Object.entries(layers).map(([layer, below]) => ({
+  name: `${layer} sees only what lies below it`,
+  severity: 'error',
+  from: { path: `^src/${layer}` },
+  to: { path: '^src/', pathNot: [`^src/${layer}`, '^src/version\\.ts$', ...below.map((path) => `^src/${path}`)] },
+}));
+
+export default {
+  forbidden: [
+    { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
+    ...directions,
+    {
+      name: 'the domain is pure: no package, and nothing of Node',
+      severity: 'error',
+      from: { path: '^src/domain' },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    {
+      name: 'an adapter sees no other adapter and no infrastructure',
+      severity: 'error',
+      from: { path: '^src/adapters/(?!agent-sdk)([^/]+)/' },
+      to: {
+        path: '^src/',
+        // The files that lie directly in src/adapters/ are shared by all of them.
+        pathNot: ['^src/adapters/$1/', '^src/adapters/[^/]+\\.ts$', '^src/(schemas|application|domain)/', '^src/version\\.ts$'],
+      },
+    },
+    {
+      name: 'what the adapters share belongs to none of them',
+      severity: 'error',
+      from: { path: '^src/adapters/[^/]+\\.ts$' },
+      to: { path: '^src/', pathNot: ['^src/adapters/[^/]+\\.ts$', '^src/(schemas|application|domain)/', '^src/version\\.ts$'] },
+    },
+    {
+      name: 'only the store reads SQL files',
+      severity: 'error',
+      from: { pathNot: '^src/infrastructure/store/' },
+      to: { path: '^sql/' },
+    },
+    {
+      name: 'every file has a layer',
+      severity: 'error',
+      from: { path: '^src/', pathNot: [...Object.keys(layers), 'adapters/', 'version\\.ts', 'sql\\.d\\.ts'].map((path) => `^src/${path}`) },
+      to: {},
+    },
+  ],
+  options: {
+    // TypeScript 7 has no parser for others to call, so swc reads the files, type-only imports included.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: OUTSIDE },
+  },
+};

@@ -1,0 +1,38 @@
+// What `hive hook` imports. It starts for each event of an agent, so it loads no package: `pg` only when the store is
+// PostgreSQL, and node-notifier, which hangs on the hive's notifier, never, because a hook shows no popup. Of Node itself
+// it loads at once only what is cheap; node:crypto alone takes 5 ms of the 25 in which a bare Node starts, and the rest
+// comes with process.getBuiltinModule() when it is needed. The layers are checked by .dependency-cruiser.mjs.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { importsOf } from './read-imports.mjs';
+
+const ENTRY = 'cli/hook.ts';
+const CHEAP = ['node:fs', 'node:os', 'node:path', 'node:sqlite'];
+const LATE = ['pg', 'node-notifier'];
+
+const src = join(import.meta.dirname, '../src');
+const files = readdirSync(src, { recursive: true }).filter((name) => name.endsWith('.ts'));
+const imports = new Map(files.map((file) => [file, importsOf(join(src, file), src)]));
+
+const atOnce = packagesFrom(ENTRY, ({ isLazy }) => !isLazy).filter(({ target }) => !CHEAP.includes(target));
+const ever = packagesFrom(ENTRY, () => true).filter(
+  ({ target }) => !target.startsWith('node:') && !LATE.includes(target),
+);
+const wrong = [...atOnce, ...ever].map(
+  ({ file, target }) => `src/${file} must not import "${target}" at once: hive hook reaches it.`,
+);
+for (const line of new Set(wrong)) console.log(line);
+process.exitCode = wrong.length > 0 ? 1 : 0;
+
+// The packages that a file reaches at run time over the imports that count.
+function packagesFrom(entry, counts) {
+  const found = [];
+  const reached = new Set([entry]);
+  for (const file of reached) {
+    for (const edge of (imports.get(file) ?? []).filter((edge) => !edge.isType && counts(edge))) {
+      if (edge.isPackage) found.push({ file, ...edge });
+      else reached.add(edge.target);
+    }
+  }
+  return found;
+}
