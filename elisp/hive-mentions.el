@@ -24,6 +24,10 @@
 (declare-function hive-shared-display "hive-shared")
 (declare-function hive-shared-buffer "hive-shared")
 (declare-function hive-shared-answer "hive-shared-compose")
+(declare-function hive-post-address "hive-shared-compose")
+(declare-function hive-post-check "hive-shared-compose")
+(declare-function hive-post-say-queued "hive-shared-compose")
+(declare-function hive-post-send "hive-shared-compose")
 (defvar hive-shared-position)
 
 ;;;; What was said to you
@@ -406,6 +410,8 @@ With a prefix argument, ask for a NOTE about what was done."
   "Answer the mention at point in the shared buffer of its project."
   (interactive nil hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
+    ;; The shared buffer shows mentions and therefore loads this file.
+    (require 'hive-shared)
     (hive-shared-display (hive-shared-buffer (hive-mentions--place mention))
                          hive-shared-position)
     (hive-shared-answer mention)))
@@ -420,6 +426,8 @@ if it is yours."
          (templates (hive-template-demand (plist-get mention :project)))
          (text (hive-read-template
                 (format "Answer %s: " (hive-text-author mention 30)) templates)))
+    ;; The shared buffer shows mentions and therefore loads this file.
+    (require 'hive-shared)
     ;; With an address in front nothing is no longer blank.
     (hive-post-check text)
     (hive-post-send (concat (hive-post-address mention) text)

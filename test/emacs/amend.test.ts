@@ -54,16 +54,16 @@ async function opened(request: AskRequest): Promise<string> {
 async function amending(question: string): Promise<void> {
   await command('hive-amend');
   await emacs.until(/Correct which answer:/);
-  await emacs.type(`Agent-Deplo: ${question}`);
+  await emacs.type(`Deployer: ${question}`);
   await emacs.keys('Tab', 'Enter');
-  await emacs.until(/Correct your answer to Agent-Deplo: /);
+  await emacs.until(/Correct your answer to Deployer: /);
 }
 
 test('chosen options with words of one’s own: old comment and new words are stored, and the trail keeps both answers', async () => {
   const ask_id = await opened({ question: 'When?', options: OPTIONS, multi_select: true });
   await typed(/choose several/, 'Now');
   await remarked(/chosen: Now;/, 'if nobody minds');
-  await emacs.until(/Answered Agent-Deplo: Now \(stored\)/);
+  await emacs.until(/Answered Deployer: Now \(stored\)/);
 
   await amending('When?');
   await typed(/choose several/, 'Tonight');
@@ -108,7 +108,7 @@ test('an answer that came late is corrected like any other', async () => {
 test('a correction typed while the sidecar is dead is queued, and stored when it is back', async () => {
   const ask_id = await opened({ question: 'Still so?' });
   await typed(/asks: Still so\?/, 'yes');
-  await emacs.until(/Answered Agent-Deplo: yes \(stored\)/);
+  await emacs.until(/Answered Deployer: yes \(stored\)/);
   await amending('Still so?');
   await emacs.type('no, ');
   process.kill(await home.sidecarPid(), 'SIGKILL');
@@ -122,7 +122,7 @@ test('a correction typed while the sidecar is dead is queued, and stored when it
 test('a correction of what was handed meanwhile is refused with the reason, and every word is kept', async () => {
   const ask_id = await opened({ question: 'Delete it?' });
   await typed(/asks: Delete it\?/, 'yes');
-  await emacs.until(/Answered Agent-Deplo: yes \(stored\)/);
+  await emacs.until(/Answered Deployer: yes \(stored\)/);
   await amending('Delete it?');
   await emacs.type('no, wait!');
   const [polled] = await home.agent.prompts.poll([ask_id]);

@@ -56,7 +56,7 @@ describe('hive-respond', () => {
       selected: [],
     });
     expect(answer).toMatchObject({ by: 'Ada', via: 'emacs' });
-    await emacs.until(/Answered Agent-Deplo: the bee.*\(stored\)/);
+    await emacs.until(/Answered Deployer: the bee.*\(stored\)/);
     expect(home.outboxFiles()).toEqual([]);
     expect((await emacs.screen()).join('\n')).not.toMatch(/hive \d!/);
   });
@@ -115,7 +115,7 @@ describe('hive-respond', () => {
     expect((await home.agent.prompts.get(critical)).status).toBe('pending');
     await command('hive-respond');
     await emacs.until(/Answer which of 2/);
-    await emacs.type('Agent-Deplo: No');
+    await emacs.type('Deployer: No');
     await emacs.keys('Tab', 'Enter');
     await emacs.until(/asks: No hurry\?/);
     await emacs.type('none');
@@ -145,7 +145,7 @@ test('hive-list: a answers, c cancels', async () => {
   const first = await ask({ question: 'First thing?' });
   const second = await ask({ question: 'Second thing?' }, 2);
   await command('hive-list');
-  await emacs.until(/Agent-Deplo .*First thing\?\n.*Agent-Deplo .*Second thing\?/);
+  await emacs.until(/Deployer .*First thing\?\n.*Deployer .*Second thing\?/);
   await emacs.keys('C-n', 'a');
   await emacs.until(/asks: Second thing\?/);
   await emacs.type('done');
@@ -153,10 +153,10 @@ test('hive-list: a answers, c cancels', async () => {
   expect(await answerTo(second)).toMatchObject({ decision: 'done' });
   await eventually(async () => !(await emacs.screen()).join('\n').includes('Second thing?'));
   await emacs.keys('M-<', 'c');
-  await emacs.until(/Cancel the question of Agent-Deplo\?/);
+  await emacs.until(/Cancel the question of Deployer\?/);
   await emacs.keys('y');
   expect(await answerTo(first)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
-  await emacs.until(/Cancelled the question of Agent-Deplo/);
+  await emacs.until(/Cancelled the question of Deployer/);
   await emacs.keys('q');
 });
 
@@ -177,7 +177,7 @@ describe('when something dies', () => {
     await emacs.keys('Enter');
     await emacs.until(/Hive: answer queued|\(stored\)/);
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'I am, always' });
-    await emacs.until(/Answered Agent-Deplo: I am, always \(stored\)/);
+    await emacs.until(/Answered Deployer: I am, always \(stored\)/);
     await eventually(() => home.outboxFiles().length === 0);
   });
 

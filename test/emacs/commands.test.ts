@@ -152,7 +152,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
   });
   const { handle } = home.agent.session;
   await command('hive-interrupt');
-  await emacs.until(/Interrupt \(default Agent-Deplo\):/);
+  await emacs.until(/Interrupt \(default Deployer\):/);
   await emacs.keys('Tab', 'Enter');
   await emacs.until(/why \(RET for nothing\)/);
   await emacs.type('wrong branch');

@@ -110,7 +110,7 @@ describe('hive-respond', () => {
       { ...PERMISSION, urgency: 'low' },
     );
     await command('hive-respond');
-    await emacs.until(/Answer which of 2 \(default Agent-Deplo: The table\?\):/);
+    await emacs.until(/Answer which of 2 \(default Deployer: The table\?\):/);
     await emacs.keys('Enter');
     await emacs.until(/asks: The table\?/);
     await emacs.type('Kee');
@@ -120,7 +120,7 @@ describe('hive-respond', () => {
     await emacs.keys('1');
     expect(await answerTo(first)).toMatchObject({ selected: ['keep it a week'] });
     await command('hive-respond');
-    await emacs.until(/PERMISSION Agent-Deplo asks: Run rm -rf build/);
+    await emacs.until(/PERMISSION Deployer asks: Run rm -rf build/);
     await emacs.type('den');
     await emacs.keys('Enter');
     await emacs.until(/"den" is: \[1\] Deny/);

@@ -121,7 +121,7 @@ describe('while ten prompts arrive', () => {
     await eventually(async () => !(await emacs.cursor()).endsWith(',23'), 10_000, 'the cursor in its window');
     const cursor = await emacs.cursor();
     await tenArrive();
-    await emacs.until(/Agent-Deplo asks: Question \d+\? \(and \d+ more\) {2}M-x hive-respond/);
+    await emacs.until(/Deployer asks: Question \d+\? \(and \d+ more\) {2}M-x hive-respond/);
     expect(await emacs.cursor()).toBe(cursor);
     expect(await lispValue(where)).toBe(before);
     await emacs.type('XYZ');
@@ -141,7 +141,7 @@ describe('while ten prompts arrive', () => {
     await expectUntouched(tenArrive);
     await emacs.type('wer');
     await emacs.keys('Enter');
-    await emacs.until(/Answered Agent-Deplo: half an answer \(stored\)/);
+    await emacs.until(/Answered Deployer: half an answer \(stored\)/);
   });
 
   test('nothing failed on the way', async () => {
