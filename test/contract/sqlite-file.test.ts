@@ -50,7 +50,11 @@ test('what an older Hive has stored is sealed when it is migrated, and refused w
     ALTER TABLE prompts DROP COLUMN seal; ALTER TABLE messages DROP COLUMN seal;
     DROP INDEX popups_recent; DROP INDEX popups_storms; ALTER TABLE popups DROP COLUMN storm;
     DROP INDEX prompts_settled; CREATE INDEX prompts_by_status ON prompts (status, settled_at, ask_id);
-    CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at)`);
+    CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at);
+    DROP INDEX gates_held; ALTER TABLE gates DROP COLUMN held_since; ALTER TABLE gates DROP COLUMN held_told;
+    ALTER TABLE gates DROP COLUMN prompts; ALTER TABLE gates DROP COLUMN prompts_gave_up;
+    ALTER TABLE mentions DROP COLUMN by_name; ALTER TABLE wakers DROP COLUMN wakes;
+    ALTER TABLE wakers DROP COLUMN human_seq; DROP INDEX outreach_unseen`);
   older.close();
   const again = await openTestHive(store);
   expect((await again.prompts.get(ask_id)).question).toBe('Go on?');

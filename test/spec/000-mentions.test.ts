@@ -867,9 +867,9 @@ requirement(
     await mention(def, '@Human which colour?\n\n- red\n- blue');
     await emacs.calm();
     await emacs.command('hive-check-mentions');
-    const screen = (await emacs.until(/which colour\?/)).join('\n');
+    const screen = (await emacs.until(/- blue/)).join('\n');
     expect(screen).toMatch(/Mentions of you: \d+ in all/);
-    expect(screen).toContain('- blue');
+    expect(screen).toContain('which colour?');
     expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe('"*hive-mentions: Human*"');
     await desk.request('mention/process', { all: true, by: 'Ada' });
   },

@@ -275,8 +275,10 @@ test('a wake-up carries no answer beside it: its client says that no human spoke
 
 describe('an idle Codex', () => {
   /** What `hive mcp` does about it in one process of Codex, and what it queues there. */
-  function codexWaker(env: Record<string, string> = {}) {
-    const queued: { thread_id: string; message: string }[] = [];
+  function codexWaker(
+    env: Record<string, string> = {},
+    queued: { thread_id: string; message: string }[] = [],
+  ) {
     const { store, feed } = hive;
     const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };
     const codex = {
@@ -292,24 +294,26 @@ describe('an idle Codex', () => {
   }
 
   test('that has never called a tool of ours is woken by a mention, once, whichever process of Codex does it', async () => {
-    const [one, two] = [codexWaker(), codexWaker()];
+    const one = codexWaker();
+    const { queued } = one;
     one.waker.greet('codex-mcp-client');
-    two.waker.greet('codex-mcp-client');
+    codexWaker({}, queued).waker.greet('codex-mcp-client');
     const session_id = '019c-codex-session';
     const raw = { session_id, cwd: '/demo', transcript_path: null, turn_id: 't1' };
     await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, { client: 'codex' });
     await fire(hive, { ...raw, hook_event_name: 'Stop' }, { client: 'codex' });
     const { handle } = await hive.sessions.find(session_id);
     const { mentions } = await post(hive, await join(hive, 'other-session'), `@${handle} please look`);
-    const queued = () => [...one.queued, ...two.queued];
-    await eventually(() => queued().length > 0);
-    await post(hive, 'human', `@${handle} now you`);
-    await eventually(() => queued().length > 1);
-    await sleep(150);
-    expect(queued().map(({ thread_id }) => thread_id)).toEqual([session_id, session_id]);
-    expect(queued()[0]?.message).toMatch(/^<task-notification>Hive: Claude-other mentioned you \[mention-/);
-    expect(queued()[0]?.message).toContain(mentions[0]?.mention_id);
-    expect(queued()[1]?.message).toContain('Human mentioned you');
+    await eventually(() => queued.length > 0);
+    for (const body of ['now you', 'and you']) {
+      const before = queued.length;
+      await post(hive, 'human', `@${handle} ${body}`);
+      await eventually(() => queued.length > before);
+    }
+    expect(queued.map(({ thread_id }) => thread_id)).toEqual([session_id, session_id, session_id]);
+    expect(queued[0]?.message).toMatch(/^<task-notification>Hive: Claude-other mentioned you \[mention-/);
+    expect(queued[0]?.message).toContain(mentions[0]?.mention_id);
+    expect(queued[1]?.message).toContain('Human mentioned you');
   });
 
   test.each([
