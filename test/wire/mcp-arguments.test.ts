@@ -1,4 +1,5 @@
 /** Arguments as models really write them, over a real client: taken, refused with the right call, or said to be ignored. */
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -25,6 +26,14 @@ test('kebab case, camel case and null where nothing is meant', async () => {
       ask_id,
       status: 'pending',
     });
+});
+
+test('null for all arguments is none', async () => {
+  const { agent } = await scene();
+  const given = { name: 'hivemind_status', arguments: null };
+  const result = await agent.client.request({ method: 'tools/call', params: given }, CallToolResultSchema);
+  expect(result.isError).toBeUndefined();
+  expect(result.structuredContent).toMatchObject({ pending_total: 0 });
 });
 
 test('a poll with a misspelled argument hands nothing over, and says how to call', async () => {

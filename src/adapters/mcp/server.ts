@@ -15,6 +15,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
+import { z } from 'zod';
 import { createDeliveryTracker, mcpCarrier } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
@@ -223,7 +224,7 @@ function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTo
   for (const tool of tools) {
     server.registerTool(tool.name, configOf(tool), (args: unknown, extra) => run(tool, args, extra));
   }
-  server.server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+  server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
     if (!hidden.has(params.name)) return unknownTool(params.name);
@@ -232,6 +233,16 @@ function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTo
     return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
   });
 }
+
+/** The SDK's own, which also takes `arguments: null` for no arguments: some models write that. */
+const callToolRequest = CallToolRequestSchema.extend({
+  params: CallToolRequestSchema.shape.params.extend({
+    arguments: z
+      .record(z.string(), z.unknown())
+      .nullish()
+      .transform((given) => given ?? undefined),
+  }),
+});
 
 function unknownTool(name: string): CallToolResult {
   const { message } = new McpError(ErrorCode.InvalidParams, `Tool ${name} not found`);
