@@ -61,8 +61,8 @@ async function lookAt(tx: ReadTx, session_id: string, waker_id: string): Promise
   if (session?.state === 'ended') return 'over';
   // Its first hook may not have spoken yet; and whoever is at work gets its answers with its tools.
   if (session === undefined || (await tx.turns.current(session_id)) !== undefined) return undefined;
-  const open = await tx.prompts.openOf(session_id, OPEN_LIMIT);
-  const answered = open.filter((prompt) => isWorthWaking(prompt, waker));
+  const uncollected = await tx.prompts.uncollectedOf(session_id, OPEN_LIMIT);
+  const answered = uncollected.filter((prompt) => isWorthWaking(prompt, waker));
   return answered.length === 0 ? undefined : answered.map(({ ask_id }) => ask_id);
 }
 

@@ -17,6 +17,7 @@ import leanIndexes from '../../../sql/0012_lean_indexes.sql';
 import messageSeals from '../../../sql/0013_message_seals.sql';
 import eventNumbers from '../../../sql/0014_event_numbers.sql';
 import popupStorms from '../../../sql/0015_popup_storms.sql';
+import deliveries from '../../../sql/0030_deliveries.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { sealMessages } from './messages.ts';
 import { sealPrompts } from './prompts.ts';
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 13, name: 'message_seals', text: messageSeals, after: sealMessages },
   { number: 14, name: 'event_numbers', text: eventNumbers },
   { number: 15, name: 'popup_storms', text: popupStorms },
+  { number: 30, name: 'deliveries', text: deliveries },
 ];
 
 const CREATE_LEDGER = statement(
@@ -81,7 +83,7 @@ function splitStatements(text: string): string[] {
 // Which schema this code knows, apart from how one is brought about (migrations.ts): few processes ever migrate.
 
 /** The schema that this code reads and writes: the number of the last migration. */
-export const SCHEMA_VERSION = 15;
+export const SCHEMA_VERSION = 30;
 
 /** The refusal of a store that a newer Hive has written. */
 export function tooNew(where: string, found: number): HiveError {
