@@ -47,10 +47,10 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   }
   offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
-  const courier = createDeliveryTracker(hive.delivery, carrier);
+  const tracker = createDeliveryTracker(hive.delivery, carrier);
   for (const tool of toolsFor(role)) {
     server.registerTool(tool.name, configOf(tool), async (args: unknown, extra): Promise<CallToolResult> => {
-      const errand = courier.begin();
+      const errand = tracker.begin();
       try {
         const meta = extra._meta ?? {};
         const { session, advice, turn } = await resolve(meta);
