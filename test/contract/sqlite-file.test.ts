@@ -38,6 +38,14 @@ describe('a new store', () => {
   });
 });
 
+/** Where receipts stood before they had a table. */
+const RECEIPTS = {
+  prompts: ['handed_at', 'collected_at', 'carrier'],
+  mentions: ['delivered_at', 'carrier'],
+  outreach: ['handed_at', 'delivered_at', 'carrier'],
+  turns: ['told_handed_at', 'told_collected_at'],
+};
+
 test('what an older Hive has stored is sealed when it is migrated, and refused when it has changed since', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
@@ -54,7 +62,11 @@ test('what an older Hive has stored is sealed when it is migrated, and refused w
     DROP INDEX gates_held; ALTER TABLE gates DROP COLUMN held_since; ALTER TABLE gates DROP COLUMN held_told;
     ALTER TABLE gates DROP COLUMN prompts; ALTER TABLE gates DROP COLUMN prompts_gave_up;
     ALTER TABLE mentions DROP COLUMN by_name; ALTER TABLE wakers DROP COLUMN wakes;
-    ALTER TABLE wakers DROP COLUMN human_seq; DROP INDEX outreach_unseen`);
+    ALTER TABLE wakers DROP COLUMN human_seq; DROP INDEX outreach_unseen;
+    DROP TABLE deliveries; DROP TABLE hook_outputs; DROP INDEX prompts_pending_of_session;
+    CREATE TABLE prints (print_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, at TEXT NOT NULL)`);
+  for (const [table, columns] of Object.entries(RECEIPTS))
+    for (const column of columns) older.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`);
   older.close();
   const again = await openTestHive(store);
   expect((await again.prompts.get(ask_id)).question).toBe('Go on?');

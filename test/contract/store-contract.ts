@@ -1,6 +1,7 @@
 /** What every engine of the store must hold to. Each part is a file; an engine runs them all. */
 import { describe } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
+import { deliveriesContract } from './deliveries-contract.ts';
 import { eventsContract } from './events-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { historyContract } from './history-contract.ts';
@@ -36,6 +37,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('lists', () => listsContract(engine));
     describe('names', () => namesContract(engine));
     describe('session settings', () => sessionSettingsContract(engine));
+    describe('deliveries', () => deliveriesContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('messages', () => messagesOnceContract(engine));
     describe('mentions', () => mentionsContract(engine));

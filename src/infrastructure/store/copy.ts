@@ -27,6 +27,7 @@ interface Shape {
 const BATCH = 100;
 
 const TABLE = /CREATE TABLE (\w+) \(([\s\S]*?)\n\)/g;
+const DROPPED = /DROP TABLE (\w+);/g;
 /** A table that is made anew takes the place of the one before, under its name. */
 const REPLACED = /ALTER TABLE (\w+) RENAME TO (\w+)/g;
 
@@ -35,6 +36,7 @@ export function tablesOfStore(): Shape[] {
   const keys = new Map<string, readonly string[]>();
   for (const { text } of MIGRATIONS) {
     for (const [, table = '', body = ''] of text.matchAll(TABLE)) keys.set(table, keyIn(body));
+    for (const [, table = ''] of text.matchAll(DROPPED)) keys.delete(table);
     for (const [, made = '', table = ''] of text.matchAll(REPLACED)) {
       keys.set(table, keys.get(made) ?? []);
       keys.delete(made);
