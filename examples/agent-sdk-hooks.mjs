@@ -1,5 +1,5 @@
-// An agent of the Claude Agent SDK that asks its human through Hive and goes on working: mentions hold its tool
-// calls, and answers are carried in with the results of its tools.
+// An agent of the Claude Agent SDK that asks its human through Hive and keeps working. Mentions hold its tool
+// calls, and answers arrive with the results of its tools.
 //
 //     npm install hive-sidecar @anthropic-ai/claude-agent-sdk
 //     node agent-sdk-hooks.mjs "Ask me which color I like, then list the files here."

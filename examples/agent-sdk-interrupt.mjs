@@ -1,4 +1,4 @@
-// An agent that you can stop from Emacs or with `hive interrupt`, in the middle of whatever it does.
+// An agent that you can stop from Emacs or with `hive interrupt`, whatever it is doing.
 //
 //     node agent-sdk-interrupt.mjs "Count to a thousand, slowly, in the shell."
 import { query } from '@anthropic-ai/claude-agent-sdk';
@@ -10,7 +10,7 @@ const finished = new Promise((resolve) => {
   finish = resolve;
 });
 
-/** The SDK takes an interrupt only while it may get more messages. */
+/** The SDK accepts an interrupt only while more messages may come. */
 async function* messages() {
   const content = process.argv[2] ?? 'Count to a thousand, slowly, in the shell.';
   yield { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null };
@@ -31,7 +31,7 @@ try {
     finish();
   }
 } catch (error) {
-  // The SDK reports a run that was interrupted as one that failed.
+  // The SDK reports an interrupted run as a failed one.
   await new Promise((resolve) => setTimeout(resolve, 500));
   if (!stopped) throw error;
 } finally {

@@ -1,11 +1,11 @@
-// Permissions of an agent are asked at your desk; where no desk is open, in this terminal.
+// Asks for an agent's permissions at your desk, or in this terminal if no desk is open.
 //
 //     node agent-sdk-permissions.mjs "Write the date into date.txt."
 import { createInterface } from 'node:readline/promises';
 import { query } from '@anthropic-ai/claude-agent-sdk';
 import { hiveCanUseTool, hiveHooks, openAgentHive } from 'hive-sidecar/agent-sdk';
 
-/** Left alone at the desk, the question comes here. */
+/** Asks in this terminal if nobody answers at the desk. */
 async function askHere(tool, input) {
   if (!process.stdin.isTTY) return { behavior: 'deny', message: 'Nobody was there to permit this.' };
   const terminal = createInterface({ input: process.stdin, output: process.stdout });

@@ -1,4 +1,4 @@
-// A program that asks before it deploys. Stop it and start it again as you like: it asks once, and has its answer.
+// A program that asks before it deploys. You can stop and restart it: it asks only once, and still gets its answer.
 //
 //     npm install hive-sidecar
 //     node library.mjs 1.4.2

@@ -1,5 +1,5 @@
-// What docs/protocol.md says of each JSON-RPC method: the zod shape of its params, null where it takes none, and
-// what it does. A test calls every method with wrong params and compares what is refused with these shapes.
+// What docs/protocol.md says about each JSON-RPC method: the zod shape of its params, or null if it has none, and
+// what the method does. A test calls every method with wrong params and compares the refusals with these shapes.
 import { INTERRUPT_LIMITS } from '../src/domain/interrupts.ts';
 import { MESSAGE_LIMITS } from '../src/domain/messages.ts';
 import { PROMPT_LIMITS } from '../src/domain/prompts.ts';
@@ -20,89 +20,86 @@ import {
 import { configureParams, sessionListParams } from '../src/schemas/sessions.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../src/schemas/turns.ts';
 
-/** The handshake, which stands apart from the methods of the capabilities. */
+/** The handshake, which belongs to no capability. */
 export const HANDSHAKE = {
-  initialize: [initializeParams, 'Opens the desk, once a connection; another protocol_version is refused.'],
-  shutdown: [
-    null,
-    'Answered with null; the notification `exit`, or the end of stdin, then ends the sidecar.',
-  ],
+  initialize: [initializeParams, 'Opens the desk, once per connection. Another protocol_version is refused.'],
+  shutdown: [null, 'Replies with null. The notification `exit`, or the end of stdin, then ends the sidecar.'],
 };
 
 export const METHODS = {
-  'desk/focus': [focusParams, 'Whether this Emacs has the focus: popups go by it.'],
+  'desk/focus': [focusParams, 'Says whether this Emacs has the focus, which decides who shows popups.'],
   'desk/preferences': [
     preferencesParams,
-    "What changes of the seat's preferences; a null goes back to the default, what is left out stays. Returns them all. `outreach` holds at every seat.",
+    "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat.",
   ],
-  'doctor/run': [null, 'What `hive doctor` finds.'],
+  'doctor/run': [null, 'Returns what `hive doctor` finds.'],
   'history/search': [
     historyParams,
-    'What was asked and answered, newest first, 100 a page unless `limit` says otherwise. Of each text 400 characters, or with `full` all of it.',
+    'Returns what was asked and answered, newest first, 100 entries per page by default (`limit`). Each text is cut at 400 characters; with `full` it is complete.',
   ],
   'hivemind-response': [
     responseParams,
-    `An answer. \`selected\` wins over \`decision\`, which is at most ${PROMPT_LIMITS.decision} characters; one of them is needed. Who comes second gets \`accepted: false\` and the winner. Sent again under its \`response_id\` it is one answer; one without gets an id made from this desk and its content, so a repeated frame is one answer too. \`by\` is the human of this desk unless given. Taken as a notification as well. An answer that cannot be taken is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
+    `Answers a question. \`selected\` wins over \`decision\`, which has at most ${PROMPT_LIMITS.decision} characters; one of them is required. A second answer gets \`accepted: false\` and the winner. A frame sent again under its \`response_id\` is the same answer. Without a \`response_id\` the sidecar makes one from this desk and the content, so a repeated frame is one answer too. \`by\` defaults to the human of this desk. Accepted as a notification too. An answer that cannot be accepted is refused, kept, and announced by \`desk/notice\` with \`notice: "unread_answer"\` and what was \`sent\`.`,
   ],
   'mention/allow': [
     pairParams,
-    'Lets two sessions go on whose exchange of mentions was stopped or muted. Handles or ids.',
+    'Allows two sessions to continue whose exchange of mentions was stopped or muted. Takes handles or ids.',
   ],
   'mention/list': [
     mentionListParams,
-    "The human's mentions, or a session's, newest first, 200 a page unless `limit` says otherwise.",
+    'Returns the mentions of the human, or of a session, newest first, 200 per page by default (`limit`).',
   ],
-  'mention/loops': [null, 'The pairs of sessions whose exchange was stopped or muted, and why.'],
+  'mention/loops': [null, 'Returns the pairs of sessions whose exchange was stopped or muted, and why.'],
   'mention/mute': [
     pairParams,
-    'Mentions of each other reach neither of two sessions, until they are allowed again.',
+    'Mutes two sessions: mentions of each other reach neither, until they are allowed again.',
   ],
-  'mention/process': [mentionProcessParams, 'Marks mentions as dealt with: `mention_ids`, or `all`.'],
+  'mention/process': [mentionProcessParams, 'Marks mentions as processed: `mention_ids`, or `all`.'],
   'message/list': [
     messageListParams,
-    'Messages of a project: the latest, or those `after` or `before` a place. 200 a page unless `limit` says otherwise.',
+    'Returns messages of a project: the latest, or those `after` or `before` a cursor. 200 per page by default (`limit`).',
   ],
   'message/post': [
     postParams,
-    `Posts for the human; \`body\` is at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. Sent again under its \`message_id\` it is one message.`,
+    `Posts a message as the human; \`body\` has at most ${MESSAGE_LIMITS.bodyBytes / 1024} KiB. A frame sent again under its \`message_id\` is the same message.`,
   ],
   'notice/list': [
     noticeListParams,
-    'What the human was told of, newest first, 100 a page unless `limit` says otherwise.',
+    'Returns the notices for the human, newest first, 100 per page by default (`limit`).',
   ],
   'outreach/list': [
     outreachListParams,
-    'Pings, cards and reports, newest first, 100 a page unless `limit` says otherwise.',
+    'Returns pings, cards and reports, newest first, 100 per page by default (`limit`).',
   ],
   'prompt/amend': [
     amendParams,
-    'Corrects an own answer, until it is handed to the agent. Each correction has a `response_id` of its own.',
+    'Corrects an answer of this human until it is handed to the agent. Each correction has its own `response_id`.',
   ],
-  'prompt/cancel': [actParams, 'Takes a question back. It then carries no decision.'],
-  'prompt/claim': [actParams, 'This desk has taken the question up; a claim lasts as long as the desk.'],
-  'prompt/get': [promptRef, 'One prompt in full, with its trail of at most 200 events.'],
+  'prompt/cancel': [actParams, 'Cancels a question. It then carries no decision.'],
+  'prompt/claim': [actParams, 'Claims the question for this desk. The claim lasts as long as the desk.'],
+  'prompt/get': [promptRef, 'Returns one prompt in full, with at most 200 of its events.'],
   'prompt/list': [
     listParams,
-    'Prompts, 200 a page unless `limit` says otherwise, and how many there are in all. A long context is cut: `prompt/get` has the whole.',
+    'Returns prompts, 200 per page by default (`limit`), and their total number. A long context is cut; `prompt/get` returns it in full.',
   ],
-  'prompt/release': [promptRef, 'Gives a claim of this desk up.'],
-  'prompt/seen': [promptRef, 'The human has opened it.'],
-  'prompt/snooze': [snoozeParams, 'Out of the way until then; null brings it back.'],
+  'prompt/release': [promptRef, 'Releases a claim of this desk.'],
+  'prompt/seen': [promptRef, 'Records that the human has opened the question.'],
+  'prompt/snooze': [snoozeParams, 'Snoozes the question until the given time; null ends the snooze.'],
   'session/configure': [
     configureParams,
-    'What the human sets of one session. What is left out stays; a null goes back to what holds without it.',
+    'Changes the settings of one session. A setting that is left out keeps its value; null restores the default.',
   ],
   'session/list': [
     sessionListParams,
-    'Sessions, newest first, 200 unless `limit` says otherwise; `more`: others were left out.',
+    'Returns sessions, newest first, 200 by default (`limit`). `more` means that others were left out.',
   ],
   'turn/cancel_interrupt': [
     cancelInterruptParams,
-    'Withdraws one request for an interrupt, or all that wait for the turn.',
+    'Withdraws one interrupt, or all interrupts of the turn that are pending.',
   ],
   'turn/interrupt': [
     interruptParams,
-    `Stops a turn. The reply waits until it is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), and then says \`unconfirmed\`. It comes after the \`turn/changed\` that tells of the end.`,
+    `Interrupts a turn. The reply waits until the turn is over, at most \`timeout_ms\` milliseconds (${INTERRUPT_LIMITS.defaultTimeoutMs} by default), after which it says \`unconfirmed\`. It comes after the \`turn/changed\` that reports the end.`,
   ],
-  'turn/interrupt_all': [interruptAllParams, 'The same for every turn that runs.'],
+  'turn/interrupt_all': [interruptAllParams, 'Does the same for every running turn.'],
 };

@@ -92,7 +92,7 @@ function rowsOf({ properties = {}, required = [] }, outer = '', inObjects = fals
 }
 
 function fieldTable(rows) {
-  return rows.length === 0 ? 'Takes nothing.' : ['| field | type | |', '|---|---|---|', ...rows].join('\n');
+  return rows.length === 0 ? 'No params.' : ['| field | type | |', '|---|---|---|', ...rows].join('\n');
 }
 
 const exampleSection = ({ arguments: given, result }) => `${block(given)}\n\nreturns\n\n${block(result)}`;
@@ -148,7 +148,8 @@ function eventsOnly(told) {
 /** A section of another page, so that it stands in one place only. */
 function quoted(page, heading) {
   const text = readFileSync(join(root, 'docs', page), 'utf8');
-  const from = text.indexOf(`## ${heading}`);
+  const from = text.indexOf(`## ${heading}\n`);
+  if (from === -1) throw new Error(`docs/${page} has no heading "${heading}".`);
   const to = text.indexOf('\n## ', from + 1);
   return text.slice(from, to === -1 ? undefined : to).trim();
 }
@@ -188,25 +189,25 @@ function protocolPage() {
   };
   return `${[
     '# Protocol',
-    'Written by `npm run format` from the schemas that every input is checked by, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times stand as `<ask 1>`, `<time>`.',
+    '`npm run format` generates this page from the schemas that check every input, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times are written as `<ask 1>` and `<time>`.',
     '## Agents: MCP',
-    'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`). Results stand in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are taken in any spelling (`ask_id`, `ask-id`, `askId`); null is the same as leaving one out; one that a tool does not have is refused where that would change what the call means, and otherwise named in `ignored_arguments` ([agents.md](agents.md)).',
+    'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`). Results are in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are accepted in any spelling (`ask_id`, `ask-id`, `askId`), and null means the same as leaving an argument out. An argument that a tool does not have is refused if that would change what the call means, and otherwise listed in `ignored_arguments` ([agents.md](agents.md)).',
     ...agent.map(tool),
     '## Coordinators: MCP, with `--role coordinator`',
     ...coordinator.map(tool),
     '## Emacs: JSON-RPC over stdio',
-    `JSON-RPC 2.0 with Content-Length framing, spoken by \`hive sidecar\`. A frame to Emacs has at most ${FRAME_BYTES / 1024} KiB: fewer things on a page where more would not fit, and a text that alone is longer is cut. One to the sidecar may have ${LONGEST_FRAME / 2 ** 20} MiB. \`?\` stands behind a field that may be left out; times are ISO-8601, ids and cursors opaque. Names are taken in any spelling (\`ask_id\`, \`ask-id\`, \`askId\`), and null is the same as leaving a field out, except where null is said to mean something. A name that the sidecar does not know is no error, since Emacs may be newer: the reply lists it in \`ignored_params\`. The page of a list ends with \`next_cursor\`, null at the end.`,
+    `JSON-RPC 2.0 with Content-Length framing, implemented by \`hive sidecar\`. A frame to Emacs has at most ${FRAME_BYTES / 1024} KiB: a page contains fewer items if more would not fit, and a single text that is longer is cut. A frame to the sidecar may have ${LONGEST_FRAME / 2 ** 20} MiB. \`?\` marks a field that may be left out. Times are ISO-8601; ids and cursors are opaque. Names are accepted in any spelling (\`ask_id\`, \`ask-id\`, \`askId\`), and null means the same as leaving a field out, unless the description gives null a meaning. An unknown name is not an error, because Emacs may be newer than the sidecar: the reply lists it in \`ignored_params\`. Each page of a list has a \`next_cursor\`, which is null on the last page.`,
     ...methods.map(([name, method]) => methodSection(name, method, bestOf(name))),
     '## Refusals',
-    'Each message begins with the string code, because Emacs drops `data`, which carries it too.',
+    'Each message begins with the string code, because Emacs drops `data`, which contains it too.',
     errorTable(),
     ...refused.map(({ request, reply }) => `\`${request.method}\`\n\n${block(request.params, reply.error)}`),
-    '## What Emacs is told',
-    'Notifications, from `initialized` on: each thing that changed, as it now stands, once for all that happened to it together. Their params are the thing itself.',
+    '## Notifications to Emacs',
+    'From `initialized` on, the sidecar sends a notification for each thing that changed. Several changes at once make one notification. Its params are the thing in its current state.',
     ...[...told].map(([method, all]) => `### ${method}\n\n${block(...all.map(({ params }) => params))}`),
     '## Events',
-    `The log (\`hive log\`) has finer names than the wire. These are events only; they are no methods, and what changed by them is told by the notifications above: ${eventsOnly(told)}.`,
-    quoted('turns.md', 'What an end does to the questions asked in the turn'),
+    `The log (\`hive log\`) has more detailed names than the wire. The following are events only, not methods; the notifications above report what they changed: ${eventsOnly(told)}.`,
+    quoted('turns.md', 'What happens to the questions of a turn that ends'),
   ].join('\n\n')}\n`;
 }
 

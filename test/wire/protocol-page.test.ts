@@ -36,7 +36,7 @@ test('every notification that the code tells stands there, and no other', () => 
   const named = [...source.matchAll(/\btell\(\s*([^,]*?'[^,]*),/g)].flatMap(([, name = '']) =>
     [...name.matchAll(/'([^']+)'/g)].map(([, one]) => one),
   );
-  expect([...sectionsUnder('What Emacs is told').keys()].sort()).toEqual([...new Set(named)].sort());
+  expect([...sectionsUnder('Notifications to Emacs').keys()].sort()).toEqual([...new Set(named)].sort());
 });
 
 test('a name that is an event only is said to be one', () => {
