@@ -100,7 +100,8 @@ try {
 } finally {
   await agent.close();
   emacs.close();
-  rmSync(folder, { recursive: true, force: true });
+  // The sidecar ends after its Emacs, and writes to its store until then.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
 async function deskOpened() {
