@@ -1,6 +1,6 @@
 /** A mention of the human pops up once a seat, as its wishes have it, and never blocks or decides anything. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startMentionPopups } from '../../src/application/popups.ts';
+import { startPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/ports.ts';
 import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
@@ -32,8 +32,8 @@ async function world(): Promise<World> {
     async desk() {
       const open = await hive.desks.open({ seat: SEAT, pid: 1, client: 'test' });
       const { desk_id } = open;
-      const stop = startMentionPopups(
-        { store: hive.store, feed: hive.feed, notifier, log: recordingLog() },
+      const stop = startPopups(
+        { ...hive, notifier, log: recordingLog() },
         { seat: SEAT, name: desk_id, desk_id, open: null },
       );
       onTestFinished(async () => {

@@ -1,14 +1,14 @@
 /** A storm is one popup a seat with the right count, however many processes serve it and whichever of them dies. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LOST_CLAIM_MS, startPopups } from '../../src/application/popups.ts';
+import { LOST_LEASE_MS, startPopups } from '../../src/application/popups.ts';
 import { STORM } from '../../src/domain/popups.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {
-  ageClaims,
-  claimedAt,
+  ageLeases,
   type FakeNotifier,
   fakeNotifier,
-  refreshClaims,
+  leasedAt,
+  refreshLeases,
   standing,
 } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
@@ -73,7 +73,7 @@ describe('a storm at a seat of several processes', () => {
     for (let n = 0; n < 8; n += 1) {
       ids.push(...(await askAll(hive, [`${n}?`])));
       // A claim counts for two seconds; how quickly this machine asks is beside the point.
-      refreshClaims(store);
+      refreshLeases(store);
       await sleep(100);
     }
     await onScreen(desks, '8 questions wait for you');
@@ -93,12 +93,12 @@ describe('a storm at a seat of several processes', () => {
     for (const ask_id of first) await recorded(hive, ask_id);
     const goOn = one.hang();
     const two = await start(store, 'desk-2');
-    refreshClaims(store);
+    refreshLeases(store);
     const [third = ''] = await askAll(hive, ['3?', '4?']);
     expect(await recorded(hive, third)).toMatchObject({ claimed_by: 'desk-2', count: 4 });
     await onScreen([one, two], '4 questions wait for you');
     goOn();
-    refreshClaims(store);
+    refreshLeases(store);
     const [fifth = ''] = await askAll(hive, ['5?']);
     expect(await recorded(hive, fifth)).toMatchObject({ outcome: 'sent', count: 5 });
     await onScreen([one, two], '5 questions wait for you');
@@ -114,10 +114,10 @@ describe('a storm at a seat of several processes', () => {
     for (const ask_id of ids) await recorded(hive, ask_id);
     const goOn = one.hang();
     const two = await start(store, 'desk-2');
-    const newest = refreshClaims(store);
+    const newest = refreshLeases(store);
     const [sixth = ''] = await askAll(hive, ['6?']);
     expect(await recorded(hive, sixth)).toMatchObject({ claimed_by: 'desk-2', count: 6 });
-    expect(claimedAt(store, sixth) - newest).toBeGreaterThanOrEqual(STORM.window_ms);
+    expect(leasedAt(store, sixth) - newest).toBeGreaterThanOrEqual(STORM.window_ms);
     await onScreen([one, two], '6 questions wait for you');
     goOn();
     await sleep(300);
@@ -141,7 +141,7 @@ describe('a storm at a seat of several processes', () => {
     const ids = await askAll(hive, ['1?', '2?', '3?', '4?']);
     await onScreen([one], '4 questions wait for you');
     for (const ask_id of ids) await recorded(hive, ask_id);
-    ageClaims(store, 3_600_000);
+    ageLeases(store, 3_600_000);
     one.hang();
     const two = await start(store, 'desk-2');
     await askAll(hive, ['5?', '6?', '7?', '8?']);
@@ -160,7 +160,7 @@ describe('a popup whose process died between claiming and showing it', () => {
     const hive = await openTestHive(store);
     const [ask_id = ''] = await askAll(hive, ['Lost?']);
     await eventually(() => one.notifier.cards.length === 1, 5_000);
-    ageClaims(store, LOST_CLAIM_MS + 1_000);
+    ageLeases(store, LOST_LEASE_MS + 1_000);
     await eventually(() => two.notifier.cards.length === 1, 20_000);
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: 'connection-1' });
     // Had it only been asleep, it finds that another was quicker.

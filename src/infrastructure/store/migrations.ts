@@ -19,6 +19,7 @@ import eventNumbers from '../../../sql/0014_event_numbers.sql';
 import popupStorms from '../../../sql/0015_popup_storms.sql';
 import mentionWakes from '../../../sql/0016_mention_wakes.sql';
 import outreachUnseen from '../../../sql/0017_outreach_unseen.sql';
+import popupSubjects from '../../../sql/0031_popup_subjects.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { sealMessages } from './messages.ts';
 import { sealPrompts } from './prompts.ts';
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 15, name: 'popup_storms', text: popupStorms },
   { number: 16, name: 'mention_wakes', text: mentionWakes },
   { number: 17, name: 'outreach_unseen', text: outreachUnseen },
+  { number: 31, name: 'popup_subjects', text: popupSubjects },
 ];
 
 const CREATE_LEDGER = statement(
@@ -85,7 +87,7 @@ function splitStatements(text: string): string[] {
 // Which schema this code knows, apart from how one is brought about (migrations.ts): few processes ever migrate.
 
 /** The schema that this code reads and writes: the number of the last migration. */
-export const SCHEMA_VERSION = 17;
+export const SCHEMA_VERSION = 31;
 
 /** The refusal of a store that a newer Hive has written. */
 export function tooNew(where: string, found: number): HiveError {

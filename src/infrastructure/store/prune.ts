@@ -29,7 +29,7 @@ const PROMPTS: Kind = {
     AND NOT EXISTS (SELECT 1 FROM responses WHERE responses.ask_id = prompts.ask_id AND responded_at >= $1)`,
   with: [
     ['responses', 'ask_id'],
-    ['popups', 'ask_id'],
+    ['popups', 'subject'],
     ['claims', 'ask_id'],
     ['events', 'subject'],
   ],
@@ -43,7 +43,7 @@ const MESSAGES: Kind = {
     AND NOT EXISTS (SELECT 1 FROM mentions
       WHERE mentions.message_id = messages.message_id AND mentions.status = 'unprocessed')`,
   with: [
-    ['popups', 'ask_id', (which) => `SELECT mention_id FROM mentions WHERE message_id ${which}`],
+    ['popups', 'subject', (which) => `SELECT mention_id FROM mentions WHERE message_id ${which}`],
     ['mentions', 'message_id'],
     ['events', 'subject'],
   ],
@@ -55,7 +55,7 @@ const MENTIONS: Kind = {
   key: 'mention_id',
   where: 'created_at <= $1',
   with: [
-    ['popups', 'ask_id'],
+    ['popups', 'subject'],
     ['events', 'subject'],
   ],
 };
@@ -108,7 +108,7 @@ const OUTREACH: Kind = {
   key: 'outreach_id',
   where: `created_at < $1 AND NOT (kind = 'report' AND status = 'sent') AND status <> 'unseen'`,
   with: [
-    ['popups', 'ask_id'],
+    ['popups', 'subject'],
     ['events', 'subject'],
   ],
 };
