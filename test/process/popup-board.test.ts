@@ -139,7 +139,7 @@ describe('prompts that trickle in', () => {
 });
 
 describe('a process that ends', () => {
-  it('leaves no popup of a prompt that it was claiming just then, and the trail says why', async () => {
+  it('leaves no popup of a prompt that it was leasing just then, and the trail says why', async () => {
     const gate = Promise.withResolvers<void>();
     let isWriting = false;
     const write: OpenedHive['store']['write'] = async (work) => {
