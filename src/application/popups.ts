@@ -44,10 +44,10 @@ export async function patienceOf(store: Store, { seat, desk_id }: PopupParty): P
 /** Runs until the returned function is called, which takes down what is still shown. */
 export function startPopups(parts: PopupParts, party: PopupParty): () => Promise<void> {
   const { store, feed, notifier, log } = parts;
-  const lanes = [
-    createLane(parts, party, promptPopups(parts, party)),
-    createLane(parts, party, outreachPopups()),
-    createLane(parts, party, mentionPopups(party)),
+  const queues = [
+    createQueue(parts, party, promptPopups(parts, party)),
+    createQueue(parts, party, outreachPopups()),
+    createQueue(parts, party, mentionPopups(party)),
   ];
   const following = (async () => {
     const cursor = party.cursor ?? (await store.read((tx) => tx.events.head()));
@@ -55,9 +55,9 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
       cursor,
       debounce: true,
       async onEvents(events) {
-        const isDue = events.some((event) => lanes.some((lane) => lane.isDue(event)));
+        const isDue = events.some((event) => queues.some((queue) => queue.isDue(event)));
         const at = isDue ? Date.now() + (await patienceOf(store, party)) : 0;
-        for (const lane of lanes) lane.take(events, at);
+        for (const queue of queues) queue.take(events, at);
       },
       // What was lost sight of waits in the list; a popup for it now would be old news.
       onResync: async () => undefined,
@@ -66,19 +66,19 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
   following.catch((error: unknown) => log.warn('Popups could not be started.', { error: String(error) }));
 
   return async () => {
-    const halted = Promise.all(lanes.map((lane) => lane.halt()));
+    const halted = Promise.all(queues.map((queue) => queue.halt()));
     const unfollow = await following.catch(() => null);
     await unfollow?.();
     // What is being leased at this moment still comes to the board, which is to see it through.
     await halted;
-    for (const { board } of lanes) board.clear();
+    for (const { board } of queues) board.clear();
     await notifier.close();
-    await Promise.all(lanes.map(({ board }) => board.drained()));
+    await Promise.all(queues.map(({ board }) => board.drained()));
   };
 }
 
-/** The popups of one kind. */
-interface Lane {
+/** The popups of one kind: what is due and not leased yet. */
+interface PopupQueue {
   isDue(event: HiveEvent): boolean;
   /** Takes note of events; what they make due may be leased from `at` on (milliseconds since the epoch). */
   take(events: readonly HiveEvent[], at: number): void;
@@ -87,7 +87,7 @@ interface Lane {
   readonly board: { clear(): void; drained(): Promise<void> };
 }
 
-function createLane<T>(parts: PopupParts, party: PopupParty, descriptor: PopupDescriptor<T>): Lane {
+function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupDescriptor<T>): PopupQueue {
   const { store, log } = parts;
   const { seat, name } = party;
   const { kind } = descriptor;

@@ -39,7 +39,9 @@ export interface Popup {
   sound: boolean;
   /** The program of the user's own that is told as well. */
   command: string | null;
-  /** Most urgent first; more than one is a storm. */
+  /** How many it is about; more than one is a storm. */
+  count: number;
+  /** Those of them that are prompts, most urgent first. */
   prompts: readonly Prompt[];
 }
 
@@ -95,6 +97,7 @@ export function promptPopup(
     body: card === undefined ? excerpt(question, BODY_LENGTH) : cardPopupText(card, BODY_LENGTH),
     urgency,
     buttons: answerable ? options.map((option) => option.label) : [],
+    count: 1,
     prompts: [prompt],
   };
 }
@@ -119,6 +122,7 @@ export function stormPopup(prompts: readonly Prompt[], preferences: Preferences,
     body: shown.join('\n'),
     urgency: sorted[0]?.urgency ?? 'normal',
     buttons: [],
+    count: sorted.length,
     prompts: sorted,
   };
 }
@@ -132,6 +136,7 @@ export function noticePopup(prompt: Prompt, sentence: string, preferences: Prefe
     body: excerpt(sentence, BODY_LENGTH),
     urgency: 'normal',
     buttons: [],
+    count: 1,
     prompts: [prompt],
   };
 }
@@ -217,6 +222,7 @@ export function mentionPopup(
     openable: false,
     sound,
     command: notify_command,
+    count: mentions.length,
     prompts: [],
   };
 }
@@ -274,6 +280,7 @@ export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
     openable: false,
     sound: preferences.sound,
     command: preferences.notify_command,
+    count: 1,
     prompts: [],
   };
 }
@@ -295,6 +302,7 @@ export function outreachStormPopup(items: readonly Outreach[], preferences: Pref
     openable: false,
     sound: preferences.sound,
     command: preferences.notify_command,
+    count: items.length,
     prompts: [],
   };
 }

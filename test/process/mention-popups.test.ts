@@ -74,6 +74,7 @@ test('it says who, where and what, without buttons', async () => {
       openable: false,
       sound: false,
       command: null,
+      count: 1,
       prompts: [],
     },
   ]);
@@ -110,6 +111,7 @@ test('many at once are one popup', async () => {
   await eventually(() => here.shown.some((popup) => popup.title.endsWith('mentions of you')), 4_000);
   const last = here.shown.at(-1);
   expect(last?.title).toMatch(/^\d mentions of you$/);
+  expect(last?.title).toBe(`${last?.count} mentions of you`);
   expect(last?.body).toContain('Claude-abc12: @Human');
   expect(here.shown.length).toBeLessThan(8);
 });
