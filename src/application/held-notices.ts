@@ -66,7 +66,7 @@ async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
   const records = await tx.gates.held();
   if (records.length === 0) return [];
   const preferences = preferencesFrom(await tx.desks.preferences(seat));
-  if (disturbance(preferences, momentOf(new Date(tx.now))) !== null) return [];
+  if (disturbance(preferences, momentOf(tx.now)) !== null) return [];
   const held: Held[] = [];
   for (const record of records) {
     const notice_at = heldNoticeAt(record, seat, preferences.notify_held);

@@ -17,13 +17,8 @@ import { createMentions, type MentionService } from './mentions.ts';
 import { createMessages, type MessageService } from './messages.ts';
 import { createNotices, type NoticeService } from './notices.ts';
 import { createOutreach, type OutreachService } from './outreach.ts';
-import {
-  createAudience,
-  type PopupParty,
-  startMentionPopups,
-  startOutreachPopups,
-  startPopups,
-} from './popups.ts';
+import type { PopupParty } from './popup-kinds.ts';
+import { createAudience, startPopups } from './popups.ts';
 import type {
   CodexControl,
   Examination,
@@ -192,14 +187,7 @@ export function createHive(parts: HiveParts): Hive {
     startCodexWaker: (env) => createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, env),
     startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
-      const stopOutreach = startOutreachPopups({ store, feed, notifier, log }, party);
-      const stopMentions = startMentionPopups({ store, feed, notifier, log }, party);
-      const stopPrompts = startPopups({ store, feed, prompts, notifier, log }, party);
-      const stop = async (): Promise<void> => {
-        await stopOutreach();
-        await stopMentions();
-        await stopPrompts();
-      };
+      const stop = startPopups({ store, feed, prompts, notifier, log }, party);
       popups.set(stop, party);
       return async () => {
         if (popups.delete(stop)) await stop();

@@ -229,11 +229,7 @@ async function busyHuman(tx: ReadTx): Promise<Busy | null> {
     seats.length > 0
       ? await Promise.all(seats.map((seat) => tx.desks.preferences(seat)))
       : await tx.outreach.everySeat();
-  return humanBusy(
-    wishes.map(preferencesFrom),
-    await tx.outreach.answeringSince(),
-    momentOf(new Date(tx.now)),
-  );
+  return humanBusy(wishes.map(preferencesFrom), await tx.outreach.answeringSince(), momentOf(tx.now));
 }
 
 // ---------------------------------------------------------------------------

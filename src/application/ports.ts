@@ -26,14 +26,8 @@ import type {
   TokenReads,
   TokenRecords,
 } from './ports/people.ts';
-import type {
-  ClaimReads,
-  ClaimRecords,
-  PopupReads,
-  PopupRecords,
-  PromptReads,
-  PromptRecords,
-} from './ports/prompts.ts';
+import type { PopupReads, PopupRecords } from './ports/popups.ts';
+import type { ClaimReads, ClaimRecords, PromptReads, PromptRecords } from './ports/prompts.ts';
 import type {
   GateReads,
   GateRecords,
@@ -49,6 +43,7 @@ export type * from './ports/events.ts';
 export type * from './ports/messages.ts';
 export type * from './ports/outreach.ts';
 export type * from './ports/people.ts';
+export type * from './ports/popups.ts';
 export type * from './ports/prompts.ts';
 export type * from './ports/records.ts';
 export type * from './ports/sessions.ts';

@@ -47,6 +47,7 @@ export type EventType =
   | 'outreach/unseen'
   | 'outreach/handed'
   | 'outreach/delivered'
+  | 'popup/storm'
   | 'stop/held'
   | 'stop/let_go'
   | 'loop/tripped'

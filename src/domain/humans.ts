@@ -140,7 +140,7 @@ export function escalatePrompt(prompt: Prompt, now: string): Prompt {
  */
 export interface Desk {
   desk_id: string;
-  /** Machine and user: one human, several desks; popups are claimed once a seat. */
+  /** Machine and user: one human, several desks; a popup is shown once per seat. */
   seat: string;
   pid: number;
   client: string;

@@ -1,6 +1,6 @@
 /**
- * Popups: which prompts may disturb the human on the desktop, and what they say there. Pure. A popup is a
- * courtesy: whatever becomes of it, the prompt waits in the store, and closing one decides nothing.
+ * Popups: what may disturb the human on the desktop, and what it says there. Pure. A popup is a courtesy: whatever
+ * becomes of it, its subject is stored, and closing one decides nothing.
  */
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
@@ -10,6 +10,18 @@ import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
+
+/** What a popup is about: a prompt, a ping or card (outreach), or a mention of the human. */
+export type PopupKind = 'prompt' | 'outreach' | 'mention';
+
+/** One thing that a popup is about, with all that decides whether it is shown. */
+export interface PopupSubject {
+  id: string;
+  created_at: string;
+  urgency: Urgency;
+  project: string;
+  project_dir: string;
+}
 
 export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 
@@ -27,7 +39,9 @@ export interface Popup {
   sound: boolean;
   /** The program of the user's own that is told as well. */
   command: string | null;
-  /** Most urgent first; more than one is a storm. */
+  /** How many it is about; more than one is a storm. */
+  count: number;
+  /** Those of them that are prompts, most urgent first. */
   prompts: readonly Prompt[];
 }
 
@@ -36,25 +50,29 @@ const MAX_BUTTONS = 3;
 const TITLE_LENGTH = 120;
 const BODY_LENGTH = 500;
 
-/** Whether a pending prompt is shown at a seat. Only do-not-disturb and quiet hours let `critical` through. */
+/** Whether a popup is shown at a seat. Only do-not-disturb and quiet hours let `critical` through. */
 export function decide(
-  prompt: Pick<Prompt, 'urgency' | 'project' | 'project_dir'>,
+  subject: Pick<PopupSubject, 'urgency' | 'project' | 'project_dir'>,
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
 ): Verdict {
   const { notify_when, muted_projects } = preferences;
-  if (prompt.urgency === 'low') return suppress('low_urgency');
+  if (subject.urgency === 'low') return suppress('low_urgency');
   if (notify_when === 'never') return suppress('notify_never');
-  if (muted_projects.includes(prompt.project) || muted_projects.includes(prompt.project_dir))
+  if (muted_projects.includes(subject.project) || muted_projects.includes(subject.project_dir))
     return suppress('muted_project');
   if (notify_when === 'unfocused' && seat.focused) return suppress('focused');
   const reason = disturbance(preferences, moment);
-  return reason === null || prompt.urgency === 'critical' ? { show: true } : suppress(reason);
+  return reason === null || subject.urgency === 'critical' ? { show: true } : suppress(reason);
 }
 
 function suppress(reason: SuppressReason): Verdict {
   return { show: false, reason };
+}
+
+export function promptSubject({ ask_id, created_at, urgency, project, project_dir }: Prompt): PopupSubject {
+  return { id: ask_id, created_at, urgency, project, project_dir };
 }
 
 /**
@@ -79,6 +97,7 @@ export function promptPopup(
     body: card === undefined ? excerpt(question, BODY_LENGTH) : cardPopupText(card, BODY_LENGTH),
     urgency,
     buttons: answerable ? options.map((option) => option.label) : [],
+    count: 1,
     prompts: [prompt],
   };
 }
@@ -103,6 +122,7 @@ export function stormPopup(prompts: readonly Prompt[], preferences: Preferences,
     body: shown.join('\n'),
     urgency: sorted[0]?.urgency ?? 'normal',
     buttons: [],
+    count: sorted.length,
     prompts: sorted,
   };
 }
@@ -116,6 +136,7 @@ export function noticePopup(prompt: Prompt, sentence: string, preferences: Prefe
     body: excerpt(sentence, BODY_LENGTH),
     urgency: 'normal',
     buttons: [],
+    count: 1,
     prompts: [prompt],
   };
 }
@@ -130,41 +151,42 @@ function commonOf(
 /** More than `count` popups within `window_ms` are a storm. */
 export const STORM = { count: 3, window_ms: 2_000 } as const;
 
-/** The times of the latest popups with new ones added, and whether they are a storm. */
-export function noteArrivals(
-  recent: readonly number[],
-  arrivals: number,
-  at: number,
-): { recent: number[]; storm: boolean } {
-  const within = recent.filter((time) => time > at - STORM.window_ms);
-  const all = [...within, ...new Array<number>(arrivals).fill(at)];
-  return { recent: all.slice(-STORM.count - 1), storm: all.length > STORM.count };
-}
-
-/** A storm of a seat, as its claims tell it. */
+/** A storm of popups of one kind at a seat, as the leases in the store tell it. */
 export interface Storm {
   /** The process whose one popup stands for all of them. */
   held_by: string;
-  /** Its oldest claim, and its newest. */
+  /** Its oldest lease, and its newest. */
   since: string;
   at: string;
 }
 
-/** Until then a storm's holder alone claims; whoever finds it dead, or hanging, takes over after that. */
+/** Until then only a storm's holder takes leases; whoever finds it dead or hanging takes over after that. */
 export function holderUntil({ at }: Storm): number {
   return Date.parse(at) + STORM.window_ms;
 }
 
+/** `newest` is the time of the newest subject that is leased now. */
+interface Arrival {
+  newest: string;
+  now: string;
+}
+
 /**
- * Whether a popup that is claimed now belongs to a storm: there are too many, or it was asked while one went on (`created`
- * is the time of the latest question, `recent` how many claims of the seat are in the window, this one among them).
- * A storm that is long over takes up nothing more, not even an old question that is new at this seat.
+ * Whether what is leased now belongs to a storm: there are too many, or it came while a storm went on. `recent` is how
+ * many leases of the seat are in the window, this one among them.
  */
-export function isStormy(standing: Storm | null, recent: number, created: string, now: string): boolean {
-  if (recent > STORM.count) return true;
+export function isStormy(standing: Storm | null, recent: number, arrival: Arrival): boolean {
+  return recent > STORM.count || goesOn(standing, arrival);
+}
+
+/**
+ * Whether a storm takes up what is leased now. One that is long over takes up nothing more, not even an old question
+ * that is new at this seat.
+ */
+export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolean {
   if (standing === null) return false;
   const until = holderUntil(standing);
-  return Date.parse(created) < until && Date.parse(now) < until + STORM.window_ms;
+  return Date.parse(newest) < until && Date.parse(now) < until + STORM.window_ms;
 }
 
 // ---------------------------------------------------------------------------
@@ -175,6 +197,17 @@ const NAMED = 3;
 
 /** A mention of the human, and where its author runs. */
 export type MentionOfHuman = MentionInFull & { source: Source };
+
+export function mentionSubject(mention: MentionOfHuman): PopupSubject {
+  const { mention_id, created_at, priority, project, project_dir } = mention;
+  return {
+    id: mention_id,
+    created_at,
+    urgency: priority === 'urgent' ? 'critical' : 'normal',
+    project: project ?? '',
+    project_dir: project_dir ?? '',
+  };
+}
 
 /** One popup for one mention or for many. */
 export function mentionPopup(
@@ -189,6 +222,7 @@ export function mentionPopup(
     openable: false,
     sound,
     command: notify_command,
+    count: mentions.length,
     prompts: [],
   };
 }
@@ -221,13 +255,17 @@ export function isOutreachShown(
   seat: { focused: boolean },
   moment: Moment,
 ): Verdict {
-  const { project, project_dir, critical } = item;
-  return decide(
-    { urgency: critical ? 'critical' : 'normal', project, project_dir },
-    preferences,
-    seat,
-    moment,
-  );
+  const { project, project_dir } = item;
+  return decide({ urgency: urgencyOf(item), project, project_dir }, preferences, seat, moment);
+}
+
+export function outreachSubject(item: Outreach): PopupSubject {
+  const { outreach_id, created_at, project, project_dir } = item;
+  return { id: outreach_id, created_at, urgency: urgencyOf(item), project, project_dir };
+}
+
+function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {
+  return critical ? 'critical' : 'normal';
 }
 
 /** One ping or card. The label comes before the name; a card carries it as its footer, too. */
@@ -237,11 +275,12 @@ export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
     kind: 'outreach',
     title: excerpt(`${sourcePrefix(source)}${agent} · ${project}`, TITLE_LENGTH),
     body: kind === 'card' ? cardPopupText(item, BODY_LENGTH) : excerpt(message ?? '', BODY_LENGTH),
-    urgency: item.critical ? 'critical' : 'normal',
+    urgency: urgencyOf(item),
     buttons: [],
     openable: false,
     sound: preferences.sound,
     command: preferences.notify_command,
+    count: 1,
     prompts: [],
   };
 }
@@ -263,6 +302,7 @@ export function outreachStormPopup(items: readonly Outreach[], preferences: Pref
     openable: false,
     sound: preferences.sound,
     command: preferences.notify_command,
+    count: items.length,
     prompts: [],
   };
 }

@@ -56,9 +56,13 @@ export interface Moment {
   minute_of_day: number;
 }
 
-/** The moment of a time, on the clock of this machine. */
-export function momentOf(date: Date): Moment {
-  return { now: date.toISOString(), minute_of_day: date.getHours() * 60 + date.getMinutes() };
+/**
+ * A moment of the store's clock. Which instant it is, the store says; what time of day that is, the time zone of this
+ * machine says. A seat is a person on a machine, so a process of the seat has the seat's own time zone.
+ */
+export function momentOf(now: string): Moment {
+  const date = new Date(now);
+  return { now, minute_of_day: date.getHours() * 60 + date.getMinutes() };
 }
 
 /** A time of day as people read it, `HH:MM`, on the clock of this machine. */

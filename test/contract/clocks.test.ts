@@ -1,13 +1,18 @@
 /** The store's clock is another machine's: what was stamped by it is compared with it, never with this machine's. */
 import { expect, onTestFinished, test } from 'vitest';
 import { createDelivery } from '../../src/application/delivery.ts';
+import { createFeed } from '../../src/application/feed.ts';
+import { startPopups } from '../../src/application/popups.ts';
 import type { Processes, Store } from '../../src/application/ports.ts';
 import { createSessions } from '../../src/application/sessions.ts';
+import { clockOf } from '../../src/domain/preferences.ts';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
-import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { fakeNotifier } from '../support/fake-notifier.ts';
+import { ask, HUMAN, introduction, openTestHive, recordingLog } from '../support/hive.ts';
+import { recorded } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -61,4 +66,25 @@ test('one that was silent for longer than a day is, by the clock of the store', 
   await before.introduce(introduction({ machine: 'another' }));
   const after = createSessions(await openWithClock(path, -30 * HOUR_MS), NOBODY);
   expect(await after.sweep('this')).toMatchObject([{ session_id: 'session-1', state: 'ended' }]);
+});
+
+test.each([
+  ['it is quiet by the clock of the store', 6, { outcome: 'suppressed', reason: 'quiet_hours' }],
+  ['it is quiet only by the clock of this machine', 0, { outcome: 'sent', reason: null }],
+])('a popup when %s', async (_when, quiet_in_hours, expected) => {
+  const path = tempStore();
+  const hive = await openTestHive(path);
+  const store = await openWithClock(path, 6 * HOUR_MS);
+  const clockIn = (hours: number): string => clockOf(new Date(Date.now() + hours * HOUR_MS));
+  const quiet_hours = { from: clockIn(quiet_in_hours - 1), to: clockIn(quiet_in_hours + 1) };
+  await hive.desks.setPreferences('ada@home', { quiet_hours });
+  const feed = createFeed(store, recordingLog());
+  onTestFinished(() => feed.close());
+  const stop = startPopups(
+    { ...hive, store, feed, notifier: fakeNotifier(), log: recordingLog() },
+    { seat: 'ada@home', name: 'desk-1', desk_id: 'desk-1', open: null, cursor: 0 },
+  );
+  onTestFinished(stop);
+  const { ask_id } = await ask(hive);
+  expect(await recorded(hive, ask_id)).toMatchObject(expected);
 });

@@ -89,6 +89,41 @@ export function migrationsContract(engine: StoreEngine): void {
     });
   });
 
+  test('give each popup its kind, and call a claim that was not shown a lease', async () => {
+    const address = await engine.freshAddress();
+    const driver = await engine.openDriver(address);
+    await driver.inspect(async () => undefined);
+    await driver.write(async (sql, now) => {
+      await migrate(sql, now, 30);
+      const popup = statement(
+        `INSERT INTO popups (ask_id, seat, claimed_by, claimed_at, outcome, storm) VALUES ($1, 'ada@home', 'desk-1', $2, $3, $2)`,
+      );
+      await sql.run(popup, ['ask-1', now, 'claimed']);
+      await sql.run(popup, ['outreach-1', now, 'sent']);
+      await sql.run(popup, ['mention-1', now, 'suppressed']);
+      const outreach = statement(
+        `INSERT INTO outreach (outreach_id, number, kind, session_id, agent, source, project, project_dir, fields, actions, critical, status, created_at)
+         VALUES ('outreach-1', 1, 'ping', 's', 'a', 'main', 'p', '/p', '[]', '[]', 0, 'sent', $1)`,
+      );
+      await sql.run(outreach, [now]);
+      const mention = statement(
+        `INSERT INTO mentions (mention_id, message_id, seq, session_id, handle, priority, by_name, gates, denials, status, created_at)
+         VALUES ('mention-1', 'm', 1, 'human', 'human', 'normal', 1, 0, 0, 'unprocessed', $1)`,
+      );
+      await sql.run(mention, [now]);
+    });
+    await driver.close();
+    const store = await openOn(engine, address);
+    const outcomes = await store.read((tx) =>
+      Promise.all(['ask-1', 'outreach-1', 'mention-1'].map((id) => tx.popups.outcome(id, 'ada@home'))),
+    );
+    expect(outcomes).toEqual(['leased', 'sent', 'suppressed']);
+    for (const kind of ['prompt', 'outreach', 'mention'] as const)
+      expect(await store.read((tx) => tx.popups.storm({ seat: 'ada@home', kind }))).toMatchObject({
+        held_by: 'desk-1',
+      });
+  });
+
   test('are not tried where the store only cannot be asked which it is', async () => {
     const address = await engine.freshAddress();
     await (await openOn(engine, address)).close();

@@ -2,12 +2,14 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ReadTx } from '../../src/application/ports.ts';
+import type { PopupKind } from '../../src/domain/popups.ts';
 import type { Driver, Sql } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
 import { prepareSqliteFile } from '../../src/infrastructure/store/sqlite-file.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { tempStore } from '../support/temp.ts';
 
+const scope = (kind: PopupKind) => ({ seat: 'seat', kind });
 const STORM = { held_by: 'desk-1', since: '2026', at: '2027' };
 const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the next expiry of a prompt': (tx) => tx.prompts.nextExpiry(),
@@ -15,10 +17,13 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the next escalation': (tx) => tx.prompts.nextEscalation(),
   'the prompts that everybody is to be asked': (tx) => tx.prompts.toEscalate('2026', 100),
   'the holder of a prompt': (tx) => tx.claims.holder('ask-1', '2026'),
-  'the last storm of a seat': (tx) => tx.popups.storm('seat'),
-  'what its popup stands for': (tx) => tx.popups.inStorm('seat', STORM),
-  'whether any of that waits': (tx) => tx.popups.stormWaits('seat', STORM),
-  'how many popups came lately': (tx) => tx.popups.recent('seat', '2026'),
+  'the last storm of a seat': (tx) => tx.popups.storm(scope('prompt')),
+  'the questions in a storm': (tx) => tx.popups.inStorm(scope('prompt'), STORM),
+  'the pings and cards in a storm': (tx) => tx.popups.inStorm(scope('outreach'), STORM),
+  'the mentions in a storm': (tx) => tx.popups.inStorm(scope('mention'), STORM),
+  'whether a question of a storm waits': (tx) => tx.popups.stormWaits(scope('prompt'), STORM),
+  'whether a mention of a storm waits': (tx) => tx.popups.stormWaits(scope('mention'), STORM),
+  'how many popups came lately': (tx) => tx.popups.recent(scope('prompt'), '2026'),
   'how much a session has open': (tx) => tx.prompts.countOpenOf('session-1'),
   'what a desk holds': (tx) => tx.claims.ofDesk('desk-1'),
   'the last messages': (tx) => tx.messages.list({ limit: 500 }),

@@ -101,7 +101,8 @@ it('old messages go with their mentions and popups, but for those that somebody 
   await hive.mentions.get(bob.session_id, 'mcp:1');
   const waiting = await post(hive, ada, '@Claude-def34 again');
   await hive.store.write(async (tx) => {
-    for (const { mention_id } of mentions) await tx.prompts.claimPopup(mention_id, 'seat', 'desk', tx.now);
+    for (const { mention_id } of mentions)
+      await tx.popups.lease({ subject: mention_id, kind: 'mention', seat: 'seat', held_by: 'desk' }, tx.now);
   });
   for (const session_id of [bob.session_id, 'human'])
     await hive.mentions.process({ session_id, actor: HUMAN, mention_ids: [message.message_id] });

@@ -57,6 +57,8 @@ test('what an older Hive has stored is sealed when it is migrated, and refused w
   older.exec(`DELETE FROM migrations WHERE number >= 11;
     ALTER TABLE prompts DROP COLUMN seal; ALTER TABLE messages DROP COLUMN seal;
     DROP INDEX popups_recent; DROP INDEX popups_storms; ALTER TABLE popups DROP COLUMN storm;
+    ALTER TABLE popups DROP COLUMN kind; ALTER TABLE popups RENAME COLUMN subject TO ask_id;
+    ALTER TABLE popups RENAME COLUMN held_by TO claimed_by; ALTER TABLE popups RENAME COLUMN leased_at TO claimed_at;
     DROP INDEX prompts_settled; CREATE INDEX prompts_by_status ON prompts (status, settled_at, ask_id);
     CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at);
     DROP INDEX gates_held; ALTER TABLE gates DROP COLUMN held_since; ALTER TABLE gates DROP COLUMN held_told;

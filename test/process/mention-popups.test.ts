@@ -1,6 +1,6 @@
 /** A mention of the human pops up once a seat, as its wishes have it, and never blocks or decides anything. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startMentionPopups } from '../../src/application/popups.ts';
+import { startPopups } from '../../src/application/popups.ts';
 import type { Notifier } from '../../src/application/ports.ts';
 import type { Popup } from '../../src/domain/popups.ts';
 import type { PreferenceChanges } from '../../src/domain/preferences.ts';
@@ -32,8 +32,8 @@ async function world(): Promise<World> {
     async desk() {
       const open = await hive.desks.open({ seat: SEAT, pid: 1, client: 'test' });
       const { desk_id } = open;
-      const stop = startMentionPopups(
-        { store: hive.store, feed: hive.feed, notifier, log: recordingLog() },
+      const stop = startPopups(
+        { ...hive, notifier, log: recordingLog() },
         { seat: SEAT, name: desk_id, desk_id, open: null },
       );
       onTestFinished(async () => {
@@ -74,6 +74,7 @@ test('it says who, where and what, without buttons', async () => {
       openable: false,
       sound: false,
       command: null,
+      count: 1,
       prompts: [],
     },
   ]);
@@ -110,6 +111,7 @@ test('many at once are one popup', async () => {
   await eventually(() => here.shown.some((popup) => popup.title.endsWith('mentions of you')), 4_000);
   const last = here.shown.at(-1);
   expect(last?.title).toMatch(/^\d mentions of you$/);
+  expect(last?.title).toBe(`${last?.count} mentions of you`);
   expect(last?.body).toContain('Claude-abc12: @Human');
   expect(here.shown.length).toBeLessThan(8);
 });

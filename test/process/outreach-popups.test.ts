@@ -1,11 +1,13 @@
 /** Pings and cards on a real desktop: once a seat, labelled, as the human wishes; showing settles them. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, tokensOf } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
-import { tempStore } from '../support/temp.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 let desktop: Desktop;
@@ -99,17 +101,25 @@ test('a card carries its footer; one with buttons is the popup of its prompt, an
   expect(desktop.sent).toHaveLength(2);
 });
 
-test('twenty cards at once are three popups and one for the rest', async () => {
+test('twenty cards at once are one popup with all of them, and one document for a program of your own', async () => {
   const store = tempStore();
-  await startSidecar(store, { env: desktop.env });
+  const file = join(tempFolder(), 'told.jsonl');
+  await startSidecar(store, { env: { ...desktop.env, HIVE_NOTIFY_COMMAND: `cat >> '${file}'` } });
   const hive = await openTestHive(store);
   const main = await agent(hive, 'main-1', 'main');
   for (let n = 0; n < 20; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
   await eventually(
-    () => desktop.sent.some(({ title }) => /^\d+ messages from agents$/.test(title)),
-    6_000,
-    'the popup for the rest',
+    async () => desktop.sent.at(-1)?.title === '20 messages from agents' && (await desktop.displayed()) === 1,
+    15_000,
+    'one popup for all of them',
   );
-  await sleep(500);
-  expect(desktop.sent.length).toBeLessThanOrEqual(4);
+  const told = () =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+  await eventually(() => existsSync(file) && told().length === desktop.sent.length);
+  expect(told()).toContainEqual(
+    expect.objectContaining({ type: 'outreach', title: '20 messages from agents', count: 20, prompts: [] }),
+  );
 });

@@ -3,7 +3,7 @@ import { startPopups } from '../../src/application/popups.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { STORM } from '../../src/domain/popups.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ageClaims, type FakeNotifier, fakeNotifier, standing } from '../support/fake-notifier.ts';
+import { ageLeases, type FakeNotifier, fakeNotifier, standing } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
 import { recorded } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
@@ -118,7 +118,7 @@ describe('prompts that trickle in', () => {
     const stop = await desk();
     for (const n of [1, 2, 3, 4]) await ask(hive, { question: `${n}?` });
     await eventually(() => notifier.cards.at(-1)?.title === '4 questions wait for you');
-    ageClaims(store, STORM.window_ms);
+    ageLeases(store, STORM.window_ms);
     const { ask_id } = await ask(hive, { question: '5?' });
     await eventually(() => notifier.cards.at(-1)?.body === '5?');
     await recorded(hive, ask_id);
@@ -139,7 +139,7 @@ describe('prompts that trickle in', () => {
 });
 
 describe('a process that ends', () => {
-  it('leaves no popup of a prompt that it was claiming just then, and the trail says why', async () => {
+  it('leaves no popup of a prompt that it was leasing just then, and the trail says why', async () => {
     const gate = Promise.withResolvers<void>();
     let isWriting = false;
     const write: OpenedHive['store']['write'] = async (work) => {

@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
-import { refreshClaims } from '../support/fake-notifier.ts';
+import { refreshLeases } from '../support/fake-notifier.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded } from '../support/popup-trail.ts';
@@ -34,20 +34,20 @@ it('a storm is one popup with all of them; it grows, and outlives the process th
   // With the focus it goes first, so that both have shown something of the storm.
   await two.request('desk/focus', { focused: true });
   await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
-  refreshClaims(store);
+  refreshLeases(store);
   const [third] = await Promise.all(['3?', '4?'].map((question) => ask(hive, { question })));
   await onScreen('4 questions wait for you');
-  refreshClaims(store);
+  refreshLeases(store);
   await ask(hive, { question: '5?' });
   await onScreen('5 questions wait for you');
   const { claimed_by } = await recorded(hive, third?.ask_id ?? '');
   const holder = [one, two].find(({ hello }) => hello.desk_id === claimed_by);
-  refreshClaims(store);
+  refreshLeases(store);
   await ask(hive, { question: '6?' });
   await onScreen('6 questions wait for you');
   await holder?.child.kill('SIGKILL');
   await eventually(async () => (await desktop.displayed()) === 0, 5_000);
-  refreshClaims(store);
+  refreshLeases(store);
   await ask(hive, { question: '7?' });
   await onScreen('7 questions wait for you');
 }, 60_000);
@@ -59,7 +59,7 @@ it('eight questions in a second and a half are one popup where three processes s
   await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
   for (let n = 1; n <= 8; n += 1) {
     await ask(hive, { question: `${n}?` });
-    refreshClaims(store);
+    refreshLeases(store);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
   await onScreen('8 questions wait for you');

@@ -1,17 +1,19 @@
 /** A storm is one popup a seat with the right count, however many processes serve it and whichever of them dies. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LOST_CLAIM_MS, startPopups } from '../../src/application/popups.ts';
+import { LOST_LEASE_MS, startPopups } from '../../src/application/popups.ts';
 import { STORM } from '../../src/domain/popups.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import {
-  ageClaims,
-  claimedAt,
+  ageLeases,
   type FakeNotifier,
   fakeNotifier,
-  refreshClaims,
+  leasedAt,
+  refreshLeases,
   standing,
 } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { join, post } from '../support/messages.ts';
+import { attended } from '../support/outreach.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -22,8 +24,8 @@ interface Process {
   hang(): () => void;
 }
 
-/** A process of the seat with connections of its own; a desk unless it is an agent's. */
-async function start(store: string, name: string, desk = true): Promise<Process> {
+/** A process of the seat with connections of its own; a desk unless it is an agent's. It begins with the events after `cursor`. */
+async function start(store: string, name: string, desk = true, cursor?: number): Promise<Process> {
   const hive = await openTestHive(store);
   const notifier = fakeNotifier();
   let gate = Promise.resolve();
@@ -31,10 +33,10 @@ async function start(store: string, name: string, desk = true): Promise<Process>
     await gate;
     return hive.store.write(work);
   };
-  const cursor = await hive.store.read((tx) => tx.events.head());
+  const from = cursor ?? (await hive.store.read((tx) => tx.events.head()));
   const stop = startPopups(
     { ...hive, store: { ...hive.store, write }, notifier, log: recordingLog() },
-    { seat: 'ada@home', name, desk_id: desk ? name : null, open: null, cursor },
+    { seat: 'ada@home', name, desk_id: desk ? name : null, open: null, cursor: from },
   );
   onTestFinished(stop);
   return {
@@ -65,15 +67,15 @@ const onScreen = (processes: readonly Process[], ...titles: string[]): Promise<v
   );
 
 describe('a storm at a seat of several processes', () => {
-  it.each([2, 3])('is one popup with all of them, whichever of %i desks claims', async (count) => {
+  it.each([2, 3])('is one popup with all of them, whichever of %i desks holds the leases', async (count) => {
     const store = tempStore();
     const desks = await Promise.all(Array.from({ length: count }, (_, n) => start(store, `desk-${n}`)));
     const hive = await openTestHive(store);
     const ids: string[] = [];
     for (let n = 0; n < 8; n += 1) {
       ids.push(...(await askAll(hive, [`${n}?`])));
-      // A claim counts for two seconds; how quickly this machine asks is beside the point.
-      refreshClaims(store);
+      // A lease counts for two seconds; how quickly this machine asks is beside the point.
+      refreshLeases(store);
       await sleep(100);
     }
     await onScreen(desks, '8 questions wait for you');
@@ -93,12 +95,12 @@ describe('a storm at a seat of several processes', () => {
     for (const ask_id of first) await recorded(hive, ask_id);
     const goOn = one.hang();
     const two = await start(store, 'desk-2');
-    refreshClaims(store);
+    refreshLeases(store);
     const [third = ''] = await askAll(hive, ['3?', '4?']);
     expect(await recorded(hive, third)).toMatchObject({ claimed_by: 'desk-2', count: 4 });
     await onScreen([one, two], '4 questions wait for you');
     goOn();
-    refreshClaims(store);
+    refreshLeases(store);
     const [fifth = ''] = await askAll(hive, ['5?']);
     expect(await recorded(hive, fifth)).toMatchObject({ outcome: 'sent', count: 5 });
     await onScreen([one, two], '5 questions wait for you');
@@ -114,10 +116,10 @@ describe('a storm at a seat of several processes', () => {
     for (const ask_id of ids) await recorded(hive, ask_id);
     const goOn = one.hang();
     const two = await start(store, 'desk-2');
-    const newest = refreshClaims(store);
+    const newest = refreshLeases(store);
     const [sixth = ''] = await askAll(hive, ['6?']);
     expect(await recorded(hive, sixth)).toMatchObject({ claimed_by: 'desk-2', count: 6 });
-    expect(claimedAt(store, sixth) - newest).toBeGreaterThanOrEqual(STORM.window_ms);
+    expect(leasedAt(store, sixth) - newest).toBeGreaterThanOrEqual(STORM.window_ms);
     await onScreen([one, two], '6 questions wait for you');
     goOn();
     await sleep(300);
@@ -141,7 +143,7 @@ describe('a storm at a seat of several processes', () => {
     const ids = await askAll(hive, ['1?', '2?', '3?', '4?']);
     await onScreen([one], '4 questions wait for you');
     for (const ask_id of ids) await recorded(hive, ask_id);
-    ageClaims(store, 3_600_000);
+    ageLeases(store, 3_600_000);
     one.hang();
     const two = await start(store, 'desk-2');
     await askAll(hive, ['5?', '6?', '7?', '8?']);
@@ -149,7 +151,83 @@ describe('a storm at a seat of several processes', () => {
   });
 });
 
-describe('a popup whose process died between claiming and showing it', () => {
+/** An agent says so many things, one after the other, as quickly as it takes to be one storm. */
+async function sayAll(
+  store: string,
+  hive: OpenedHive,
+  kind: 'mention' | 'outreach',
+  words: readonly string[],
+): Promise<void> {
+  const author = await join(hive, 'abc12-session');
+  await attended(hive);
+  for (const word of words) {
+    if (kind === 'mention') await post(hive, author, `@Human ${word}`);
+    else await hive.outreach.card({ title: word }, author);
+    refreshLeases(store);
+    await sleep(100);
+  }
+}
+
+describe('a storm of what wants no answer', () => {
+  it.each([
+    ['mention', 'mentions of you'],
+    ['outreach', 'messages from agents'],
+  ] as const)('is one popup with all of it at a seat of two desks: %s', async (kind, title) => {
+    const store = tempStore();
+    const desks = await Promise.all(['desk-1', 'desk-2'].map((name) => start(store, name)));
+    const hive = await openTestHive(store);
+    await sayAll(store, hive, kind, ['1', '2', '3', '4', '5', '6', '7', '8']);
+    await onScreen(desks, `8 ${title}`);
+  });
+
+  it('takes the place of what another process has shown', async () => {
+    const store = tempStore();
+    const one = await start(store, 'desk-1');
+    const hive = await openTestHive(store);
+    await sayAll(store, hive, 'mention', ['1', '2']);
+    await eventually(() => standing(one.notifier).length === 2, 5_000);
+    const goOn = one.hang();
+    const two = await start(store, 'desk-2');
+    await sayAll(store, hive, 'mention', ['3', '4']);
+    await eventually(() => standing(two.notifier).at(-1)?.title === '4 mentions of you', 15_000);
+    await onScreen([one, two], '4 mentions of you');
+    goOn();
+  });
+
+  it('of one kind leaves the popups of the others alone', async () => {
+    const store = tempStore();
+    const one = await start(store, 'desk-1');
+    const hive = await openTestHive(store);
+    const [ask_id = ''] = await askAll(hive, ['1?']);
+    await recorded(hive, ask_id);
+    await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
+    await onScreen([one], 'Claude-sessi · demo', '4 mentions of you');
+  });
+
+  it('goes when the last mention in it is dealt with', async () => {
+    const store = tempStore();
+    const one = await start(store, 'desk-1');
+    const hive = await openTestHive(store);
+    await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
+    await onScreen([one], '4 mentions of you');
+    await hive.mentions.process({ session_id: 'human', actor: HUMAN, all: true });
+    await onScreen([one]);
+  });
+
+  it('of cards is not taken up again by a later one, since a card waits for nothing', async () => {
+    const store = tempStore();
+    const one = await start(store, 'desk-1');
+    const hive = await openTestHive(store);
+    await sayAll(store, hive, 'outreach', ['1', '2', '3', '4']);
+    await onScreen([one], '4 messages from agents');
+    ageLeases(store, 3_600_000);
+    const author = await join(hive, 'abc12-session');
+    await Promise.all(['5', '6', '7', '8', '9'].map((title) => hive.outreach.card({ title }, author)));
+    await onScreen([one], '4 messages from agents', '5 messages from agents');
+  });
+});
+
+describe('a popup whose process died before it was on the screen', () => {
   it('is shown by another one, once', async () => {
     const store = tempStore();
     const one = await start(store, 'desk-1');
@@ -160,7 +238,7 @@ describe('a popup whose process died between claiming and showing it', () => {
     const hive = await openTestHive(store);
     const [ask_id = ''] = await askAll(hive, ['Lost?']);
     await eventually(() => one.notifier.cards.length === 1, 5_000);
-    ageClaims(store, LOST_CLAIM_MS + 1_000);
+    ageLeases(store, LOST_LEASE_MS + 1_000);
     await eventually(() => two.notifier.cards.length === 1, 20_000);
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: 'connection-1' });
     // Had it only been asleep, it finds that another was quicker.
@@ -168,4 +246,21 @@ describe('a popup whose process died between claiming and showing it', () => {
     await eventually(() => standing(one.notifier).length === 0, 5_000);
     expect(await trail(hive, ask_id)).toHaveLength(1);
   }, 30_000);
+
+  it.each(['mention', 'outreach'] as const)('is shown by another one, also of the kind %s', async (kind) => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const before = await hive.store.read((tx) => tx.events.head());
+    const one = await start(store, 'desk-1');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    one.notifier.delay = promise;
+    onTestFinished(() => resolve());
+    await sayAll(store, hive, kind, ['Lost?']);
+    await eventually(() => one.notifier.cards.length === 1, 5_000);
+    ageLeases(store, LOST_LEASE_MS + 1_000);
+    const two = await start(store, 'desk-2', true, before);
+    await eventually(() => two.notifier.cards.length === 1, 5_000);
+    resolve();
+    await onScreen([one, two], two.notifier.cards[0]?.title ?? '');
+  });
 });

@@ -1,14 +1,9 @@
 /** Whose turn it is: the focused desk at once, another after 0.3 s, an agent's process after 2 s, and not before. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  NO_DESK_MS,
-  OTHER_DESK_MS,
-  type PopupParty,
-  patienceOf,
-  startPopups,
-} from '../../src/application/popups.ts';
+import type { PopupParty } from '../../src/application/popup-kinds.ts';
+import { NO_DESK_MS, OTHER_DESK_MS, patienceOf, startPopups } from '../../src/application/popups.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { claimedAt, fakeNotifier } from '../support/fake-notifier.ts';
+import { fakeNotifier, leasedAt } from '../support/fake-notifier.ts';
 import { ask, openTestHive, recordingLog } from '../support/hive.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
 import { tempStore } from '../support/temp.ts';
@@ -75,9 +70,7 @@ describe('a popup', () => {
     for (const party of [other, agent]) await start(store, party);
     const { ask_id, created_at } = await ask(hive);
     expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: other.name });
-    expect(claimedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(
-      OTHER_DESK_MS - CLOCK_MS,
-    );
+    expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(OTHER_DESK_MS - CLOCK_MS);
   });
 
   it("goes to an agent's process when every desk hangs, after its time and not before", async () => {
@@ -89,7 +82,7 @@ describe('a popup', () => {
     await start(store, { ...agent, name: 'connection-2' });
     const { ask_id, created_at } = await ask(hive);
     expect((await recorded(hive, ask_id)).claimed_by).toMatch(/^connection-/);
-    expect(claimedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - CLOCK_MS);
+    expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - CLOCK_MS);
     await sleep(OTHER_DESK_MS);
     expect(await trail(hive, ask_id)).toHaveLength(1);
   });

@@ -50,34 +50,34 @@ export function standing(...notifiers: readonly FakeNotifier[]): FakeCard[] {
   return notifiers.flatMap(({ cards }) => cards.filter(({ closed }) => !closed));
 }
 
-/** Makes every claim of a popup so much older. */
-export function ageClaims(store: string, ms: number): void {
-  moveClaims(store, (time) => new Date(Date.parse(time) - ms).toISOString());
+/** Makes the lease of every popup that much older. */
+export function ageLeases(store: string, ms: number): void {
+  moveLeases(store, (time) => new Date(Date.parse(time) - ms).toISOString());
 }
 
-/** Makes every claim of a popup as if it were of this moment, however slow the machine. Returns that moment. */
-export function refreshClaims(store: string): number {
+/** Makes the lease of every popup as if it were taken now, however slow the machine. Returns that moment. */
+export function refreshLeases(store: string): number {
   const now = new Date();
-  moveClaims(store, () => now.toISOString());
+  moveLeases(store, () => now.toISOString());
   return now.getTime();
 }
 
-/** When the popup of a prompt was claimed, in milliseconds since the epoch; at a single seat. */
-export function claimedAt(store: string, ask_id: string): number {
+/** When the lease of a popup was taken, in milliseconds since the epoch; at a single seat. */
+export function leasedAt(store: string, subject: string): number {
   const database = new DatabaseSync(store, { readOnly: true });
   try {
-    const row = database.prepare('SELECT claimed_at FROM popups WHERE ask_id = ?').get(ask_id);
-    return Date.parse(String(row?.['claimed_at']));
+    const row = database.prepare('SELECT leased_at FROM popups WHERE subject = ?').get(subject);
+    return Date.parse(String(row?.['leased_at']));
   } finally {
     database.close();
   }
 }
 
-function moveClaims(store: string, move: (time: string) => string): void {
+function moveLeases(store: string, move: (time: string) => string): void {
   const database = new DatabaseSync(store, { timeout: 5_000 });
   try {
     database.function('move', (time) => (time === null ? null : move(String(time))));
-    database.exec('UPDATE popups SET claimed_at = move(claimed_at), storm = move(storm)');
+    database.exec('UPDATE popups SET leased_at = move(leased_at), storm = move(storm)');
   } finally {
     database.close();
   }

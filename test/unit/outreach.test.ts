@@ -130,7 +130,7 @@ describe('on the desktop', () => {
       many(5, (n) => ping(`message ${n}`)),
       DEFAULT_PREFERENCES,
     );
-    expect(popup.title).toBe('5 messages from agents');
+    expect(popup).toMatchObject({ title: '5 messages from agents', count: 5 });
     expect(popup.body.split('\n')).toEqual([
       '[bg] Claude-abc12: message 0',
       '[bg] Claude-abc12: message 1',

@@ -1,15 +1,11 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { decide, goesOn, holderUntil, isStormy, promptPopup, stormPopup } from '../../src/domain/popups.ts';
 import {
-  decide,
-  holderUntil,
-  isStormy,
-  noteArrivals,
-  promptPopup,
-  STORM,
-  stormPopup,
-} from '../../src/domain/popups.ts';
-import { DEFAULT_PREFERENCES, type Preferences, preferencesFrom } from '../../src/domain/preferences.ts';
+  DEFAULT_PREFERENCES,
+  momentOf,
+  type Preferences,
+  preferencesFrom,
+} from '../../src/domain/preferences.ts';
 import { type Asker, type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
@@ -140,43 +136,15 @@ describe('what a popup says', () => {
   });
 });
 
-describe('a storm', () => {
-  it('is more than three within two seconds', () => {
-    let recent: number[] = [];
-    const storms = [0, 500, 1_000, 1_500, 4_000].map((at) => {
-      const noted = noteArrivals(recent, 1, at);
-      recent = noted.recent;
-      return noted.storm;
-    });
-    expect(storms).toEqual([false, false, false, true, false]);
-  });
-
-  it('is what a plain count over the last two seconds says, whatever comes when', () => {
-    const arrivals = fc.array(fc.record({ after: fc.nat(1_500), count: fc.integer({ min: 1, max: 6 }) }));
-    fc.assert(
-      fc.property(arrivals, (steps) => {
-        let recent: number[] = [];
-        let at = 0;
-        const all: number[] = [];
-        for (const { after, count } of steps) {
-          at += after;
-          for (let n = 0; n < count; n += 1) all.push(at);
-          const noted = noteArrivals(recent, count, at);
-          recent = noted.recent;
-          expect(noted.storm).toBe(all.filter((time) => time > at - STORM.window_ms).length > STORM.count);
-        }
-      }),
-    );
-  });
-});
-
 describe('a storm of a seat', () => {
   const standing = { held_by: 'desk-1', since: NOW, at: NOW };
   const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();
 
-  it('begins with the fourth claim in the window, whatever was before', () => {
+  const at = (newest: number, now: number) => ({ newest: later(newest), now: later(now) });
+
+  it('begins with the fourth lease in the window, whatever was before', () => {
     for (const before of [null, { ...standing, at: later(-3_600_000) }])
-      expect([1, 2, 3, 4, 5].map((recent) => isStormy(before, recent, NOW, NOW))).toEqual([
+      expect([1, 2, 3, 4, 5].map((recent) => isStormy(before, recent, at(0, 0)))).toEqual([
         false,
         false,
         false,
@@ -185,18 +153,35 @@ describe('a storm of a seat', () => {
       ]);
   });
 
-  it('takes up what was asked within two seconds of its newest claim, also when that is claimed later', () => {
-    expect(isStormy(standing, 1, later(1_999), later(1_999))).toBe(true);
-    expect(isStormy(standing, 1, later(1_999), later(3_999))).toBe(true);
-    expect(isStormy(standing, 1, later(2_000), later(2_000))).toBe(false);
+  it('takes up what came within two seconds of its newest lease, also when that is leased later', () => {
+    expect(isStormy(standing, 1, at(1_999, 1_999))).toBe(true);
+    expect(isStormy(standing, 1, at(1_999, 3_999))).toBe(true);
+    expect(isStormy(standing, 1, at(2_000, 2_000))).toBe(false);
   });
 
   it('that is over takes up nothing, not even a question older than itself', () => {
-    expect(isStormy(standing, 1, later(-1), later(4_000))).toBe(false);
+    expect(isStormy(standing, 1, at(-1, 4_000))).toBe(false);
+    expect([goesOn(standing, at(-1, 4_000)), goesOn(null, at(0, 0))]).toEqual([false, false]);
   });
 
-  it("is its holder's for two seconds after each claim", () => {
+  it("is its holder's for two seconds after each lease", () => {
     expect(holderUntil(standing)).toBe(Date.parse(NOW) + 2_000);
+  });
+});
+
+describe('a moment', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it.each([
+    ['UTC', '2026-01-01T12:30:00.000Z', 12 * 60 + 30],
+    ['America/New_York', '2026-01-01T12:30:00.000Z', 7 * 60 + 30],
+    ['America/New_York', '2026-07-01T12:30:00.000Z', 8 * 60 + 30],
+    ['Asia/Kolkata', '2026-01-01T20:00:00.000Z', 90],
+  ])('in %s at %s is minute %i of the day', (zone, now, minute_of_day) => {
+    vi.stubEnv('TZ', zone);
+    expect(momentOf(now)).toEqual({ now, minute_of_day });
   });
 });
 

@@ -1,5 +1,4 @@
-/** Prompts, the answers to them, their popups, and who is at one. */
-import type { Storm } from '../../domain/popups.ts';
+/** Prompts, the answers to them, and who is at one. */
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../../domain/prompts.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';
 
@@ -69,39 +68,7 @@ export interface PromptRecords extends PromptReads, Prunable {
   setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
   /** Gives what a session has open to the one that continues it; returns what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
-  /** Claims the popup of a prompt for a seat; false when it is claimed already. */
-  claimPopup(ask_id: string, seat: string, claimed_by: string, now: string): Promise<boolean>;
-  /** Writes what became of a claimed popup; false when that is written already. */
-  setPopupOutcome(
-    ask_id: string,
-    seat: string,
-    outcome: PopupOutcome,
-    reason: string | null,
-  ): Promise<boolean>;
 }
-
-/** The popups of prompts at a seat: who has claimed them, and the storm that some of them are. */
-export interface PopupReads {
-  /** The storm of the latest claim that was made in one, however long ago; null when there was none. */
-  storm(seat: string): Promise<Storm | null>;
-  /** Those pending prompts that a storm's one popup stands for, in the order of their claims. */
-  inStorm(seat: string, storm: Storm): Promise<{ ask_id: string; outcome: PopupOutcome }[]>;
-  /** Whether there is any of these. */
-  stormWaits(seat: string, storm: Storm): Promise<boolean>;
-  /** How many popups were claimed after that time and not suppressed; `first` is the time of the oldest. */
-  recent(seat: string, after: string): Promise<{ count: number; first: string | null }>;
-  /** What became of a popup; undefined when nobody has claimed it. */
-  outcome(ask_id: string, seat: string): Promise<PopupOutcome | undefined>;
-}
-
-export interface PopupRecords extends PopupReads {
-  /** Claims what another claimed before that time and never showed; false when it is not so. */
-  takeOver(ask_id: string, seat: string, claimed_by: string, now: string, before: string): Promise<boolean>;
-  /** Notes on a claim that it was made in a storm. */
-  joinStorm(ask_id: string, seat: string, since: string): Promise<void>;
-}
-
-export type PopupOutcome = 'claimed' | 'sent' | 'suppressed' | 'failed';
 
 /** Which desk holds a prompt that somebody has taken up. */
 export interface ClaimReads {

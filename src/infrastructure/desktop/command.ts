@@ -45,13 +45,13 @@ export async function tellCommand(
   if (end.code !== 0) throw new Error(complaint(end, 'notify_command'));
 }
 
-function documentOf({ kind, title, body, urgency, prompts }: Popup): Record<string, unknown> {
+function documentOf({ kind, title, body, urgency, count, prompts }: Popup): Record<string, unknown> {
   return {
     type: kind,
     title,
     body,
     urgency,
-    count: prompts.length,
+    count,
     prompts: prompts.slice(0, MAX_PROMPTS).map((prompt) => ({
       ask_id: prompt.ask_id,
       agent: prompt.agent,

@@ -20,6 +20,7 @@ import popupStorms from '../../../sql/0015_popup_storms.sql';
 import mentionWakes from '../../../sql/0016_mention_wakes.sql';
 import outreachUnseen from '../../../sql/0017_outreach_unseen.sql';
 import deliveries from '../../../sql/0030_deliveries.sql';
+import popupSubjects from '../../../sql/0031_popup_subjects.sql';
 import { HiveError } from '../../domain/errors.ts';
 import { sealMessages } from './messages.ts';
 import { sealPrompts } from './prompts.ts';
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 16, name: 'mention_wakes', text: mentionWakes },
   { number: 17, name: 'outreach_unseen', text: outreachUnseen },
   { number: 30, name: 'deliveries', text: deliveries },
+  { number: 31, name: 'popup_subjects', text: popupSubjects },
 ];
 
 const CREATE_LEDGER = statement(
@@ -87,7 +89,7 @@ function splitStatements(text: string): string[] {
 // Which schema this code knows, apart from how one is brought about (migrations.ts): few processes ever migrate.
 
 /** The schema that this code reads and writes: the number of the last migration. */
-export const SCHEMA_VERSION = 30;
+export const SCHEMA_VERSION = 31;
 
 /** The refusal of a store that a newer Hive has written. */
 export function tooNew(where: string, found: number): HiveError {

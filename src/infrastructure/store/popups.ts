@@ -1,63 +1,94 @@
-/**
- * The statements of popups: what a seat has claimed lately, and its storm. Things that are only announced have
- * their claims in the same table; they are no prompts, and no part of a storm of these.
- */
-import type { PopupOutcome, PopupRecords } from '../../application/ports.ts';
-import { type Sql, statement } from './sql.ts';
+/** The statements of popups: the lease of each, what became of it, and the storm of a seat. */
+import type { PopupLease, PopupOutcome, PopupRecords } from '../../application/ports.ts';
+import type { PopupKind } from '../../domain/popups.ts';
+import { type Sql, type Statement, statement } from './sql.ts';
 
-const STORM = statement(
-  `SELECT claimed_by AS held_by, claimed_at AS at, storm AS since FROM popups
-   WHERE seat = $1 AND storm IS NOT NULL ORDER BY claimed_at DESC LIMIT 1`,
+const LEASE = statement(
+  `INSERT INTO popups (subject, kind, seat, held_by, leased_at, outcome) VALUES ($1, $2, $3, $4, $5, 'leased')
+   ON CONFLICT (subject, seat) DO NOTHING`,
 );
-const WAITING = `FROM popups JOIN prompts ON prompts.ask_id = popups.ask_id
-   WHERE popups.seat = $1 AND popups.claimed_at >= $2 AND popups.claimed_at <= $3
-     AND popups.outcome <> 'suppressed' AND prompts.status = 'pending'`;
-const IN_STORM = statement(
-  `SELECT popups.ask_id AS ask_id, popups.outcome AS outcome ${WAITING} ORDER BY popups.claimed_at`,
-);
-const STORM_WAITS = statement(`SELECT 1 ${WAITING} LIMIT 1`);
-const RECENT = statement(
-  `SELECT COUNT(*) AS count, MIN(popups.claimed_at) AS first FROM popups JOIN prompts ON prompts.ask_id = popups.ask_id
-   WHERE popups.seat = $1 AND popups.claimed_at > $2 AND popups.outcome <> 'suppressed'`,
-);
-const OUTCOME = statement('SELECT outcome FROM popups WHERE ask_id = $1 AND seat = $2');
 const TAKE_OVER = statement(
-  `UPDATE popups SET claimed_by = $3, claimed_at = $4, storm = NULL
-   WHERE ask_id = $1 AND seat = $2 AND outcome = 'claimed' AND claimed_at < $5`,
+  `UPDATE popups SET held_by = $4, leased_at = $5, storm = NULL
+   WHERE subject = $1 AND kind = $2 AND seat = $3 AND outcome = 'leased' AND leased_at < $6`,
 );
-const JOIN_STORM = statement('UPDATE popups SET storm = $3 WHERE ask_id = $1 AND seat = $2');
+const SETTLE = statement(
+  `UPDATE popups SET outcome = $3, reason = $4 WHERE subject = $1 AND seat = $2 AND outcome = 'leased'`,
+);
+const OUTCOME = statement('SELECT outcome FROM popups WHERE subject = $1 AND seat = $2');
+const JOIN_STORM = statement('UPDATE popups SET storm = $3 WHERE subject = $1 AND seat = $2');
+const STORM = statement(
+  `SELECT held_by, leased_at AS at, storm AS since FROM popups
+   WHERE seat = $1 AND kind = $2 AND storm IS NOT NULL ORDER BY leased_at DESC LIMIT 1`,
+);
+const RECENT = statement(
+  `SELECT COUNT(*) AS count, MIN(leased_at) AS first FROM popups
+   WHERE seat = $1 AND kind = $2 AND leased_at > $3 AND outcome <> 'suppressed'`,
+);
+
+/** What a popup of each kind is about, as long as it is not settled. A ping never is. */
+const UNSETTLED: Readonly<Record<PopupKind, string>> = {
+  prompt: `JOIN prompts ON prompts.ask_id = popups.subject AND prompts.status = 'pending'`,
+  outreach: 'JOIN outreach ON outreach.outreach_id = popups.subject',
+  mention: `JOIN mentions ON mentions.mention_id = popups.subject AND mentions.status = 'unprocessed'`,
+};
+const unsettled = (kind: PopupKind): string =>
+  `FROM popups ${UNSETTLED[kind]} WHERE popups.seat = $1 AND popups.kind = $2
+   AND popups.leased_at >= $3 AND popups.leased_at <= $4 AND popups.outcome <> 'suppressed'`;
+const inStorm = (kind: PopupKind): Statement =>
+  statement(`SELECT popups.subject, popups.outcome ${unsettled(kind)} ORDER BY popups.leased_at`);
+const stormWaits = (kind: PopupKind): Statement => statement(`SELECT 1 ${unsettled(kind)} LIMIT 1`);
+const IN_STORM = {
+  prompt: inStorm('prompt'),
+  outreach: inStorm('outreach'),
+  mention: inStorm('mention'),
+};
+const STORM_WAITS = {
+  prompt: stormWaits('prompt'),
+  outreach: stormWaits('outreach'),
+  mention: stormWaits('mention'),
+};
 
 export function popupStatements(sql: Sql): PopupRecords {
   return {
-    async storm(seat) {
-      const [row] = await sql.all(STORM, [seat]);
+    async outcome(subject, seat) {
+      const [row] = await sql.all(OUTCOME, [subject, seat]);
+      return row === undefined ? undefined : (row['outcome'] as PopupOutcome);
+    },
+    async storm({ seat, kind }) {
+      const [row] = await sql.all(STORM, [seat, kind]);
       if (row === undefined) return null;
       return { held_by: String(row['held_by']), since: String(row['since']), at: String(row['at']) };
     },
-    async inStorm(seat, { since, at }) {
-      const rows = await sql.all(IN_STORM, [seat, since, at]);
+    async inStorm({ seat, kind }, { since, at }) {
+      const rows = await sql.all(IN_STORM[kind], [seat, kind, since, at]);
       return rows.map((row) => ({
-        ask_id: String(row['ask_id']),
+        subject: String(row['subject']),
         outcome: row['outcome'] as PopupOutcome,
       }));
     },
-    async stormWaits(seat, { since, at }) {
-      return (await sql.all(STORM_WAITS, [seat, since, at])).length > 0;
+    async stormWaits({ seat, kind }, { since, at }) {
+      return (await sql.all(STORM_WAITS[kind], [seat, kind, since, at])).length > 0;
     },
-    async recent(seat, after) {
-      const [row] = await sql.all(RECENT, [seat, after]);
+    async recent({ seat, kind }, after) {
+      const [row] = await sql.all(RECENT, [seat, kind, after]);
       const first = row?.['first'] ?? null;
       return { count: Number(row?.['count'] ?? 0), first: first === null ? null : String(first) };
     },
-    async outcome(ask_id, seat) {
-      const [row] = await sql.all(OUTCOME, [ask_id, seat]);
-      return row === undefined ? undefined : (row['outcome'] as PopupOutcome);
+    async lease(lease, now) {
+      return (await sql.run(LEASE, [...keysOf(lease), now])) === 1;
     },
-    async takeOver(ask_id, seat, claimed_by, now, before) {
-      return (await sql.run(TAKE_OVER, [ask_id, seat, claimed_by, now, before])) === 1;
+    async takeOver(lease, now, before) {
+      return (await sql.run(TAKE_OVER, [...keysOf(lease), now, before])) === 1;
     },
-    async joinStorm(ask_id, seat, since) {
-      await sql.run(JOIN_STORM, [ask_id, seat, since]);
+    async joinStorm(subject, seat, since) {
+      await sql.run(JOIN_STORM, [subject, seat, since]);
+    },
+    async settle(subject, seat, outcome, reason) {
+      return (await sql.run(SETTLE, [subject, seat, outcome, reason])) === 1;
     },
   };
+}
+
+function keysOf({ subject, kind, seat, held_by }: PopupLease): [string, string, string, string] {
+  return [subject, kind, seat, held_by];
 }

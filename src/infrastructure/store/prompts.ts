@@ -195,12 +195,6 @@ const ADD_RESPONSE = statement(
 const RESPONSE = statement(
   `SELECT response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome FROM responses WHERE response_id = $1`,
 );
-const CLAIM_POPUP = statement(
-  `INSERT INTO popups (ask_id, seat, claimed_by, claimed_at, outcome) VALUES ($1, $2, $3, $4, 'claimed') ON CONFLICT (ask_id, seat) DO NOTHING`,
-);
-const POPUP_OUTCOME = statement(
-  `UPDATE popups SET outcome = $3, reason = $4 WHERE ask_id = $1 AND seat = $2 AND outcome = 'claimed'`,
-);
 
 const SET_ORPHANED = statement(
   `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 RETURNING ask_id`,
@@ -300,14 +294,6 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     ...prunePrompts(sql),
-
-    async claimPopup(ask_id, seat, claimed_by, at) {
-      return (await sql.run(CLAIM_POPUP, [ask_id, seat, claimed_by, at])) === 1;
-    },
-
-    async setPopupOutcome(ask_id, seat, outcome, reason) {
-      return (await sql.run(POPUP_OUTCOME, [ask_id, seat, outcome, reason])) === 1;
-    },
   };
 }
 

@@ -30,7 +30,7 @@ const PROMPTS: Kind = {
   with: [
     ['responses', 'ask_id'],
     ['deliveries', 'subject'],
-    ['popups', 'ask_id'],
+    ['popups', 'subject'],
     ['claims', 'ask_id'],
     ['events', 'subject'],
   ],
@@ -46,8 +46,8 @@ const MESSAGES: Kind = {
     AND NOT EXISTS (SELECT 1 FROM mentions
       WHERE mentions.message_id = messages.message_id AND mentions.status = 'unprocessed')`,
   with: [
-    ['popups', 'ask_id', mentionsIn],
     ['deliveries', 'subject', mentionsIn],
+    ['popups', 'subject', mentionsIn],
     ['mentions', 'message_id'],
     ['events', 'subject'],
   ],
@@ -59,7 +59,8 @@ const MENTIONS: Kind = {
   key: 'mention_id',
   where: 'created_at <= $1',
   with: [
-    ['popups', 'ask_id'],
+    ['deliveries', 'subject'],
+    ['popups', 'subject'],
     ['events', 'subject'],
   ],
 };
@@ -114,7 +115,7 @@ const OUTREACH: Kind = {
   where: `created_at < $1 AND NOT (kind = 'report' AND status = 'sent') AND status <> 'unseen'`,
   with: [
     ['deliveries', 'subject'],
-    ['popups', 'ask_id'],
+    ['popups', 'subject'],
     ['events', 'subject'],
   ],
 };

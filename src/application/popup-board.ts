@@ -1,0 +1,201 @@
+/**
+ * The board: what this process has on the human's desktop, of one kind of popup. It shows what was leased, gathers a
+ * storm into one popup, makes room for the storm of another process, takes down what is settled, and passes a click on.
+ */
+import type { Popup } from '../domain/popups.ts';
+import { STORM } from '../domain/popups.ts';
+import type { PopupResult } from './popup-kinds.ts';
+import { type PopupDescriptor, type PopupParts, type PopupParty, readPreferences } from './popup-kinds.ts';
+import type { PopupEnd, ShownPopup } from './ports.ts';
+
+export interface PopupBoard<T> {
+  /** Shows what was leased together; `storm`: this process holds the storm it belongs to. Returns before it is on the screen. */
+  show(items: readonly T[], storm: boolean): void;
+  /** Another process shows the storm of the seat: the popups of what is in it go here. */
+  giveWay(): void;
+  /** The subject is settled: its popup goes. */
+  takeDown(id: string): void;
+  /** Takes everything down and shows nothing more. */
+  clear(): void;
+  /** Resolves when nothing is under way any more. */
+  drained(): Promise<void>;
+}
+
+/**
+ * Settles leases; resolves with how many of them nobody had settled before. What one storm's popup stands for is
+ * announced to the other processes of the seat.
+ */
+export type SettlePopups<T> = (items: readonly T[], result: PopupResult) => Promise<number>;
+
+/** One popup on the screen, and what of it is not settled. */
+interface Card<T> {
+  waiting: Map<string, T>;
+  shown: Promise<ShownPopup>;
+}
+
+/** A storm is shown when nothing more has come for so long. */
+const STORM_QUIET_MS = 300;
+/** Each popup that can be clicked is a process that waits: beyond so many the oldest goes. */
+const MAX_CARDS = 20;
+/** Why leased popups were not shown. */
+const ENDED = 'The process that was to show it has ended.';
+
+export function createPopupBoard<T>(
+  { store, notifier, log }: PopupParts,
+  { seat, name }: PopupParty,
+  descriptor: PopupDescriptor<T>,
+  settle: SettlePopups<T>,
+): PopupBoard<T> {
+  const scope = { seat, kind: descriptor.kind };
+  const cards = new Set<Card<T>>();
+  /** Leased in a storm and not shown yet, and since when. */
+  let gathered: T[] = [];
+  let gatheredSince = 0;
+  let flush: NodeJS.Timeout | null = null;
+  const stopping = new AbortController();
+  const working = new Set<Promise<void>>();
+  const idOf = (item: T): string => descriptor.subjectOf(item).id;
+
+  function run(work: Promise<void>): void {
+    const guarded = work
+      .catch((error: unknown) => log.warn('A popup came to nothing.', { error: String(error) }))
+      .finally(() => working.delete(guarded));
+    working.add(guarded);
+  }
+
+  /** Puts a popup on the screen; it can be taken down from now on. `failure` says why it could not be put there. */
+  async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
+    let popup: Popup | undefined;
+    const shown = readPreferences(store, seat).then(async (preferences) => {
+      if (stopping.signal.aborted) throw new Error(ENDED);
+      popup = await descriptor.look(items, preferences);
+      return notifier.show(popup);
+    });
+    const card: Card<T> = { waiting: new Map(items.map((item) => [idOf(item), item])), shown };
+    cards.add(card);
+    const [oldest] = cards;
+    if (cards.size > MAX_CARDS && oldest !== undefined) remove(oldest);
+    try {
+      const { outcome } = await shown;
+      run(outcome.then((end) => popup && finish(card, { popup, first: items[0] }, end)));
+      return { card, failure: null };
+    } catch (error) {
+      cards.delete(card);
+      return { card, failure: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  function remove(card: Card<T>): void {
+    cards.delete(card);
+    card.shown.then(
+      (shown) => shown.close(),
+      () => undefined,
+    );
+  }
+
+  async function showOne(item: T): Promise<void> {
+    const { card, failure } = await put([item]);
+    const settled = await settle([item], resultOf(failure));
+    // Meanwhile a storm has taken it up, here or elsewhere: that is its popup.
+    if (settled === 0) remove(card);
+  }
+
+  /** Everything of the seat's storm that still waits becomes one popup, also what other processes have leased. */
+  async function showStorm(): Promise<void> {
+    flush = null;
+    const arrived = gathered;
+    gathered = [];
+    const { storm, found } = await store.read(async (tx) => {
+      const storm = await tx.popups.storm(scope);
+      const leases = storm?.held_by === name ? await tx.popups.inStorm(scope, storm) : [];
+      const found = await Promise.all(
+        leases.map(async ({ subject, outcome }) => ({ outcome, item: await descriptor.find(tx, subject) })),
+      );
+      return { storm, found };
+    });
+    // Lost to another process, which found this one hanging and counts what was gathered here.
+    if (storm?.held_by !== name) return;
+    const pending = found.flatMap(({ item }) => item ?? []);
+    const unshown = found.flatMap(({ item, outcome }) => (item && outcome === 'leased' ? [item] : []));
+    const waits = new Set(pending.map(idOf));
+    const settled = arrived.filter((item) => !waits.has(idOf(item)));
+    if (settled.length > 0) await settle(settled, { outcome: 'suppressed', reason: 'settled' });
+    const [first, ...more] = pending;
+    if (first === undefined || unshown.length === 0) return;
+    removeAll(waits);
+    const { failure } = await put([first, ...more]);
+    // Of what others have leased no failure is recorded: it may be on the screen.
+    await settle(failure === null ? unshown : arrived, { ...resultOf(failure), count: pending.length });
+    await makeRoom();
+  }
+
+  /** Takes down every popup of what is in a storm's one popup. */
+  function removeAll(inStorm: ReadonlySet<string>): void {
+    for (const card of cards) if ([...card.waiting.keys()].some((id) => inStorm.has(id))) remove(card);
+  }
+
+  async function makeRoom(): Promise<void> {
+    const leases = await store.read(async (tx) => {
+      const storm = await tx.popups.storm(scope);
+      return storm === null || storm.held_by === name ? [] : tx.popups.inStorm(scope, storm);
+    });
+    removeAll(new Set(leases.map(({ subject }) => subject)));
+  }
+
+  async function finish(
+    card: Card<T>,
+    { popup, first }: { popup: Popup; first: T },
+    end: PopupEnd,
+  ): Promise<void> {
+    cards.delete(card);
+    // A popup that was closed, ignored or timed out decides nothing (invariant 3).
+    if (end.kind === 'closed') return;
+    const item = card.waiting.values().next().value ?? first;
+    if (end.kind === 'opened') return descriptor.open?.(item);
+    const label = popup.buttons[end.index];
+    if (label !== undefined) await descriptor.press?.(item, label, stopping.signal);
+  }
+
+  return {
+    show(items, storm) {
+      if (!storm) {
+        for (const item of items) run(showOne(item));
+        return;
+      }
+      const now = Date.now();
+      if (gathered.length === 0) gatheredSince = now;
+      gathered.push(...items);
+      if (flush !== null) clearTimeout(flush);
+      const left = gatheredSince + STORM.window_ms - now;
+      flush = setTimeout(() => run(showStorm()), Math.max(0, Math.min(STORM_QUIET_MS, left)));
+    },
+
+    giveWay() {
+      run(makeRoom());
+    },
+
+    takeDown(id) {
+      for (const card of cards) {
+        if (card.waiting.delete(id) && card.waiting.size === 0) remove(card);
+      }
+    },
+
+    clear() {
+      stopping.abort();
+      if (flush !== null) {
+        clearTimeout(flush);
+        run(settle(gathered, resultOf(ENDED)).then(() => undefined));
+      }
+      // What is on its way to the screen is taken down as soon as it is there.
+      for (const card of cards) remove(card);
+    },
+
+    async drained() {
+      while (working.size > 0) await Promise.all(working);
+    },
+  };
+}
+
+function resultOf(failure: string | null): PopupResult {
+  return { outcome: failure === null ? 'sent' : 'failed', reason: failure };
+}

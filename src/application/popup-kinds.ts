@@ -1,0 +1,283 @@
+/**
+ * What can pop up: questions and permissions, pings and cards, mentions of the human. For each kind, which events make
+ * a popup due, how it looks, what its buttons do, and what is recorded of it. The engine (popups.ts) does the rest.
+ */
+import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
+import { isTransient } from '../domain/errors.ts';
+import type { HiveEvent } from '../domain/events.ts';
+import { concerns, namesOf, userOfSeat } from '../domain/humans.ts';
+import type { Outreach } from '../domain/outreach.ts';
+import {
+  type MentionOfHuman,
+  mentionPopup,
+  mentionSubject,
+  noticePopup,
+  outreachPopup,
+  outreachStormPopup,
+  outreachSubject,
+  type Popup,
+  type PopupKind,
+  type PopupSubject,
+  promptPopup,
+  promptSubject,
+  stormPopup,
+} from '../domain/popups.ts';
+import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import { isExpired, type Prompt } from '../domain/prompts.ts';
+import { HUMAN_HANDLE } from '../domain/sessions.ts';
+import { excerpt } from '../domain/text.ts';
+import type { Feed } from './feed.ts';
+import { deliverMentions } from './mentions.ts';
+import { settleOutreach } from './outreach.ts';
+import type { Logger, Notifier, PopupOutcome, ReadTx, Store, WriteTx } from './ports.ts';
+import type { PromptService } from './prompts.ts';
+
+/** Who shows popups in this process. */
+export interface PopupParty {
+  /** Machine and user. */
+  seat: string;
+  /** What the human of the seat is called; default: as they have logged in. */
+  human?: string | undefined;
+  /** Who takes the leases: a desk, or a connection of an agent. */
+  name: string;
+  /** The desk of this process; null when there is none, which lets every desk of the seat go first. */
+  desk_id: string | null;
+  /** Opens a prompt where the human sits; null when this process has no such place. */
+  open: ((ask_id: string) => Promise<void>) | null;
+  /** Where to begin in the feed; the head of now when missing. */
+  cursor?: number | undefined;
+}
+
+export interface PopupParts {
+  store: Store;
+  feed: Feed;
+  prompts: PromptService;
+  notifier: Notifier;
+  log: Logger;
+}
+
+/** What became of a popup. */
+export interface PopupResult {
+  outcome: Exclude<PopupOutcome, 'leased'>;
+  /** Why it was suppressed or failed. */
+  reason: string | null;
+  /** How many one storm's popup stands for. */
+  count?: number;
+}
+
+/** One kind of popup, as the engine sees it. */
+export interface PopupDescriptor<T> {
+  readonly kind: PopupKind;
+  /** The id of what an event makes due; null for any other event. */
+  due(event: HiveEvent): string | null;
+  /** The id of what an event settles, whose popup goes. Null as a whole: nothing settles what is of this kind. */
+  readonly settled: ((event: HiveEvent) => string | null) | null;
+  /** The subject, as long as this seat wants a popup of it. */
+  find(tx: ReadTx, id: string): Promise<T | undefined>;
+  subjectOf(item: T): PopupSubject;
+  /** One popup for one or many. */
+  look(items: readonly [T, ...T[]], preferences: Preferences): Promise<Popup>;
+  /** Records what became of a popup; called once for each lease. */
+  record(tx: WriteTx, item: T, result: PopupResult): Promise<void>;
+  /** A click on the body. */
+  open?(item: T): Promise<void>;
+  /** A click on a button; resolves when the person has been told all there is to say. */
+  press?(item: T, label: string, stopping: AbortSignal): Promise<void>;
+}
+
+/** The preferences that hold at a seat now. */
+export async function readPreferences(store: Store, seat: string): Promise<Preferences> {
+  return preferencesFrom(await store.read((tx) => tx.desks.preferences(seat)));
+}
+
+// ---------------------------------------------------------------------------
+// Questions and permissions
+
+/** After these a prompt wants to be seen: it is new, or is everybody's now. */
+const PROMPT_DUE: ReadonlySet<string> = new Set(['prompt/created', 'prompt/escalated']);
+const PROMPT_SETTLED: ReadonlySet<string> = new Set([
+  'prompt/responded',
+  'prompt/expired',
+  'prompt/cancelled',
+]);
+
+export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescriptor<Prompt> {
+  const { store } = parts;
+  const { seat, name, open } = party;
+  const names = namesOf({ seat, human: humanOf(party) });
+  const openable = open !== null;
+  return {
+    kind: 'prompt',
+    due: ({ type, subject }) => (PROMPT_DUE.has(type) ? subject : null),
+    settled: ({ type, subject }) => (PROMPT_SETTLED.has(type) ? subject : null),
+    async find(tx, ask_id) {
+      const prompt = await tx.prompts.get(ask_id);
+      if (prompt === undefined || prompt.status !== 'pending' || isExpired(prompt, tx.now)) return undefined;
+      // Another person's question pops up there, and here once it is escalated.
+      return concerns(prompt, names, tx.now) ? prompt : undefined;
+    },
+    subjectOf: promptSubject,
+    async look(items, preferences) {
+      if (items.length > 1) return stormPopup(items, preferences, openable);
+      const [prompt] = items;
+      // A prompt whose options are the buttons of a card shows that card.
+      const card = await store.read((tx) => tx.outreach.byPrompt(prompt.ask_id));
+      return promptPopup(prompt, preferences, openable, card);
+    },
+    async record(tx, { ask_id, session_id }, result) {
+      await tx.events.append({
+        type: 'prompt/popup',
+        session_id,
+        subject: ask_id,
+        data: { ...result, seat, claimed_by: name },
+      });
+      if (result.outcome !== 'sent') return;
+      const card = await tx.outreach.byPrompt(ask_id);
+      if (card !== undefined) await settleShown(tx, card);
+    },
+    async open(prompt) {
+      await open?.(prompt.ask_id);
+    },
+    press: answerFromPopups(parts, party),
+  };
+}
+
+/** In whose name this party acts. */
+function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
+  return human ?? userOfSeat(seat);
+}
+
+const ANSWER_TRIES = 10;
+const ANSWER_RETRY_MS = 1_000;
+
+/** A click on a button is an answer like any other. The person is told when it did not become the answer. */
+function answerFromPopups(
+  { store, prompts: service, notifier, log }: PopupParts,
+  party: PopupParty,
+): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
+  const { seat } = party;
+
+  async function tell(prompt: Prompt, sentence: string, stopping: AbortSignal): Promise<void> {
+    if (stopping.aborted) return;
+    const notice = noticePopup(prompt, excerpt(sentence, 400), await readPreferences(store, seat));
+    const { outcome } = await notifier.show(notice);
+    await outcome;
+  }
+
+  /** Answers, and returns what the person must be told about it. */
+  async function respond(prompt: Prompt, label: string, response_id: string): Promise<string | null> {
+    const { popup_permissions } = await readPreferences(store, seat);
+    const { outcome, prompt: standing } = await service.respond({
+      ask_id: prompt.ask_id,
+      selected: [label],
+      response_id,
+      actor: { kind: 'human', by: humanOf(party), via: 'notification', confirmed: popup_permissions },
+    });
+    if (outcome === 'lost')
+      return `${standing.by ?? 'Somebody'} answered "${standing.decision ?? ''}" before.`;
+    if (outcome === 'late')
+      return `It was ${standing.status} before; "${label}" is kept as a late answer for the agent.`;
+    return null;
+  }
+
+  /** The person has clicked and believes it done: a busy store is tried again, any other failure is told. */
+  async function respondOrExplain(
+    prompt: Prompt,
+    label: string,
+    stopping: AbortSignal,
+  ): Promise<string | null> {
+    const response_id = `popup-${crypto.randomUUID()}`;
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await respond(prompt, label, response_id);
+      } catch (error) {
+        if (!isTransient(error) || attempt === ANSWER_TRIES || stopping.aborted) {
+          log.warn('An answer from a popup was not taken.', { ask_id: prompt.ask_id, error: String(error) });
+          return `"${label}" was not taken: ${error instanceof Error ? error.message : String(error)}`;
+        }
+        await sleep(ANSWER_RETRY_MS, stopping);
+      }
+    }
+  }
+
+  return async (prompt, label, stopping) => {
+    const notice = await respondOrExplain(prompt, label, stopping);
+    if (notice !== null) await tell(prompt, notice, stopping);
+  };
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
+
+// ---------------------------------------------------------------------------
+// Pings, and cards without buttons. A card with buttons is shown by its prompt.
+
+export function outreachPopups(): PopupDescriptor<Outreach> {
+  return {
+    kind: 'outreach',
+    due: ({ type, subject, data }) =>
+      (type === 'outreach/sent' || type === 'outreach/unseen') &&
+      data['kind'] !== 'report' &&
+      data['ask_id'] === null
+        ? subject
+        : null,
+    settled: null,
+    async find(tx, outreach_id) {
+      const item = await tx.outreach.get(outreach_id);
+      // Emacs may have shown it already: the popup is beside that.
+      return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
+    },
+    subjectOf: outreachSubject,
+    look: async (items, preferences) =>
+      items.length === 1 ? outreachPopup(items[0], preferences) : outreachStormPopup(items, preferences),
+    async record(tx, item, { outcome, reason }) {
+      if (outcome === 'sent') return settleShown(tx, item);
+      // With a desk open Emacs shows it; with none this was the only way.
+      if ((await tx.desks.online(tx.now)).length > 0) return;
+      await settleOutreach(tx, item.outreach_id, { status: 'unseen', reason: reason ?? outcome });
+    },
+  };
+}
+
+async function settleShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void> {
+  await settleOutreach(tx, outreach_id, { status: 'shown', shown_via: 'notification' });
+}
+
+// ---------------------------------------------------------------------------
+// Mentions of the human
+
+export function mentionPopups({ seat }: Pick<PopupParty, 'seat'>): PopupDescriptor<MentionOfHuman> {
+  return {
+    kind: 'mention',
+    due: ({ type, subject, data }) =>
+      type === 'mention/created' && data['handle'] === HUMAN_HANDLE ? subject : null,
+    settled: ({ type, subject }) =>
+      type === 'mention/processed' || type === 'mention/expired' ? subject : null,
+    find: findUnprocessed,
+    subjectOf: mentionSubject,
+    look: async (items, preferences) => mentionPopup(items, preferences),
+    async record(tx, { mention_id }, { outcome }) {
+      const mention = outcome === 'sent' ? await findUnprocessed(tx, mention_id) : undefined;
+      if (mention !== undefined) await deliverMentions(tx, [mention], `popup:${seat}`);
+    },
+  };
+}
+
+async function findUnprocessed(tx: ReadTx, mention_id: string): Promise<MentionOfHuman | undefined> {
+  const mention = await tx.mentions.get(mention_id);
+  if (mention?.session_id !== HUMAN_ADDRESSEE || mention.status !== 'unprocessed') return undefined;
+  const author =
+    mention.from_session_id === null ? undefined : await tx.sessions.get(mention.from_session_id);
+  return { ...mention, source: author?.source ?? 'main' };
+}

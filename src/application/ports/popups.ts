@@ -1,0 +1,48 @@
+/** Popups: which process of a seat holds the lease of each, and the storm that some of them are part of. */
+import type { PopupKind, Storm } from '../../domain/popups.ts';
+
+/** `leased`: its holder has yet to show it. */
+export type PopupOutcome = 'leased' | 'sent' | 'suppressed' | 'failed';
+
+/** The popups of one kind at one seat: what a storm is counted over. */
+export interface PopupScope {
+  seat: string;
+  kind: PopupKind;
+}
+
+/** What to write when a process takes a lease. */
+export interface PopupLease extends PopupScope {
+  /** The id of what the popup is about. */
+  subject: string;
+  /** The process: a desk, or a connection of an agent. */
+  held_by: string;
+}
+
+export interface PopupReads {
+  /** What became of a popup; undefined while nobody holds its lease. */
+  outcome(subject: string, seat: string): Promise<PopupOutcome | undefined>;
+  /** The storm of the latest lease that was taken in one, however long ago; null when there was none. */
+  storm(scope: PopupScope): Promise<Storm | null>;
+  /** What a storm's one popup stands for, in the order of the leases, without what is settled. */
+  inStorm(scope: PopupScope, storm: Storm): Promise<{ subject: string; outcome: PopupOutcome }[]>;
+  /** Whether anything of a storm is not settled. */
+  stormWaits(scope: PopupScope, storm: Storm): Promise<boolean>;
+  /** How many leases were taken after that time and not suppressed; `first` is the time of the oldest. */
+  recent(scope: PopupScope, after: string): Promise<{ count: number; first: string | null }>;
+}
+
+export interface PopupRecords extends PopupReads {
+  /** Takes the lease of a popup at a seat; false when somebody has it already. */
+  lease(lease: PopupLease, now: string): Promise<boolean>;
+  /** Takes a lease that was taken before that time and whose popup was never shown; false when there is none. */
+  takeOver(lease: PopupLease, now: string, before: string): Promise<boolean>;
+  /** Notes on a lease that it was taken in a storm. */
+  joinStorm(subject: string, seat: string, since: string): Promise<void>;
+  /** Writes what became of a leased popup; false when that is written already. */
+  settle(
+    subject: string,
+    seat: string,
+    outcome: Exclude<PopupOutcome, 'leased'>,
+    reason: string | null,
+  ): Promise<boolean>;
+}
