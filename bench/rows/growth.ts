@@ -132,7 +132,7 @@ async function copyRows(driver: Driver, ask_id: string, count: number): Promise<
   const values = columns.map((column) =>
     column === '"ask_id"'
       ? `'bulk-' || CAST(i AS TEXT)`
-      : column === '"seal"'
+      : column === '"checksum"'
         ? 'NULL'
         : /_at"$/.test(column)
           ? `CASE WHEN ${column} IS NULL THEN NULL ELSE $4 END`
