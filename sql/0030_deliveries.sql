@@ -29,8 +29,8 @@ INSERT INTO deliveries (subject, kind, recipient, handed_at, collected_at, carri
 CREATE INDEX deliveries_open ON deliveries (recipient, kind) WHERE collected_at IS NULL;
 CREATE INDEX deliveries_carried ON deliveries (carrier) WHERE carrier IS NOT NULL AND collected_at IS NULL;
 
-DROP INDEX prompts_uncollected;
-DROP INDEX prompts_by_carrier;
+DROP INDEX IF EXISTS prompts_uncollected;
+DROP INDEX IF EXISTS prompts_by_carrier;
 ALTER TABLE prompts DROP COLUMN handed_at;
 ALTER TABLE prompts DROP COLUMN collected_at;
 ALTER TABLE prompts DROP COLUMN carrier;
@@ -40,12 +40,12 @@ CREATE INDEX prompts_pending_of_session ON prompts (session_id, status) WHERE st
 ALTER TABLE mentions DROP COLUMN delivered_at;
 ALTER TABLE mentions DROP COLUMN carrier;
 
-DROP INDEX outreach_by_carrier;
+DROP INDEX IF EXISTS outreach_by_carrier;
 ALTER TABLE outreach DROP COLUMN handed_at;
 ALTER TABLE outreach DROP COLUMN delivered_at;
 ALTER TABLE outreach DROP COLUMN carrier;
 
-DROP INDEX turns_untold;
+DROP INDEX IF EXISTS turns_untold;
 ALTER TABLE turns DROP COLUMN told_handed_at;
 ALTER TABLE turns DROP COLUMN told_collected_at;
 

@@ -38,6 +38,14 @@ describe('a new store', () => {
   });
 });
 
+/** Where receipts stood before they had a table. */
+const RECEIPTS = {
+  prompts: ['handed_at', 'collected_at', 'carrier'],
+  mentions: ['delivered_at', 'carrier'],
+  outreach: ['handed_at', 'delivered_at', 'carrier'],
+  turns: ['told_handed_at', 'told_collected_at'],
+};
+
 test('what an older Hive has stored is sealed when it is migrated, and refused when it has changed since', async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
@@ -50,7 +58,11 @@ test('what an older Hive has stored is sealed when it is migrated, and refused w
     ALTER TABLE prompts DROP COLUMN seal; ALTER TABLE messages DROP COLUMN seal;
     DROP INDEX popups_recent; DROP INDEX popups_storms; ALTER TABLE popups DROP COLUMN storm;
     DROP INDEX prompts_settled; CREATE INDEX prompts_by_status ON prompts (status, settled_at, ask_id);
-    CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at)`);
+    CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at);
+    DROP TABLE deliveries; DROP TABLE hook_outputs; DROP INDEX prompts_pending_of_session;
+    CREATE TABLE prints (print_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, at TEXT NOT NULL)`);
+  for (const [table, columns] of Object.entries(RECEIPTS))
+    for (const column of columns) older.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`);
   older.close();
   const again = await openTestHive(store);
   expect((await again.prompts.get(ask_id)).question).toBe('Go on?');
