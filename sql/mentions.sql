@@ -17,8 +17,6 @@ CREATE TABLE mentions (
   status          TEXT NOT NULL,
   created_at      TEXT NOT NULL,
   expires_at      TEXT,
-  delivered_at    TEXT,
-  carrier         TEXT,
   processed_at    TEXT,
   processed_by    TEXT,
   processed_via   TEXT,

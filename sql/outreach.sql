@@ -2,8 +2,8 @@
 
 -- `charged` says which budget paid; `ask_id` is the question that a card's actions ask. A ping or card that nobody could be
 -- shown has the status 'unseen' until the human is back. `reported_at` and `let_go_at` belong to the Stop guard: a report
--- tells of it, or the guard has stopped asking for one. `to_session_id` to `carrier` are of reports alone: whom it is for,
--- when it was handed over and read, and what carried it.
+-- tells of it, or the guard has stopped asking for one. `to_session_id` is whom a report is for; how far it has come
+-- stands in `deliveries`.
 CREATE TABLE outreach (
   outreach_id   TEXT PRIMARY KEY,
   number        BIGINT NOT NULL,
@@ -30,10 +30,7 @@ CREATE TABLE outreach (
   shown_via     TEXT,
   reported_at   TEXT,
   let_go_at     TEXT,
-  to_session_id TEXT,
-  handed_at     TEXT,
-  delivered_at  TEXT,
-  carrier       TEXT
+  to_session_id TEXT
 );
 CREATE UNIQUE INDEX outreach_by_number ON outreach (number);
 CREATE INDEX outreach_by_session ON outreach (session_id, number);
@@ -41,7 +38,6 @@ CREATE INDEX outreach_by_prompt ON outreach (ask_id) WHERE ask_id IS NOT NULL;
 -- Hooks look for reports with every event that takes context: these hold only what is waiting.
 CREATE INDEX outreach_to_session ON outreach (to_session_id, number) WHERE kind = 'report' AND status = 'sent';
 CREATE INDEX outreach_to_project ON outreach (project_dir, number) WHERE kind = 'report' AND status = 'sent';
-CREATE INDEX outreach_by_carrier ON outreach (carrier) WHERE kind = 'report' AND status = 'sent';
 CREATE INDEX outreach_unshown ON outreach (created_at) WHERE kind <> 'report' AND status = 'sent';
 CREATE INDEX outreach_unseen ON outreach (number) WHERE status = 'unseen';
 CREATE INDEX outreach_by_time ON outreach (created_at);

@@ -1,6 +1,7 @@
 -- Questions to the human, the answers that were given, and who has taken a question up.
 
--- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described. Only the store knows of:
+-- The columns are the fields of `Prompt` (src/domain/prompts.ts), where each is described; how far its settlement has come
+-- stands in `deliveries`. Only the store knows of:
 --   urgency_rank  0 for critical, 1 for normal, 2 for low: the order of the list
 --   search_text   what a search looks at, in lower case
 --   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
@@ -53,9 +54,6 @@ CREATE TABLE prompts (
   offered_at        TEXT,
   seen_at           TEXT,
   responded_at      TEXT,
-  handed_at         TEXT,
-  collected_at      TEXT,
-  carrier           TEXT,
   search_text       TEXT NOT NULL,
   checksum          INTEGER
 );
@@ -68,8 +66,7 @@ CREATE INDEX prompts_escalating ON prompts (status, escalates_at)
   WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL;
 -- What the end of a turn looks at.
 CREATE INDEX prompts_of_turn ON prompts (turn_id) WHERE status = 'pending' AND turn_id IS NOT NULL;
-CREATE INDEX prompts_uncollected ON prompts (session_id) WHERE collected_at IS NULL;
-CREATE INDEX prompts_by_carrier ON prompts (carrier) WHERE carrier IS NOT NULL AND collected_at IS NULL;
+CREATE INDEX prompts_pending_of_session ON prompts (session_id, status) WHERE status = 'pending';
 -- What is pending is found by prompts_pending, so only what is settled needs a place here.
 CREATE INDEX prompts_settled ON prompts (status, settled_at, ask_id) WHERE settled_at IS NOT NULL;
 -- History reads newest first, whatever else it asks for.

@@ -2,8 +2,7 @@
 
 -- The columns are the fields of `Turn` (src/domain/turns.ts). `continues` is the turn before it in the same chain, which
 -- begins with `chain_id`. `cancelled_prompts` (JSON) are the questions that its end cancelled, `open_tools` (JSON) the tools
--- that are running. `told_handed_at` and `told_collected_at`: when the session was told that this turn was aborted, and
--- when that was proved read.
+-- that are running. Whether the session was told that a turn was aborted stands in `deliveries`.
 CREATE TABLE turns (
   turn_id           TEXT PRIMARY KEY,
   number            BIGINT NOT NULL,
@@ -30,13 +29,10 @@ CREATE TABLE turns (
   stopped_at        TEXT,
   stops             BIGINT NOT NULL,
   batch_at          TEXT,
-  batch_closed_at   TEXT,
-  told_handed_at    TEXT,
-  told_collected_at TEXT
+  batch_closed_at   TEXT
 );
 -- A session has one turn at a time: whoever begins a second one has to end the first in the same transaction.
 CREATE UNIQUE INDEX turns_running ON turns (session_id) WHERE state = 'in_progress';
 CREATE INDEX turns_of_session ON turns (session_id, number);
 CREATE INDEX turns_by_client ON turns (session_id, client_turn_id, number) WHERE client_turn_id IS NOT NULL;
-CREATE INDEX turns_untold ON turns (session_id, number) WHERE state = 'aborted' AND told_collected_at IS NULL;
 CREATE INDEX turns_ended ON turns (ended_at) WHERE state <> 'in_progress';

@@ -176,7 +176,7 @@ async function ownSession(
 }
 
 function promptsOf(hive: Hive, session: Session): LibraryPrompts {
-  const courier = createDeliveryTracker(hive.delivery, randomIds.make('library'));
+  const tracker = createDeliveryTracker(hive.delivery, randomIds.make('library'));
   const actor = (): Promise<AgentActor> => actorOf(hive, session);
 
   const prompts: LibraryPrompts = {
@@ -188,7 +188,7 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
     onResponse: (ask_id, callback) => hive.callbacks.onResponse(ask_id, callback),
     get: (ask_id) => hive.prompts.get(ask_id),
     async poll(ask_ids, { wait_ms = 0, signal } = {}) {
-      const errand = courier.begin();
+      const errand = tracker.begin();
       await errand.prove();
       await hive.prompts.wait(ask_ids, { wait_ms, signal });
       const delivered = await errand.hand(ask_ids);

@@ -124,13 +124,19 @@ async function grow(store: string, count: number, state: Kind['state']): Promise
 }
 
 async function copyRows(driver: Driver, ask_id: string, count: number): Promise<void> {
+  await copyOf(driver, 'prompts', 'ask_id', ask_id, count);
+  await copyOf(driver, 'deliveries', 'subject', ask_id, count);
+}
+
+async function copyOf(driver: Driver, table: string, key: string, id: string, count: number): Promise<void> {
   const [row] = await driver.read((sql) =>
-    sql.all(statement('SELECT * FROM prompts WHERE ask_id = $1'), [ask_id]),
+    sql.all(statement(`SELECT * FROM ${table} WHERE ${key} = $1`), [id]),
   );
-  const columns = Object.keys(row ?? {}).map((column) => `"${column}"`);
+  if (row === undefined) return;
+  const columns = Object.keys(row).map((column) => `"${column}"`);
   /** Each a second after the one before, so that indexes by time grow as they do in life. */
   const values = columns.map((column) =>
-    column === '"ask_id"'
+    column === `"${key}"`
       ? `'bulk-' || CAST(i AS TEXT)`
       : column === '"checksum"'
         ? 'NULL'
@@ -139,14 +145,14 @@ async function copyRows(driver: Driver, ask_id: string, count: number): Promise<
           : column,
   );
   const copy = statement(
-    `INSERT INTO prompts (${columns.join(', ')})
+    `INSERT INTO ${table} (${columns.join(', ')})
      WITH RECURSIVE n(i) AS (SELECT CAST($1 AS BIGINT) UNION ALL SELECT i + 1 FROM n WHERE i < $2)
-     SELECT ${values.join(', ')} FROM prompts, n WHERE ask_id = $3`,
+     SELECT ${values.join(', ')} FROM ${table}, n WHERE ${key} = $3`,
   );
   for (let from = 0; from < count; from += BATCH) {
     const at = new Date(Date.UTC(2026, 0, 1) + from * 1_000).toISOString();
     const last = Math.min(from + BATCH, count) - 1;
-    await driver.write((sql) => sql.run(copy, [from, last, ask_id, at]));
+    await driver.write((sql) => sql.run(copy, [from, last, id, at]));
   }
 }
 

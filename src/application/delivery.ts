@@ -1,20 +1,24 @@
 /**
- * Delivery: what is carried into an agent, and what proves that it arrived (invariant 6). At least once,
- * undisturbed exactly once: an answer is stamped `handed_at` when a carrier (one MCP connection, the hooks of
- * a session) returns or prints it, and `collected_at` when that same carrier shows by a further sign of life
- * that the agent went on. A carrier that dies in between proves nothing, so the next hands it again, `repeated`.
+ * Delivery: what is carried into an agent, and what proves that it arrived (invariant 6). One engine for settled
+ * prompts, mentions, reports, and the word that a turn was aborted; each capability says only what it has to say
+ * (deliverAnswers below, reports.ts, mentions.ts, interrupts.ts). At least once, undisturbed exactly once: a delivery
+ * is stamped `handed_at` when a carrier (one MCP connection, the hooks of a session) returns or prints it, and
+ * `collected_at` when that same carrier shows by a further sign of life that the agent went on. A carrier that dies
+ * in between proves nothing, so the next hands it again, `repeated`.
  */
+import { collect, type Delivery, handOver, type Receipts, receiptsOf, release } from '../domain/delivery.ts';
 import { type HookEvent, isHumanPrompt, readUntil, takesContext } from '../domain/hooks.ts';
 import {
+  deliveryOf,
   describeSettlement,
-  handPrompt,
   isReceiver,
   isUncollected,
   OPEN_LIMIT,
   type Prompt,
 } from '../domain/prompts.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
+import { record } from './outreach.ts';
+import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
 import { appendPrompt } from './prompt-records.ts';
 
 /** A prompt as it was handed over. */
@@ -58,64 +62,142 @@ export function createDelivery(store: Store): DeliveryService {
           const prompt = await tx.prompts.get(ask_id);
           if (prompt === undefined) continue;
           const stamped = isUncollected(prompt) && (reader === undefined || isReceiver(prompt, reader));
-          delivered.push(stamped ? await handOne(tx, prompt, carrier) : { prompt, repeated: false });
+          delivered.push(stamped ? await handPrompt(tx, prompt, carrier) : { prompt, repeated: false });
         }
         return delivered;
       }),
 
     async collect(carrier) {
-      const carried = await store.read((tx) => tx.prompts.carriedBy(carrier, END_OF_TIME));
+      const carried = await store.read((tx) => tx.deliveries.carriedBy(carrier, END_OF_TIME));
       return carried.length === 0 ? 0 : store.writeReceipt((tx) => collectFrom(tx, carrier, END_OF_TIME));
     },
 
     prove: (carrier, handed) =>
       store.writeReceipt(async (tx) => {
-        for (const prompt of await stillCarried(tx, carrier, handed)) await collectOne(tx, prompt);
+        for (const delivery of await stillCarried(tx, carrier, handed)) await collectOne(tx, delivery);
       }),
 
     release: (carrier, handed) =>
       store.writeReceipt(async (tx) => {
-        for (const prompt of await stillCarried(tx, carrier, handed))
-          await tx.prompts.update({ ...prompt, carrier: null });
+        for (const delivery of await stillCarried(tx, carrier, handed))
+          await tx.deliveries.put(release(delivery));
       }),
   };
 }
 
-/** The prompts of these hand-overs that nothing has happened to since. */
-async function stillCarried(tx: ReadTx, carrier: string, handed: readonly Handed[]): Promise<Prompt[]> {
-  const prompts: Prompt[] = [];
+/** Those of these hand-overs that nothing has happened to since. */
+async function stillCarried(tx: ReadTx, carrier: string, handed: readonly Handed[]): Promise<Delivery[]> {
+  const carried: Delivery[] = [];
   for (const { ask_id, handed_at } of handed) {
-    const prompt = await tx.prompts.get(ask_id);
-    if (prompt?.carrier === carrier && prompt.handed_at === handed_at && isUncollected(prompt))
-      prompts.push(prompt);
+    const delivery = await tx.deliveries.get(ask_id);
+    if (delivery?.carrier === carrier && delivery.handed_at === handed_at && delivery.collected_at === null)
+      carried.push(delivery);
   }
-  return prompts;
+  return carried;
 }
 
-/** Stamps one settled prompt as handed, before its carrier returns or prints it. */
-export async function handOne(tx: WriteTx, prompt: Prompt, carrier: string): Promise<Delivered> {
-  const repeated = prompt.handed_at !== null;
-  const handed = handPrompt(prompt, carrier, tx.now);
-  await tx.prompts.update(handed);
+// ---------------------------------------------------------------------------
+// The engine, inside a transaction: handed, proved read, handed on.
+
+/** Stamps something as handed, before its carrier returns or prints it. Whoever calls tells of it. */
+export async function hand(tx: WriteTx, delivery: Delivery, carrier: string): Promise<Delivery> {
+  const handed = handOver(delivery, carrier, tx.now);
+  await tx.deliveries.put(handed);
+  return handed;
+}
+
+/** Stamps one settled prompt as handed. */
+export async function handPrompt(tx: WriteTx, prompt: Prompt, carrier: string): Promise<Delivered> {
+  const delivery = await hand(tx, deliveryOf(prompt), carrier);
+  const handed = { ...prompt, ...receiptsOf(delivery) };
+  const { repeated } = delivery;
   await appendPrompt(tx, 'prompt/handed', handed, { carrier, repeated });
   return { prompt: handed, repeated };
 }
 
 async function collectFrom(tx: WriteTx, carrier: string, handed_before: string): Promise<number> {
-  const prompts = await tx.prompts.carriedBy(carrier, handed_before);
-  for (const prompt of prompts) await collectOne(tx, prompt);
-  return prompts.length;
+  const carried = await tx.deliveries.carriedBy(carrier, handed_before);
+  for (const delivery of carried) await collectOne(tx, delivery);
+  return carried.length;
 }
 
-async function collectOne(tx: WriteTx, prompt: Prompt): Promise<void> {
-  const collected = { ...prompt, collected_at: tx.now };
-  await tx.prompts.update(collected);
-  await appendPrompt(tx, 'prompt/collected', collected, { carrier: prompt.carrier });
+/** Records that something was read, and tells of it where anybody wants to know. */
+async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
+  const { kind, subject, carrier } = delivery;
+  await tx.deliveries.put(collect(delivery, tx.now));
+  if (kind === 'prompt') {
+    const prompt = await tx.prompts.get(subject);
+    if (prompt !== undefined) await appendPrompt(tx, 'prompt/collected', prompt, { carrier });
+  } else if (kind === 'report') {
+    const report = await tx.outreach.get(subject);
+    if (report !== undefined)
+      await record(tx, 'outreach/delivered', { ...report, status: 'delivered' }, { carrier });
+  }
+}
+
+/** What a session has yet to read goes to the one that continues it, where nothing of it was said yet. */
+export async function moveDeliveries(tx: WriteTx, from: string, to: string): Promise<void> {
+  await tx.deliveries.move(from, to, hookCarrier(from));
+}
+
+/** What one MCP connection hands. */
+export function mcpCarrier(connection_id: string): string {
+  return `mcp:${connection_id}`;
 }
 
 /** What the hooks of one session carry in; one carrier, since they speak into one conversation. */
 export function hookCarrier(session_id: string): string {
   return `hook:${session_id}`;
+}
+
+// ---------------------------------------------------------------------------
+// Hooks as carriers. Between commit and print: what a hook hands over is stamped before it is printed (invariant 1),
+// so a hook that is killed in between has stamped what nobody will read. It says beforehand that it is about to print,
+// and afterwards that it has. Where it never said so, nothing proves anything, and all is handed again.
+
+/** A hook lives two seconds at most: one that has not printed by then never will. */
+const LOST_AFTER_MS = 2_500;
+
+/** What an event of a session says of all that its hooks have handed so far: that it was read, that it is lost, or nothing. */
+export async function settleDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
+  const carrier = hookCarrier(session_id);
+  const may_prove = await settleOutputs(tx, carrier, session_id);
+  // A session that begins anew from its transcript may have lost what was printed last.
+  if (event.name === 'SessionStart') return tx.deliveries.release(carrier);
+  const proven = readUntil(event, tx.now);
+  if (proven !== null && may_prove) await collectFrom(tx, carrier, proven);
+}
+
+/** Releases what was never printed. False while a hook may still print: until then no event proves anything. */
+async function settleOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
+  const outputs = await tx.hookOutputs.of(session_id);
+  if (outputs.length === 0) return true;
+  const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
+  // A clock that was set back would have it wait for ever.
+  const lost = outputs.filter(({ at }) => at < lost_before || at > tx.now);
+  if (lost.length > 0) await tx.deliveries.release(carrier);
+  for (const { output_id } of lost) await tx.hookOutputs.remove(output_id);
+  return lost.length === outputs.length;
+}
+
+/** To be told before the transaction ends that hands something over; the id is for saying that it was printed. */
+export async function announceOutput(tx: WriteTx, session_id: string, ids: Ids): Promise<string> {
+  const output_id = ids.make('output');
+  await tx.hookOutputs.insert({ output_id, session_id, at: tx.now });
+  return output_id;
+}
+
+/** Whether what handed this is still there to prove that it was read. */
+export async function isCarried(
+  { tx, session, settings, processes }: HookContext,
+  { handed_at, carrier }: Receipts,
+): Promise<boolean> {
+  if (handed_at === null || carrier === null) return false;
+  if (carrier === hookCarrier(session.session_id)) return true;
+  const connections = await tx.sessions.connections(settings.machine);
+  return connections.some(
+    (connection) => carrier === mcpCarrier(connection.connection_id) && processes.alive(connection.pid),
+  );
 }
 
 /** So many answers are carried in at once; the rest follow with the next event. */
@@ -125,58 +207,22 @@ const AT_ONCE = 5;
  * Hands what a session has settled and not collected, leaving out what another carrier may yet prove read.
  * Used where a hook prints: as context, or as the reason of a Stop that is held.
  */
-export async function handUncollected({
-  tx,
-  session,
-  processes,
-  settings,
-}: HookContext): Promise<Delivered[]> {
-  const carrier = hookCarrier(session.session_id);
-  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
+export async function handUncollected(context: HookContext): Promise<Delivered[]> {
+  const { tx, session } = context;
   const delivered: Delivered[] = [];
-  for (const prompt of open.filter(isUncollected)) {
+  for (const prompt of await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT)) {
     if (delivered.length === AT_ONCE) break;
-    if (
-      prompt.handed_at !== null &&
-      (await isCarried(tx, prompt, carrier, settings.machine, processes.alive))
-    )
-      continue;
-    delivered.push(await handOne(tx, prompt, carrier));
+    if (await isCarried(context, prompt)) continue;
+    delivered.push(await handPrompt(tx, prompt, hookCarrier(session.session_id)));
   }
   return delivered;
 }
 
-/** Whether what handed this prompt is still there to prove that it was read. */
-async function isCarried(
-  tx: ReadTx,
-  { carrier }: Prompt,
-  own: string,
-  machine: string,
-  alive: (pid: number) => boolean,
-): Promise<boolean> {
-  if (carrier === null) return false;
-  if (carrier === own) return true;
-  const connections = await tx.sessions.connections(machine);
-  return connections.some(
-    (connection) => carrier === mcpCarrier(connection.connection_id) && alive(connection.pid),
-  );
-}
-
-/** What one MCP connection hands. */
-export function mcpCarrier(connection_id: string): string {
-  return `mcp:${connection_id}`;
-}
-
-/** The station of answers: what this event proves to have been read, and what can be carried in with it. */
+/** The station of answers: what can be carried in with this event. */
 export const deliverAnswers: HookHandler = async (visit) => {
-  const { tx, event, session, verdict, proves } = visit;
-  const carrier = hookCarrier(session.session_id);
-  // A session that begins anew from its transcript may have lost what was printed last.
-  const proven = event.name === 'SessionStart' ? null : readUntil(event, tx.now);
-  if (proven !== null && proves) await collectFrom(tx, carrier, proven);
+  const { event, verdict } = visit;
   if (event.name === 'PostToolUse') await collectReturned(visit);
   if (!takesContext(event) || verdict.block !== null || isWake(event)) return null;
-  if (event.name === 'SessionStart') await releaseCarried(tx, carrier);
   const delivered = await handUncollected(visit);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
@@ -185,11 +231,14 @@ export const deliverAnswers: HookHandler = async (visit) => {
 
 /** What a call of the session has brought back, from a poll over MCP or in its shell: the hook after it is the proof. */
 async function collectReturned({ tx, event, session }: HookContext): Promise<void> {
-  const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
-  const returned = open.filter((prompt) => isUncollected(prompt) && isReturnCarrier(prompt.carrier));
+  const open = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
+  const returned = open.filter((prompt) => isReturnCarrier(prompt.carrier));
   if (returned.length === 0) return;
   const response = JSON.stringify(event.tool?.response ?? null);
-  for (const prompt of returned) if (response.includes(prompt.ask_id)) await collectOne(tx, prompt);
+  for (const { ask_id } of returned.filter((prompt) => response.includes(prompt.ask_id))) {
+    const delivery = await tx.deliveries.get(ask_id);
+    if (delivery !== undefined) await collectOne(tx, delivery);
+  }
 }
 
 function isReturnCarrier(carrier: string | null): boolean {
@@ -201,17 +250,11 @@ function isWake(event: HookEvent): boolean {
   return event.name === 'UserPromptSubmit' && event.agent_id === null && !isHumanPrompt(event);
 }
 
-/** What this session's hooks had printed and nothing proved read is to be handed again. */
-export async function releaseCarried(tx: WriteTx, carrier: string): Promise<void> {
-  for (const prompt of await tx.prompts.carriedBy(carrier, tx.now))
-    await tx.prompts.update({ ...prompt, carrier: null });
-}
-
 // ---------------------------------------------------------------------------
-// A courier carries answers over one connection whose calls may overlap (invariant 6). A call proves that the
+// A tracker carries answers over one connection whose calls may overlap (invariant 6). A call proves that the
 // client has read what earlier calls returned; of a call that has not returned yet it proves nothing. Told by
 // memory and not by clocks: two calls in one millisecond, or a store with a clock of its own, would deceive
-// those; and a courier that dies takes its memory with it, as it should.
+// those; and a tracker that dies takes its memory with it, as it should.
 
 interface DeliveryTracker {
   /** A call has come. */

@@ -11,7 +11,7 @@ import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts'
 import { matchingRule, type PermissionRule, readRules } from '../domain/permission-rules.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
-import { type Delivered, type DeliveryService, handOne, hookCarrier } from './delivery.ts';
+import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
@@ -93,7 +93,7 @@ async function answerByRule(
     response_id: ids.make('response'),
     responded_at: tx.now,
   });
-  await handOne(tx, settled, hookCarrier(session.session_id));
+  await handPrompt(tx, settled, hookCarrier(session.session_id));
   return { decision: decideDialog(dialog, [settled]), carries: true };
 }
 
@@ -116,7 +116,7 @@ async function conclude(
   if (decision === null) return null;
   for (const prompt of prompts) {
     // A word beside a yes has no place in the client's answer: it comes with the next hook.
-    if (isTold(decision, dialog, prompt)) await handOne(tx, prompt, hookCarrier(session.session_id));
+    if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
   }
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(visit, prompts[0]);
   return { decision, carries: true };
@@ -297,7 +297,7 @@ async function takeAnswered(
   );
   if (!group.every(({ status, handed_at }) => status === 'responded' && handed_at === null)) return null;
   const delivered: Delivered[] = [];
-  for (const one of group) delivered.push(await handOne(tx, one, hookCarrier(session.session_id)));
+  for (const one of group) delivered.push(await handPrompt(tx, one, hookCarrier(session.session_id)));
   return delivered.length === 0 ? null : { session, delivered };
 }
 

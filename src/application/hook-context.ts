@@ -45,8 +45,6 @@ export interface HookContext {
   verdict: Verdict;
   /** This event was here before and has waited since: it is not to wait again. */
   waited: Waited | null;
-  /** Whether this event proves that what was printed before has been read. */
-  proves: boolean;
 }
 
 export type HookHandler = (visit: HookContext) => Promise<Partial<Verdict> | null>;

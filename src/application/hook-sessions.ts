@@ -6,6 +6,7 @@ import { HiveError } from '../domain/errors.ts';
 import type { HookEvent } from '../domain/hooks.ts';
 import { isRemote, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
+import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
@@ -128,6 +129,7 @@ async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> 
   }
   await moveMentions(tx, from, to);
   await tx.outreach.moveReader(from.session_id, to.session_id);
+  await moveDeliveries(tx, from.session_id, to.session_id);
 }
 
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {

@@ -15,21 +15,21 @@ import {
 import { wasInterrupted } from '../domain/interrupts.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { subagentId } from '../domain/sessions.ts';
-import { deliverAnswers, hookCarrier, releaseCarried } from './delivery.ts';
+import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts';
 import { withdrawClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { sessionOfHook, settleSession } from './hook-sessions.ts';
-import { deliverInterrupts, releaseTold, tellAborted } from './interrupts.ts';
+import { deliverInterrupts, tellAborted } from './interrupts.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
-import { deliverReports, releaseReports, remindOfReports } from './reports.ts';
+import { deliverReports, remindOfReports } from './reports.ts';
 import { beginTurns, endTurns, turnOf } from './turns.ts';
 
 /** What to print, and what to say when it is printed; null when nothing depends on it. */
 interface Handled extends Verdict {
-  print_id: string | null;
+  output_id: string | null;
 }
 
 export interface HookService {
@@ -54,15 +54,18 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     const stations = await handlersFor(event);
     const round = async (tx: WriteTx): Promise<Handled> => {
       const session = await sessionOfHook(tx, event, settings, parts.processes);
-      const proves = await settlePrints(tx, session.session_id);
+      await settleDeliveries(tx, event, session.session_id);
       let verdict = NO_OPINION;
       for (const station of stations) {
-        const visit = { tx, event, session, settings, verdict, waited, proves, ...parts };
+        const visit = { tx, event, session, settings, verdict, waited, ...parts };
         verdict = mergeVerdicts(verdict, await station(visit));
         if (verdict.wait !== null) break;
       }
       const prints = verdict.carries && verdict.wait === null;
-      return { ...verdict, print_id: prints ? await announcePrint(tx, session.session_id, parts.ids) : null };
+      return {
+        ...verdict,
+        output_id: prints ? await announceOutput(tx, session.session_id, parts.ids) : null,
+      };
     };
     // Most hooks only note that a tool runs: nobody is told anything by them, so nobody waits for the disk.
     return store.writeReceipt(round, (handled, announced) => announced || !isSilent(handled));
@@ -95,8 +98,8 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       return visitAll(event, settings, waited);
     },
 
-    async printed({ print_id }) {
-      if (print_id !== null) await store.writeReceipt((tx) => tx.prints.remove(print_id));
+    async printed({ output_id }) {
+      if (output_id !== null) await store.writeReceipt((tx) => tx.hookOutputs.remove(output_id));
     },
   };
 }
@@ -163,36 +166,4 @@ async function isToStop(tx: ReadTx, turn_id: string): Promise<boolean> {
   const turn = await tx.turns.get(turn_id);
   if (turn === undefined) return false;
   return wasInterrupted(turn) || (await tx.turns.pendingInterrupts(turn_id)).length > 0;
-}
-
-// ---------------------------------------------------------------------------
-// Between commit and print: what a hook hands over is stamped before it is printed (invariant 1), so a hook
-// that is killed in between has stamped what nobody will read. It says beforehand that it is about to print,
-// and afterwards that it has. Where it never said so, nothing proves anything, and all is handed again.
-
-/** A hook lives two seconds at most: one that has not printed by then never will. */
-const LOST_AFTER_MS = 2_500;
-
-/** Whether an event of this session proves what was handed before: not while another hook may still print it. */
-async function settlePrints(tx: WriteTx, session_id: string): Promise<boolean> {
-  const prints = await tx.prints.of(session_id);
-  if (prints.length === 0) return true;
-  const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
-  // A clock that was set back would have it wait for ever.
-  const lost = prints.filter(({ at }) => at < lost_before || at > tx.now);
-  if (lost.length > 0) {
-    const carrier = hookCarrier(session_id);
-    await releaseCarried(tx, carrier);
-    await releaseReports(tx, carrier);
-    await releaseTold(tx, session_id);
-  }
-  for (const { print_id } of lost) await tx.prints.remove(print_id);
-  return lost.length === prints.length;
-}
-
-/** To be told before the transaction ends that hands something over; the id is for saying that it was printed. */
-async function announcePrint(tx: WriteTx, session_id: string, ids: Ids): Promise<string> {
-  const print_id = ids.make('print');
-  await tx.prints.insert({ print_id, session_id, at: tx.now });
-  return print_id;
 }

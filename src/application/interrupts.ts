@@ -4,8 +4,9 @@
  * in its own transaction.
  */
 import { type Actor, refuse } from '../domain/actors.ts';
+import { collect } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
-import { readUntil, type Verdict } from '../domain/hooks.ts';
+import type { Verdict } from '../domain/hooks.ts';
 import {
   INTERRUPT_LIMITS,
   type Interrupt,
@@ -28,6 +29,7 @@ import { hostOf, runsInside, type Session, threadOf } from '../domain/sessions.t
 import { labelled } from '../domain/sources.ts';
 import { cleanOptional } from '../domain/text.ts';
 import { ENDED_WITH_SESSION, type Turn } from '../domain/turns.ts';
+import { hand, hookCarrier, isCarried } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
@@ -575,34 +577,21 @@ async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promi
 const TOLD_AT_ONCE = 5;
 
 /** With the next prompt, or a new start, the session hears once what became of its last turn. */
-export const tellAborted: HookHandler = async ({ tx, event, session, verdict, proves }) => {
+export const tellAborted: HookHandler = async (visit) => {
+  const { tx, event, session, verdict } = visit;
+  if (!isTelling(event.name) || event.agent_id !== null || verdict.block !== null) return null;
   const { session_id } = session;
-  const untold = event.agent_id === null ? await tx.turns.untold(session_id, TOLD_AT_ONCE) : [];
-  if (untold.length === 0) return null;
-  // A session that begins anew from its transcript may have lost what was printed last.
-  const proven = event.name === 'SessionStart' || !proves ? null : readUntil(event, tx.now);
   const context: string[] = [];
-  for (const turn of untold) {
-    if (turn.told_handed_at !== null && proven !== null && turn.told_handed_at < proven) {
-      await tx.turns.update({ ...turn, told_collected_at: tx.now });
-    } else if (!isWorthTelling(turn)) {
-      await tx.turns.update({ ...turn, told_collected_at: tx.now });
-    } else if (isTelling(event.name) && verdict.block === null) {
-      const repeated = turn.told_handed_at !== null;
-      await tx.turns.update({ ...turn, told_handed_at: tx.now });
+  for (const { turn, delivery } of await tx.turns.untold(session_id, TOLD_AT_ONCE)) {
+    if (!isWorthTelling(turn)) await tx.deliveries.put(collect(delivery, tx.now));
+    else if (!(await isCarried(visit, delivery))) {
+      const { repeated } = await hand(tx, delivery, hookCarrier(session_id));
       await tx.events.append({ type: 'turn/told', session_id, subject: turn.turn_id, data: { repeated } });
       context.push(toldSentence(turn, repeated));
     }
   }
   return { context, carries: context.length > 0 };
 };
-
-/** What a hook was to tell and never printed is told with the next. */
-export async function releaseTold(tx: WriteTx, session_id: string): Promise<void> {
-  for (const turn of await tx.turns.untold(session_id, TOLD_AT_ONCE)) {
-    if (turn.told_handed_at !== null) await tx.turns.update({ ...turn, told_handed_at: null });
-  }
-}
 
 function isTelling(name: string): boolean {
   return name === 'SessionStart' || name === 'UserPromptSubmit';

@@ -97,7 +97,6 @@ async function judge(visit: HookContext): Promise<{ deny?: string; context?: str
   if (decision.opinion === 'pass') return null;
   if (decision.opinion === 'remind') return remind(visit, await fresh(visit));
   const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
-  // In this order: the receipt is written with the mention as it was read, the count on top of what stands.
   await deliver(visit, first);
   await tx.mentions.deny(session_id);
   return { deny: denialReason(first, counted.count) };

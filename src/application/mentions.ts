@@ -2,6 +2,7 @@
 
 import type { Via } from '../domain/actors.ts';
 import { type Actor, HUMAN_ADDRESSEE, refusalToProcess, refuse } from '../domain/actors.ts';
+import { owed } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { boundedOptional, parseDuration } from '../domain/limits.ts';
@@ -25,6 +26,7 @@ import {
 } from '../domain/mentions.ts';
 import { authorKey, type Message } from '../domain/messages.ts';
 import type { Session } from '../domain/sessions.ts';
+import { hand } from './delivery.ts';
 import { guardLoops, type Trip } from './loops.ts';
 import type { Ids, Logger, MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 
@@ -269,7 +271,7 @@ export async function deliverMentions(
     const now = deliverMention(mention, carrier, tx.now);
     delivered.push(now);
     if (now === mention) continue;
-    await tx.mentions.update(now);
+    await hand(tx, owed('mention', mention.mention_id, mention.session_id), carrier);
     await append(tx, 'mention/delivered', now, { carrier });
   }
   return delivered;

@@ -311,7 +311,8 @@ export async function record(
   await tell(tx, type, item, data);
 }
 
-async function tell(
+/** Tells of something sent. */
+export async function tell(
   tx: WriteTx,
   type: EventType,
   { session_id, outreach_id, kind, status, source, critical }: Outreach,

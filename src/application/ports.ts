@@ -2,6 +2,12 @@
  * What the application needs from the world, as plain interfaces. `infrastructure/` makes them real,
  * `open-hive.ts` chooses which; nothing here knows of files, sockets or SQL. Reads are apart from records, which write.
  */
+import type {
+  DeliveryReads,
+  DeliveryRecords,
+  HookOutputReads,
+  HookOutputRecords,
+} from './ports/deliveries.ts';
 import type { EventReads, EventRecords, HistoryReads } from './ports/events.ts';
 import type {
   LoopReads,
@@ -31,8 +37,6 @@ import type {
 import type {
   GateReads,
   GateRecords,
-  PrintReads,
-  PrintRecords,
   SessionReads,
   SessionRecords,
   WakerReads,
@@ -40,6 +44,7 @@ import type {
 } from './ports/sessions.ts';
 import type { TurnReads, TurnRecords } from './ports/turns.ts';
 
+export type * from './ports/deliveries.ts';
 export type * from './ports/events.ts';
 export type * from './ports/messages.ts';
 export type * from './ports/outreach.ts';
@@ -96,7 +101,8 @@ export interface ReadTx {
   readonly tokens: TokenReads;
   readonly history: HistoryReads;
   readonly outreach: OutreachReads;
-  readonly prints: PrintReads;
+  readonly deliveries: DeliveryReads;
+  readonly hookOutputs: HookOutputReads;
   readonly wakers: WakerReads;
   readonly desks: DeskReads;
   readonly humans: HumanReads;
@@ -115,7 +121,8 @@ export interface WriteTx extends ReadTx {
   readonly gates: GateRecords;
   readonly tokens: TokenRecords;
   readonly outreach: OutreachRecords;
-  readonly prints: PrintRecords;
+  readonly deliveries: DeliveryRecords;
+  readonly hookOutputs: HookOutputRecords;
   readonly wakers: WakerRecords;
   readonly desks: DeskRecords;
   readonly humans: HumanRecords;

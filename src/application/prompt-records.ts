@@ -8,8 +8,10 @@ import {
   type AnswerOutcome,
   type CancelReason,
   cancelPrompt,
+  deliveryOf,
   expirePrompt,
   isExpired,
+  isUncollected,
   type Prompt,
   type PromptAnswer,
   respondPrompt,
@@ -36,7 +38,8 @@ export async function recordAnswer(
   }
   if (outcome === 'accepted') await dropClaim(tx, prompt);
   if (outcome === 'late') await tx.prompts.update(settled);
-  await tx.prompts.addResponse({ ...answer, ask_id, outcome });
+  const added = tx.prompts.addResponse({ ...answer, ask_id, outcome });
+  await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
   const { decision, by, via, response_id } = answer;
   await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, { decision, by, via, response_id });
   return { outcome, prompt: settled };
@@ -57,6 +60,7 @@ export async function recordCancel(
   const cancelled = cancelPrompt(prompt, { by, via, reason }, tx.now);
   if (cancelled === prompt) return prompt;
   await tx.prompts.settle(cancelled, tx.now);
+  await owe(tx, cancelled);
   await dropClaim(tx, prompt);
   await appendPrompt(tx, 'prompt/cancelled', cancelled, { cancel_reason: reason, by, via });
   return cancelled;
@@ -66,9 +70,15 @@ export async function recordCancel(
 export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const expired = expirePrompt(prompt, tx.now);
   await tx.prompts.settle(expired, tx.now);
+  await owe(tx, expired);
   await dropClaim(tx, prompt);
   await appendPrompt(tx, 'prompt/expired', expired, {});
   return expired;
+}
+
+/** From now on its asker is owed what became of it; what was owed before an answer came late counts no more. */
+async function owe(tx: WriteTx, prompt: Prompt): Promise<void> {
+  if (isUncollected(prompt)) await tx.deliveries.put(deliveryOf(prompt));
 }
 
 export async function appendPrompt(

@@ -1,4 +1,5 @@
 /** Turns: what runs, and how a program tells of its own. What the clients' hooks tell, turn-stations.ts takes. */
+import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
 import {
@@ -200,7 +201,10 @@ export async function closeTurn(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<
   await tx.events.append({ type: 'turn/changed', session_id, subject: turn_id, data });
   for (const interrupt of await tx.turns.pendingInterrupts(turn_id))
     await tx.turns.updateInterrupt(answerInterrupt(interrupt, ended, tx.now));
-  if (state === 'aborted') await closeWithParent(tx, ended, end);
+  if (state === 'aborted') {
+    await tx.deliveries.put(owed('interrupt', turn_id, session_id));
+    await closeWithParent(tx, ended, end);
+  }
   return ended;
 }
 

@@ -92,8 +92,8 @@ async function lookAt(
   if (session?.state === 'ended') return 'over';
   // Its first hook may not have spoken yet; and whoever is at work gets its answers with its tools.
   if (session === undefined || (await tx.turns.current(session_id)) !== undefined) return undefined;
-  const open = await tx.prompts.openOf(session_id, OPEN_LIMIT);
-  const ask_ids = open.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
+  const uncollected = await tx.prompts.uncollectedOf(session_id, OPEN_LIMIT);
+  const ask_ids = uncollected.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
   const undelivered = await tx.mentions.undelivered(session_id, MENTIONS_LIMIT);
   const mode = session.gate ?? settings.mode;
   const worth = undelivered.filter((mention) => isMentionWorthWaking(mention, waker, { ...settings, mode }));

@@ -9,6 +9,7 @@
  */
 
 import type { Via } from './actors.ts';
+import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional } from './limits.ts';
 import type { Source } from './sources.ts';
@@ -148,7 +149,7 @@ export function respondPrompt(
   if (prompt.status === 'responded' || prompt.late_response !== null) return { prompt, outcome: 'lost' };
   return {
     outcome: 'late',
-    prompt: { ...prompt, late_response: answer, handed_at: null, collected_at: null, carrier: null },
+    prompt: { ...prompt, late_response: answer, ...NO_RECEIPTS },
   };
 }
 
@@ -201,9 +202,9 @@ function notAmendable(prompt: Prompt, why: string): HiveError {
 /** Most urgent first, then oldest: the order in which a human should look at what waits. */
 export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
-/** The answer was returned or printed to the agent by `carrier`: the last time counts, because only what comes after it proves that it was read. */
-export function handPrompt(prompt: Prompt, carrier: string, now: string): Prompt {
-  return { ...prompt, handed_at: now, carrier };
+/** What became of it, on its way to its asker. */
+export function deliveryOf(prompt: Prompt): Delivery {
+  return { ...owed('prompt', prompt.ask_id, prompt.session_id), ...receiptsOf(prompt) };
 }
 
 /**
@@ -492,9 +493,7 @@ export function createPrompt(
     offered_at: null,
     seen_at: null,
     responded_at: null,
-    handed_at: null,
-    collected_at: null,
-    carrier: null,
+    ...NO_RECEIPTS,
   };
   // It repeats question and context, so it is kept only where it will be compared.
   return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };

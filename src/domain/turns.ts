@@ -79,10 +79,6 @@ export interface Turn {
   batch_at: string | null;
   /** When that batch closed. */
   batch_closed_at: string | null;
-  /** When the session was told of the abort, and when that was proved read. */
-  told_handed_at: string | null;
-  /** When that was proved read. */
-  told_collected_at: string | null;
 }
 
 /** What is known of a turn that begins. */
@@ -127,8 +123,6 @@ export function startTurn(start: TurnStart, now: string): Turn {
     stops: 0,
     batch_at: null,
     batch_closed_at: null,
-    told_handed_at: null,
-    told_collected_at: null,
   };
 }
 

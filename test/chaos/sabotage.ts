@@ -84,21 +84,15 @@ export const SABOTAGES: Readonly<Record<string, Sabotage>> = {
     edits: [
       [
         PROMPTS,
-        '{ ...prompt, late_response: answer, handed_at',
-        '{ ...prompt, late_response: null, handed_at',
+        '{ ...prompt, late_response: answer, ...NO_RECEIPTS }',
+        '{ ...prompt, late_response: null, ...NO_RECEIPTS }',
       ],
     ],
   },
   'false-receipt': {
     what: 'an answer counts as read when it is handed over',
     found_by: 'receipts',
-    edits: [
-      [
-        PROMPTS,
-        '{ ...prompt, handed_at: now, carrier }',
-        '{ ...prompt, handed_at: now, collected_at: now, carrier }',
-      ],
-    ],
+    edits: [['domain/delivery.ts', "delivery.kind === 'mention' ? now : null", 'now']],
   },
   'not-delivered': {
     what: 'the asker is told that its question still waits',

@@ -13,6 +13,10 @@ const TABLES = {
   turns: 'number',
 } as const;
 type Table = keyof typeof TABLES;
+/** What is read with the receipts that its delivery has. */
+const FROM: Partial<Record<Table, string>> = {
+  prompts: `prompts LEFT JOIN (SELECT subject, handed_at, collected_at FROM deliveries) AS delivery ON subject = ask_id`,
+};
 
 const JSON_COLUMNS: ReadonlySet<string> = new Set([
   'data',
@@ -59,7 +63,10 @@ async function readPostgres(address: string): Promise<Snapshot> {
 async function readAll(query: (sql: string) => Promise<StoredRow[]>): Promise<Map<Table, StoredRow[]>> {
   const found = new Map<Table, StoredRow[]>();
   for (const table of Object.keys(TABLES) as Table[])
-    found.set(table, (await query(`SELECT * FROM ${table} ORDER BY ${TABLES[table]}`)).map(decode));
+    found.set(
+      table,
+      (await query(`SELECT * FROM ${FROM[table] ?? table} ORDER BY ${TABLES[table]}`)).map(decode),
+    );
   return found;
 }
 

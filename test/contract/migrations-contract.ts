@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { checkVersion } from '../../src/infrastructure/store/copy.ts';
 import { migrate, runFile } from '../../src/infrastructure/store/migrations.ts';
 import { MIGRATION_NAMES, OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/infrastructure/store/schema.ts';
-import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
+import { type Driver, type Sql, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
 import { append, openOn, seqsAfter } from './open.ts';
@@ -106,6 +106,37 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(await shapeOf(engine, address)).toEqual(before);
   });
 
+  test('bring the receipts of everything together, and what was under way goes on from there', async () => {
+    const address = await engine.freshAddress();
+    await makeOld(engine, address);
+    const driver = await engine.openDriver(address);
+    await driver.write(oldReceipts);
+    await driver.close();
+    const store = await openOn(engine, address);
+    const receipts = (subject: string) => store.read((tx) => tx.deliveries.get(subject));
+    const mcp = { carrier: 'mcp:1', handed_at: AT };
+    expect(await receipts('ask-waiting')).toBeUndefined();
+    expect(await receipts('ask-dialog')).toBeUndefined();
+    expect(await receipts('ask-read')).toMatchObject({ kind: 'prompt', ...mcp, collected_at: AT });
+    expect(await receipts('mention-read')).toMatchObject({ kind: 'mention', ...mcp, collected_at: AT });
+    expect(await receipts('mention-new')).toBeUndefined();
+    await store.read(async (tx) => {
+      expect((await tx.prompts.get('ask-read'))?.collected_at).toBe(AT);
+      const open = await tx.prompts.openOf('session-9', 10);
+      expect(open.map(({ ask_id }) => ask_id)).toEqual(['ask-handed', 'ask-new', 'ask-waiting']);
+      expect(open[0]).toMatchObject({ ...mcp, collected_at: null });
+      expect(await tx.deliveries.carriedBy('mcp:1', '9999')).toMatchObject([{ subject: 'ask-handed' }]);
+      expect(await tx.outreach.get('report-1')).toMatchObject({ carrier: 'hook:session-9', handed_at: AT });
+      expect(await tx.turns.untold('session-9', 10)).toMatchObject([
+        { turn: { turn_id: 'turn-told' }, delivery: { carrier: 'hook:session-9', handed_at: AT } },
+        { turn: { turn_id: 'turn-new' }, delivery: { carrier: null, handed_at: null } },
+      ]);
+      expect(await tx.hookOutputs.of('session-9')).toEqual([
+        { output_id: 'print-1', session_id: 'session-9', at: AT },
+      ]);
+    });
+  });
+
   test('are not tried where the store only cannot be asked which it is', async () => {
     const address = await engine.freshAddress();
     await (await openOn(engine, address)).close();
@@ -190,3 +221,85 @@ const POSTGRES_COLUMNS = statement(
 const POSTGRES_INDEXES = statement(
   'SELECT indexdef AS text FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname',
 );
+const AT = '2026-01-01T00:00:00.000Z';
+
+/** One of everything that had receipts of its own, in each state that they had. */
+async function oldReceipts(sql: Sql): Promise<void> {
+  const into = async (table: string, row: Record<string, SqlValue>): Promise<void> => {
+    const columns = Object.keys(row).map((column) => `"${column}"`);
+    const values = columns.map((_, index) => `$${index + 1}`);
+    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`;
+    await sql.run(statement(text), Object.values(row));
+  };
+  const handed = { handed_at: AT, carrier: 'mcp:1' };
+  await into('prompts', { ...PROMPT, ask_id: 'ask-waiting', status: 'pending', settled_at: null });
+  await into('prompts', { ...PROMPT, ask_id: 'ask-dialog', status: 'cancelled', dialog: 1 });
+  await into('prompts', { ...PROMPT, ask_id: 'ask-new' });
+  await into('prompts', { ...PROMPT, ask_id: 'ask-handed', ...handed });
+  await into('prompts', { ...PROMPT, ask_id: 'ask-read', ...handed, collected_at: AT });
+  await into('mentions', { ...MENTION, mention_id: 'mention-new', message_id: 'msg-1' });
+  const read = { delivered_at: AT, carrier: 'mcp:1' };
+  await into('mentions', { ...MENTION, mention_id: 'mention-read', message_id: 'msg-2', ...read });
+  await into('outreach', { ...REPORT, handed_at: AT, carrier: 'hook:session-9' });
+  await into('turns', { ...TURN, turn_id: 'turn-told', number: 1, told_handed_at: AT });
+  await into('turns', { ...TURN, turn_id: 'turn-new', number: 2 });
+  const done = { told_handed_at: AT, told_collected_at: AT };
+  await into('turns', { ...TURN, turn_id: 'turn-read', number: 3, ...done });
+  await into('turns', { ...TURN, turn_id: 'turn-ended', number: 4, state: 'completed' });
+  await into('prints', { print_id: 'print-1', session_id: 'session-9', at: AT });
+}
+
+const OF_SESSION = { session_id: 'session-9', source: 'main', project: 'demo', project_dir: '/demo' };
+const PROMPT = {
+  ...OF_SESSION,
+  agent: 'Claude-abc12',
+  kind: 'question',
+  question: 'Go on?',
+  options: '[]',
+  multi_select: 0,
+  allow_free_text: 1,
+  urgency: 'normal',
+  urgency_rank: 1,
+  survives_turn: 0,
+  fingerprint: '',
+  created_at: AT,
+  status: 'responded',
+  settled_at: AT,
+  selected: '[]',
+  amended: 0,
+  orphaned: 0,
+  search_text: '',
+} as const;
+const MENTION = {
+  seq: 1,
+  session_id: 'session-9',
+  handle: 'Claude-abc12',
+  priority: 'normal',
+  gates: 1,
+  denials: 0,
+  status: 'unprocessed',
+  created_at: AT,
+} as const;
+const REPORT = {
+  ...OF_SESSION,
+  outreach_id: 'report-1',
+  number: 1,
+  kind: 'report',
+  agent: 'Claude-abc12',
+  fields: '[]',
+  actions: '[]',
+  critical: 0,
+  status: 'sent',
+  created_at: AT,
+} as const;
+const TURN = {
+  session_id: 'session-9',
+  chain_id: 'turn-1',
+  state: 'aborted',
+  started_at: AT,
+  cancelled_prompts: '[]',
+  steps: 0,
+  batches: 0,
+  open_tools: '[]',
+  stops: 0,
+} as const;

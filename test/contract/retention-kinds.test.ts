@@ -65,7 +65,7 @@ it('removes a session together with the last of its prompts', async () => {
   await endSession(hive, 'session-1');
   grow(store, DAYS + 1);
   const preview = await hive.retention.preview(DAYS);
-  expect(preview).toEqual({ prompts: 1, sessions: 1, events: 3 });
+  expect(preview).toEqual({ prompts: 1, deliveries: 1, sessions: 1, events: 3 });
   expect(await hive.retention.sweep(DAYS)).toEqual(preview);
   expect([countOf(store, 'sessions'), countOf(store, 'events')]).toEqual([0, 0]);
 });
@@ -98,6 +98,7 @@ it('old messages go with their mentions and popups, but for those that somebody 
   const hive = await openTestHive(store);
   const [ada, bob] = [await join(hive, 'abc12-session'), await join(hive, 'def34-session')];
   const { message, mentions } = await post(hive, ada, '@Claude-def34 and @Human');
+  await hive.mentions.get(bob.session_id, 'mcp:1');
   const waiting = await post(hive, ada, '@Claude-def34 again');
   await hive.store.write(async (tx) => {
     for (const { mention_id } of mentions) await tx.prompts.claimPopup(mention_id, 'seat', 'desk', tx.now);
@@ -105,12 +106,12 @@ it('old messages go with their mentions and popups, but for those that somebody 
   for (const session_id of [bob.session_id, 'human'])
     await hive.mentions.process({ session_id, actor: HUMAN, mention_ids: [message.message_id] });
   grow(store, DAYS + 1);
-  const expected = { messages: 1, mentions: 2, popups: 2, events: 1 };
+  const expected = { messages: 1, mentions: 2, deliveries: 1, popups: 2, events: 1 };
   expect(await hive.retention.preview(DAYS)).toMatchObject(expected);
   const { events, ...swept } = await hive.retention.sweep(DAYS);
-  expect(swept).toEqual({ messages: 1, mentions: 2, popups: 2 });
-  // Those of the message, and those of its mentions after them.
-  expect(events).toBe(1 + 2 * 2);
+  expect(swept).toEqual({ messages: 1, mentions: 2, deliveries: 1, popups: 2 });
+  // Those of the message, and those of its mentions after them, one of which was read.
+  expect(events).toBe(1 + 2 * 2 + 1);
   expect((await hive.messages.read({ limit: 10 })).items).toEqual([
     { ...waiting.message, at: expect.any(String) },
   ]);

@@ -17,11 +17,13 @@ it('removes what settled long ago, with its answers and its events', async () =>
   const { ask_id: kept } = await ask(hive);
   await hive.prompts.cancel(kept, HUMAN, 'human');
 
-  expect(await hive.retention.preview(DAYS)).toEqual({ prompts: 1, responses: 1, events: 2 });
-  expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 1, responses: 1, events: 2 });
+  expect(await hive.retention.preview(DAYS)).toEqual({ prompts: 1, responses: 1, deliveries: 1, events: 2 });
+  expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 1, responses: 1, deliveries: 1, events: 2 });
   await expect(hive.prompts.get(ask_id)).rejects.toThrow('There is no prompt');
   expect((await hive.prompts.get(kept)).status).toBe('cancelled');
   expect(countOf(store, 'responses')).toBe(0);
+  // That of the one that stays.
+  expect(countOf(store, 'deliveries')).toBe(1);
   expect(await hive.store.read((tx) => tx.events.of(ask_id, 10))).toEqual([]);
   expect(await hive.store.read((tx) => tx.events.of(kept, 10))).toHaveLength(2);
 });
@@ -72,7 +74,7 @@ it('works through more than one batch', async () => {
     await hive.prompts.cancel(ask_id, HUMAN, 'human');
   }
   grow(store, DAYS + 1);
-  expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 250, events: 500 });
+  expect(await hive.retention.sweep(DAYS)).toEqual({ prompts: 250, deliveries: 250, events: 500 });
 });
 
 it('a cursor that stood before what was removed is told, and a new seq is never an old one', async () => {

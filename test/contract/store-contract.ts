@@ -2,6 +2,7 @@
 import { describe } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
 import { checksumsContract } from './checksums-contract.ts';
+import { deliveriesContract } from './deliveries-contract.ts';
 import { eventsContract } from './events-contract.ts';
 import { feedContract } from './feed-contract.ts';
 import { historyContract } from './history-contract.ts';
@@ -38,6 +39,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
     describe('lists', () => listsContract(engine));
     describe('names', () => namesContract(engine));
     describe('session settings', () => sessionSettingsContract(engine));
+    describe('deliveries', () => deliveriesContract(engine));
     describe('messages', () => messagesContract(engine));
     describe('messages', () => messagesOnceContract(engine));
     describe('mentions', () => mentionsContract(engine));

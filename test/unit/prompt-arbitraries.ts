@@ -1,13 +1,14 @@
 /** Prompts, answers and events for property tests: small, and with the odd characters that break parsers. */
 import fc from 'fast-check';
+import { handOver, receiptsOf } from '../../src/domain/delivery.ts';
 import {
   type Asker,
   type AskRequest,
   amendPrompt,
   cancelPrompt,
   createPrompt,
+  deliveryOf,
   expirePrompt,
-  handPrompt,
   isExpired,
   type Prompt,
   type PromptAnswer,
@@ -82,7 +83,7 @@ export function apply(before: Prompt, event: Happening, now: string): Prompt {
     case 'hand':
       return before.status === 'pending' || before.collected_at !== null
         ? before
-        : handPrompt(before, event.carrier, now);
+        : { ...before, ...receiptsOf(handOver(deliveryOf(before), event.carrier, now)) };
     case 'collect':
       return before.handed_at === null ? before : { ...before, collected_at: before.collected_at ?? now };
     case 'amend':

@@ -52,7 +52,7 @@ export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
     request.socket.once('close', () => gone.abort());
     try {
       if (typeof body['printed'] === 'string') {
-        await hive.hooks.printed({ ...NO_OPINION, print_id: body['printed'] });
+        await hive.hooks.printed({ ...NO_OPINION, output_id: body['printed'] });
         return reply(response, { stdout: '', print_id: null });
       }
       reply(response, await handle(hive, rules, body, token, response, gone.signal));
@@ -97,7 +97,7 @@ async function handle(
       return work(gone);
     },
   });
-  return { stdout: sayVerdict(event, verdict), print_id: verdict.print_id };
+  return { stdout: sayVerdict(event, verdict), print_id: verdict.output_id };
 }
 
 function reply(response: ServerResponse, said: HookReply): void {

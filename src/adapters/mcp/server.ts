@@ -68,9 +68,9 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
-  const courier = createDeliveryTracker(hive.delivery, carrier);
+  const tracker = createDeliveryTracker(hive.delivery, carrier);
   offerTools(server, role, isRemote(connection.machine), async (tool, written, extra) => {
-    const errand = courier.begin();
+    const errand = tracker.begin();
     let taken: TakenArguments | null = null;
     try {
       taken = takeArguments(tool, written);

@@ -38,8 +38,6 @@ export interface OutreachReads extends PrunableReads {
   unshown(before: string): Promise<Outreach[]>;
   /** The oldest reports that wait for a reader, and how many there are in all. */
   reportsFor(reader: ReportReader, limit: number): Promise<{ items: Outreach[]; total: number }>;
-  /** Handed by this carrier before then, and not proved read yet. */
-  carriedBy(carrier: string, handed_before: string): Promise<Outreach[]>;
   bucket(name: string): Promise<Bucket | undefined>;
   guard(session_id: string): Promise<StopGuardRecord | undefined>;
   /** When the human last took up a prompt that still waits. */

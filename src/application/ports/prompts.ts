@@ -40,10 +40,10 @@ export interface PromptReads extends PrunableReads {
   countByUrgency(): Promise<Record<Urgency, number>>;
   /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
-  /** How many of those there are in all. */
+  /** Of those only what settled, and what of it came late. */
+  uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
+  /** How many there are open in all. */
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
-  /** Handed by this carrier before then, and not proved read yet. */
-  carriedBy(carrier: string, handed_before: string): Promise<Prompt[]>;
   /** Still pending, asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts whose time is up by `now`. */
@@ -62,7 +62,7 @@ export interface PromptRecords extends PromptReads, Prunable {
   settle(prompt: Prompt, now: string): Promise<boolean>;
   /** False: it is settled, or escalated already. */
   escalate(prompt: Prompt): Promise<boolean>;
-  /** Writes everything that may change beside the status: receipts, late answer, amendment, snooze, claim. */
+  /** Writes everything that may change beside the status: when it was offered and seen, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;
   /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */

@@ -68,19 +68,3 @@ export interface WakerRecords extends WakerReads {
   /** Whoever waited before waits no longer. */
   put(waker: Waker): Promise<void>;
 }
-
-/** A hook of a session that has handed something over and is about to print it. */
-export interface Print {
-  print_id: string;
-  session_id: string;
-  at: string;
-}
-
-export interface PrintReads {
-  of(session_id: string): Promise<Print[]>;
-}
-
-export interface PrintRecords extends PrintReads {
-  insert(print: Print): Promise<void>;
-  remove(print_id: string): Promise<void>;
-}

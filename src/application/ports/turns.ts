@@ -1,4 +1,5 @@
 /** Turns, and the requests to end one. */
+import type { Delivery } from '../../domain/delivery.ts';
 import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
 import type { Prunable, PrunableReads } from './records.ts';
@@ -14,7 +15,7 @@ export interface TurnReads extends PrunableReads {
   /** Every turn that runs, the oldest first. */
   running(limit: number): Promise<Turn[]>;
   /** Aborted, and nothing proves that the session was told, the oldest first. */
-  untold(session_id: string, limit: number): Promise<Turn[]>;
+  untold(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
   interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
   /** Every request for a turn, in the order in which they were asked. */
   interruptsOf(turn_id: string): Promise<Interrupt[]>;

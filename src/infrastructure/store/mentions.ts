@@ -3,9 +3,21 @@ import type { GateRecords, LoopRecords, MentionRecords } from '../../application
 import type { GateRecord, Loop, Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { MESSAGE_COLUMNS, readMessage } from './messages.ts';
 import { pruneMentions } from './prune.ts';
-import { conditions, decodeCursor, encodeCursor, type Row, type Sql, statement, table } from './sql.ts';
+import {
+  type Codec,
+  conditions,
+  decodeCursor,
+  encodeCursor,
+  type Row,
+  type Sql,
+  statement,
+  table,
+} from './sql.ts';
 
-const mentions = table<Mention>('mentions', {
+/** How far it has come stands with its delivery. */
+type Stored = Omit<Mention, 'delivered_at' | 'carrier'>;
+
+const STORED: Record<keyof Stored, Codec> = {
   mention_id: 'plain',
   message_id: 'plain',
   seq: 'plain',
@@ -19,13 +31,14 @@ const mentions = table<Mention>('mentions', {
   status: 'plain',
   created_at: 'plain',
   expires_at: 'plain',
-  delivered_at: 'plain',
-  carrier: 'plain',
   processed_at: 'plain',
   processed_by: 'plain',
   processed_via: 'plain',
   note: 'plain',
-});
+};
+const stored = table<Stored>('mentions', STORED);
+const mentions = table<Mention>('mentions', { ...STORED, delivered_at: 'plain', carrier: 'plain' });
+const DELIVERED = 'deliveries.handed_at AS delivered_at, deliveries.carrier';
 
 /** A column of the message that a mention is read with: some have a name that the mention has, too. */
 const ofMessage = (column: string): string => `message.${column}`;
@@ -44,23 +57,26 @@ function readInFull(row: Row): MentionInFull {
 }
 
 const COLUMNS = [
-  ...mentions.columns.map((column) => `m."${column}"`),
+  ...stored.columns.map((column) => `m."${column}"`),
+  DELIVERED,
   ...MESSAGE_COLUMNS.map((column) => `msg."${column}" AS "${ofMessage(column)}"`),
 ].join(', ');
-const FROM = 'FROM mentions m JOIN messages msg ON msg.message_id = m.message_id';
+const FROM = `FROM mentions m JOIN messages msg ON msg.message_id = m.message_id
+  LEFT JOIN deliveries ON deliveries.subject = m.mention_id`;
 const SELECT = `SELECT ${COLUMNS} ${FROM}`;
 
 /** One whose time is up is none any more, whether or not somebody has written that down yet. */
 const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
 
-const INSERT = statement(() => mentions.insert());
-const UPDATE = statement(() => `UPDATE mentions SET ${mentions.assignments} WHERE mention_id = $1`);
+const INSERT = statement(() => stored.insert());
+const UPDATE = statement(() => `UPDATE mentions SET ${stored.assignments} WHERE mention_id = $1`);
 const GET = statement(() => `${SELECT} WHERE m.mention_id = $1`);
 const OF = statement(() => `${SELECT} WHERE m.message_id = $1 AND m.session_id = $2`);
 const UNPROCESSED = statement(() => `${SELECT} WHERE ${OPEN} ORDER BY m.priority DESC, m.seq LIMIT $3`);
 const UNDELIVERED = statement(
-  () => `SELECT ${mentions.columns.map((column) => `m."${column}"`).join(', ')} FROM mentions m
-   WHERE ${OPEN} AND m.gates = 1 AND m.delivered_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
+  () => `SELECT ${stored.columns.map((column) => `m."${column}"`).join(', ')}, ${DELIVERED} FROM mentions m
+   LEFT JOIN deliveries ON deliveries.subject = m.mention_id
+   WHERE ${OPEN} AND m.gates = 1 AND deliveries.handed_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
 );
 const COUNT_UNPROCESSED = statement(
   () => `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
@@ -79,7 +95,8 @@ const BETWEEN = statement(
         + (SELECT COUNT(*) FROM mentions WHERE from_session_id = $2 AND session_id = $1 AND created_at > $3 AND seq > $4) AS n`,
 );
 const DUE = statement(
-  () => `SELECT ${mentions.list} FROM mentions
+  () => `SELECT ${stored.list}, ${DELIVERED} FROM mentions
+   LEFT JOIN deliveries ON deliveries.subject = mention_id
    WHERE status = 'unprocessed' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
@@ -164,11 +181,11 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
     },
 
     async insert(mention) {
-      await sql.run(INSERT, mentions.encode(mention));
+      await sql.run(INSERT, stored.encode(mention));
     },
 
     async update(mention) {
-      await sql.run(UPDATE, mentions.encode(mention));
+      await sql.run(UPDATE, stored.encode(mention));
     },
 
     async deny(session_id) {

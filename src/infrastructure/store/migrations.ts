@@ -3,6 +3,7 @@
  * schema as it is now. One that is older runs the migrations it lacks, in order, and ends up with the same tables
  * (test/contract/migrations-contract.ts compares them). Either happens inside one write transaction of whoever comes first.
  */
+import deliveries from '../../../sql/deliveries.sql';
 import events from '../../../sql/events.sql';
 import hooks from '../../../sql/hooks.sql';
 import humans from '../../../sql/humans.sql';
@@ -10,6 +11,7 @@ import interrupts from '../../../sql/interrupts.sql';
 import mentions from '../../../sql/mentions.sql';
 import messages from '../../../sql/messages.sql';
 import checksums from '../../../sql/migrations/18_checksums.sql';
+import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -30,6 +32,7 @@ export const SCHEMA: readonly string[] = [
   sessions,
   hooks,
   prompts,
+  deliveries,
   popups,
   messages,
   mentions,
@@ -42,7 +45,10 @@ export const SCHEMA: readonly string[] = [
 ];
 
 /** The text of each migration; the compiler asks for those that are named. */
-const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = { checksums };
+const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
+  checksums,
+  deliveries: deliveryReceipts,
+};
 
 const CREATE_LEDGER = statement(
   'CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL)',

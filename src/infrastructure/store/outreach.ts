@@ -4,6 +4,7 @@ import type { Bucket, Outreach } from '../../domain/outreach.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
 import { pruneOutreach } from './prune.ts';
 import {
+  type Codec,
   type Conditions,
   conditions,
   decodeCursor,
@@ -16,7 +17,10 @@ import {
   table,
 } from './sql.ts';
 
-const outreach = table<Outreach>('outreach', {
+/** How far a report has come stands with its delivery. */
+type Receipt = 'handed_at' | 'delivered_at' | 'carrier';
+
+const STORED: Record<Exclude<keyof Outreach, Receipt>, Codec> = {
   outreach_id: 'plain',
   number: 'plain',
   kind: 'plain',
@@ -43,35 +47,40 @@ const outreach = table<Outreach>('outreach', {
   reported_at: 'plain',
   let_go_at: 'plain',
   to_session_id: 'plain',
+};
+const stored = table<Omit<Outreach, Receipt>>('outreach', STORED);
+const outreach = table<Outreach>('outreach', {
+  ...STORED,
   handed_at: 'plain',
   delivered_at: 'plain',
   carrier: 'plain',
 });
+const SELECT = (): string =>
+  `SELECT ${stored.list}, deliveries.handed_at, deliveries.collected_at AS delivered_at, deliveries.carrier`;
+const FROM = 'FROM outreach LEFT JOIN deliveries ON deliveries.subject = outreach_id';
 
 const NEXT = statement(`UPDATE counters SET value = value + 1 WHERE name = 'outreach' RETURNING value`);
-const INSERT = statement(() => outreach.insert());
-const UPDATE = statement(() => `UPDATE outreach SET ${outreach.assignments} WHERE outreach_id = $1`);
-const GET = statement(() => `SELECT ${outreach.list} FROM outreach WHERE outreach_id = $1`);
-const BY_PROMPT = statement(() => `SELECT ${outreach.list} FROM outreach WHERE ask_id = $1`);
+const INSERT = statement(() => stored.insert());
+const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments} WHERE outreach_id = $1`);
+const GET = statement(() => `${SELECT()} ${FROM} WHERE outreach_id = $1`);
+const BY_PROMPT = statement(() => `${SELECT()} ${FROM} WHERE ask_id = $1`);
 
 /** Visible output: what was neither suppressed nor unseen at first (`isUnreported`). */
-const VISIBLE = `kind <> 'report' AND status IN ('sent', 'shown') AND reason IS NULL`;
+const VISIBLE = `outreach.kind <> 'report' AND status IN ('sent', 'shown') AND reason IS NULL`;
 const UNREPORTED = statement(
-  () => `SELECT ${outreach.list} FROM outreach WHERE session_id = $1 AND ${VISIBLE}
+  () => `${SELECT()} ${FROM} WHERE session_id = $1 AND ${VISIBLE}
    AND reported_at IS NULL AND let_go_at IS NULL ORDER BY number`,
 );
 const OUTPUTS = `SELECT COUNT(*) AS n FROM outreach WHERE session_id = $1 AND ${VISIBLE} AND critical = 0`;
 const OUTPUTS_OF_TURN = statement(() => `${OUTPUTS} AND turn_id = $2`);
 const OUTPUTS_SINCE_REPORT = statement(() => `${OUTPUTS} AND reported_at IS NULL AND let_go_at IS NULL`);
-const UNSEEN = statement(
-  () => `SELECT ${outreach.list} FROM outreach WHERE status = 'unseen' ORDER BY number LIMIT $1`,
-);
+const UNSEEN = statement(() => `${SELECT()} ${FROM} WHERE status = 'unseen' ORDER BY number LIMIT $1`);
 const COUNT_UNSEEN = statement(
   `SELECT COUNT(*) AS n FROM outreach WHERE status = 'unseen' AND source = 'bg' AND critical = 0`,
 );
 const UNSHOWN = statement(
   () =>
-    `SELECT ${outreach.list} FROM outreach WHERE kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
+    `${SELECT()} ${FROM} WHERE outreach.kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
 );
 
 /** Whether a session lives, as text that a column or an expression is put into. */
@@ -81,18 +90,15 @@ const lives = (session_id: string): string =>
  * What waits for this reader: reports to it, and those of its project whose own reader is gone, if it is one
  * that such reports go to ($3). What another living session may yet prove read is left to that one.
  */
-const FOR_READER = `FROM outreach WHERE kind = 'report' AND status = 'sent' AND session_id <> $1
+const FOR_READER = `${FROM} WHERE outreach.kind = 'report' AND status = 'sent' AND session_id <> $1
   AND (to_session_id = $1
     OR ($3 = 1 AND project_dir = $2 AND (to_session_id IS NULL OR NOT ${lives('outreach.to_session_id')})))
-  AND (carrier IS NULL OR (carrier <> $4 AND NOT ${lives('SUBSTR(outreach.carrier, 6)')}))`;
-const REPORTS_FOR = statement(() => `SELECT ${outreach.list} ${FOR_READER} ORDER BY number LIMIT $5`);
+  AND (deliveries.carrier IS NULL
+    OR (deliveries.carrier <> $4 AND NOT ${lives('SUBSTR(deliveries.carrier, 6)')}))`;
+const REPORTS_FOR = statement(() => `${SELECT()} ${FOR_READER} ORDER BY number LIMIT $5`);
 const COUNT_FOR = statement(() => `SELECT COUNT(*) AS n ${FOR_READER}`);
-const CARRIED = statement(
-  () =>
-    `SELECT ${outreach.list} FROM outreach WHERE kind = 'report' AND status = 'sent' AND carrier = $1 AND handed_at < $2`,
-);
 const MOVE_READER = statement(
-  `UPDATE outreach SET to_session_id = $2, carrier = NULL WHERE kind = 'report' AND status = 'sent' AND to_session_id = $1`,
+  `UPDATE outreach SET to_session_id = $2 WHERE kind = 'report' AND status = 'sent' AND to_session_id = $1`,
 );
 
 const buckets = table<Bucket>('budgets', {
@@ -129,7 +135,7 @@ const SEATS = statement(`SELECT value FROM preferences WHERE seat <> '*'`);
 
 function filtered({ kind, session_id, project_dir }: OutreachFilter): Conditions {
   return conditions('1 = 1')
-    .and('kind = ?', kind)
+    .and('outreach.kind = ?', kind)
     .and('session_id = ?', session_id)
     .and('project_dir = ?', project_dir);
 }
@@ -149,7 +155,7 @@ export function outreachStatements(sql: Sql): OutreachRecords {
     byPrompt: async (ask_id) => decoded(await one(BY_PROMPT, [ask_id]), outreach.decode),
     async list({ limit, cursor, ...filter }) {
       const where = filtered({ ...filter, limit }).after(['number'], 'DESC', decodeCursor(cursor, 1));
-      const query = `SELECT ${outreach.list} FROM outreach WHERE ${where.text} ORDER BY number DESC LIMIT ${where.next}`;
+      const query = `${SELECT()} ${FROM} WHERE ${where.text} ORDER BY number DESC LIMIT ${where.next}`;
       const found = await many(statement(query), [...where.params, limit + 1]);
       const items = found.slice(0, limit);
       const last = items.at(-1);
@@ -171,7 +177,6 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       const items = await many(REPORTS_FOR, [...reader, limit]);
       return { items, total: items.length < limit ? items.length : await count(COUNT_FOR, reader) };
     },
-    carriedBy: (carrier, handed_before) => many(CARRIED, [carrier, handed_before]),
     bucket: async (name) => decoded(await one(BUCKET, [name]), buckets.decode),
     guard: async (session_id) => decoded(await one(GUARD, [session_id]), guards.decode),
     async answeringSince() {
@@ -187,10 +192,10 @@ export function outreachStatements(sql: Sql): OutreachRecords {
       return Number((await one(NEXT, []))?.['value']);
     },
     async insert(item) {
-      await sql.run(INSERT, outreach.encode(item));
+      await sql.run(INSERT, stored.encode(item));
     },
     async update(item) {
-      await sql.run(UPDATE, outreach.encode(item));
+      await sql.run(UPDATE, stored.encode(item));
     },
     async moveReader(from, to) {
       await sql.run(MOVE_READER, [from, to]);

@@ -11,10 +11,12 @@ import type {
   StoredResponse,
 } from '../../application/ports.ts';
 import type { Via } from '../../domain/actors.ts';
+import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
 import { checksumOf, coveredColumns, verifyChecksum } from './checksums.ts';
+import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
 import {
   type Codec,
@@ -53,12 +55,12 @@ const MUTABLE = {
   offered_at: 'plain',
   seen_at: 'plain',
   responded_at: 'plain',
-  handed_at: 'plain',
-  collected_at: 'plain',
-  carrier: 'plain',
 } as const satisfies Partial<Record<keyof Prompt, Codec>>;
 
-const prompts = table<Prompt>('prompts', {
+/** How far its settlement has come stands with its delivery. */
+type Stored = Omit<Prompt, keyof Receipts>;
+
+const prompts = table<Stored>('prompts', {
   ask_id: 'plain',
   session_id: 'plain',
   agent: 'plain',
@@ -89,6 +91,12 @@ const prompts = table<Prompt>('prompts', {
   status: 'plain',
   settled_at: 'plain',
   ...MUTABLE,
+});
+
+const receipts = table<Receipts>('deliveries', {
+  handed_at: 'plain',
+  collected_at: 'plain',
+  carrier: 'plain',
 });
 
 /** An UPDATE names only these: SQLite rewrites every index that has a named column in it, changed or not. */
@@ -123,7 +131,7 @@ export function checksumOfPrompt(row: Row): number {
 function readPrompt(row: Row): Prompt {
   const values = COVERED.map((column) => row[column] ?? null);
   verifyChecksum(row['checksum'], values, `the prompt ${row['ask_id']}`);
-  return prompts.decode(row);
+  return { ...prompts.decode(row), ...receipts.decode(row) };
 }
 
 const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
@@ -135,8 +143,11 @@ export async function renewPromptChecksums(sql: Sql): Promise<void> {
     await sql.run(SET_CHECKSUM, [row['ask_id'] ?? null, checksumOfPrompt(row)]);
 }
 
-/** What `readPrompt` needs, for a SELECT. */
-const LIST: string = `${prompts.list}, urgency_rank, checksum`;
+/** What `readPrompt` needs. */
+const LIST: string = `${prompts.list}, urgency_rank, checksum, ${receipts.list}`;
+const FROM = 'FROM prompts LEFT JOIN deliveries ON deliveries.subject = prompts.ask_id';
+/** A SELECT of prompts, as far as its WHERE. */
+const SELECT: string = `SELECT ${LIST} ${FROM}`;
 
 const width = mutable.columns.length;
 const INSERT = statement(() => prompts.insert(['urgency_rank', 'search_text', 'checksum']));
@@ -147,34 +158,33 @@ const SETTLE = statement(
    WHERE ask_id = $1 AND prompts.status = 'pending'
    AND (CAST($${width + 3} AS TEXT) <> 'responded' OR prompts.expires_at IS NULL OR prompts.expires_at > $${width + 5})`,
 );
-const GET = statement(() => `SELECT ${LIST} FROM prompts WHERE ask_id = $1`);
-const BY_KEY = statement(() => `SELECT ${LIST} FROM prompts WHERE session_id = $1 AND idempotency_key = $2`);
-// What never was the agent's is left out.
-const OPEN = `session_id = $1 AND collected_at IS NULL
-   AND (dialog = 0 OR status IN ('pending', 'responded') OR (late_response IS NOT NULL AND kind = 'question'))`;
-// What is settled first: however much is pending, it must not hide an answer.
-const OPEN_OF = statement(
-  () => `SELECT ${LIST} FROM prompts WHERE ${OPEN}
-   ORDER BY CASE WHEN status = 'pending' THEN 1 ELSE 0 END, created_at, ask_id LIMIT $2`,
+const GET = statement(() => `${SELECT} WHERE ask_id = $1`);
+const BY_KEY = statement(() => `${SELECT} WHERE session_id = $1 AND idempotency_key = $2`);
+const OWED = openOf('prompt');
+const UNCOLLECTED_OF = statement(
+  () => `SELECT ${LIST} FROM deliveries JOIN prompts ON prompts.ask_id = deliveries.subject
+   WHERE ${OWED} ORDER BY created_at, ask_id LIMIT $2`,
+);
+const PENDING_OF = `session_id = $1 AND status = 'pending'`;
+const PENDING_OF_SESSION = statement(
+  () => `${SELECT} WHERE ${PENDING_OF} ORDER BY created_at, ask_id LIMIT $2`,
 );
 const COUNT_OPEN_OF = statement(
-  `SELECT COUNT(*) AS n, SUM(CASE WHEN status = 'pending' THEN 1 ELSE 0 END) AS pending FROM prompts WHERE ${OPEN}`,
-);
-const CARRIED = statement(
-  () => `SELECT ${LIST} FROM prompts WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
+  `SELECT (SELECT COUNT(*) FROM deliveries WHERE ${OWED}) AS settled,
+     (SELECT COUNT(*) FROM prompts WHERE ${PENDING_OF}) AS pending`,
 );
 const PENDING_OF_TURN = statement(
-  () => `SELECT ${LIST} FROM prompts WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
+  () => `${SELECT} WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
 );
 const DUE = statement(
   () =>
-    `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
+    `${SELECT} WHERE status = 'pending' AND expires_at IS NOT NULL AND expires_at <= $1 ORDER BY expires_at LIMIT $2`,
 );
 const NEXT_EXPIRY = statement(
   `SELECT MIN(expires_at) AS expires_at FROM prompts WHERE status = 'pending' AND expires_at IS NOT NULL`,
 );
 const TO_ESCALATE = statement(
-  () => `SELECT ${LIST} FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
+  () => `${SELECT} WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL
    AND escalates_at <= $1 ORDER BY escalates_at LIMIT $2`,
 );
 const NEXT_ESCALATION = statement(
@@ -198,10 +208,12 @@ const POPUP_OUTCOME = statement(
 );
 
 const SET_ORPHANED = statement(
-  `UPDATE prompts SET orphaned = $2 WHERE session_id = $1 AND collected_at IS NULL AND status = 'pending' AND orphaned <> $2 RETURNING ask_id`,
+  `UPDATE prompts SET orphaned = $2 WHERE ${PENDING_OF} AND orphaned <> $2 RETURNING ask_id`,
 );
-const MOVE = statement(
-  `UPDATE prompts SET session_id = $2, agent = $3, orphaned = 0 WHERE session_id = $1 AND collected_at IS NULL RETURNING ask_id`,
+const MOVE = 'UPDATE prompts SET session_id = $2, agent = $3, orphaned = 0 WHERE';
+const MOVE_PENDING = statement(`${MOVE} ${PENDING_OF} RETURNING ask_id`);
+const MOVE_OWED = statement(
+  `${MOVE} ask_id IN (SELECT subject FROM deliveries WHERE ${OWED}) RETURNING ask_id`,
 );
 
 export function promptStatements(sql: Sql, now: string): PromptRecords {
@@ -213,14 +225,18 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
   return {
     get: (ask_id) => one(GET, [ask_id]),
     byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
-    openOf: async (session_id, limit) => (await sql.all(OPEN_OF, [session_id, limit])).map(readPrompt),
+    uncollectedOf: async (session_id, limit) =>
+      (await sql.all(UNCOLLECTED_OF, [session_id, limit])).map(readPrompt),
+    async openOf(session_id, limit) {
+      const params = [session_id, limit];
+      const found = await Promise.all([sql.all(UNCOLLECTED_OF, params), sql.all(PENDING_OF_SESSION, params)]);
+      // What is settled first: however much is pending, it must not hide an answer.
+      return found.flat().slice(0, limit).map(readPrompt);
+    },
     async countOpenOf(session_id) {
       const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
-      const pending = Number(row?.['pending'] ?? 0);
-      return { settled: Number(row?.['n'] ?? 0) - pending, pending };
+      return { settled: Number(row?.['settled'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
     },
-    carriedBy: async (carrier, handed_before) =>
-      (await sql.all(CARRIED, [carrier, handed_before])).map(readPrompt),
     pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(readPrompt),
     due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(readPrompt),
 
@@ -285,7 +301,9 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async move(from, { session_id, handle }) {
-      return (await sql.all(MOVE, [from, session_id, handle])).map((row) => String(row['ask_id']));
+      const params = [from, session_id, handle];
+      const moved = [...(await sql.all(MOVE_PENDING, params)), ...(await sql.all(MOVE_OWED, params))];
+      return moved.map((row) => String(row['ask_id']));
     },
 
     ...prunePrompts(sql),
@@ -363,7 +381,7 @@ function filtered(filter: Omit<PromptFilter, 'limit' | 'cursor'>, now: string): 
     .and('session_id = ?', filter.session_id)
     .and('agent = ?', filter.agent)
     .and('project = ?', filter.project)
-    .and('kind = ?', filter.kind)
+    .and('prompts.kind = ?', filter.kind)
     .and(
       `recipients LIKE ? ESCAPE '\\'`,
       filter.to === undefined ? undefined : `%${escapeLike(JSON.stringify(foldName(filter.to)))}%`,
@@ -385,9 +403,7 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
         decodeCursor(cursor, view.order.length),
       );
       const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
-      const query = statement(
-        `SELECT ${LIST} FROM prompts WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
-      );
+      const query = statement(`${SELECT} WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`);
       const rows = await sql.all(query, [...where.params, limit + 1]);
       const page = rows.slice(0, limit);
       const last = page.at(-1);

@@ -29,11 +29,14 @@ const PROMPTS: Kind = {
     AND NOT EXISTS (SELECT 1 FROM responses WHERE responses.ask_id = prompts.ask_id AND responded_at >= $1)`,
   with: [
     ['responses', 'ask_id'],
+    ['deliveries', 'subject'],
     ['popups', 'ask_id'],
     ['claims', 'ask_id'],
     ['events', 'subject'],
   ],
 };
+
+const mentionsIn = (which: string): string => `SELECT mention_id FROM mentions WHERE message_id ${which}`;
 
 /** A message stays while somebody has yet to deal with a mention in it. */
 const MESSAGES: Kind = {
@@ -43,7 +46,8 @@ const MESSAGES: Kind = {
     AND NOT EXISTS (SELECT 1 FROM mentions
       WHERE mentions.message_id = messages.message_id AND mentions.status = 'unprocessed')`,
   with: [
-    ['popups', 'ask_id', (which) => `SELECT mention_id FROM mentions WHERE message_id ${which}`],
+    ['popups', 'ask_id', mentionsIn],
+    ['deliveries', 'subject', mentionsIn],
     ['mentions', 'message_id'],
     ['events', 'subject'],
   ],
@@ -72,7 +76,7 @@ const SESSIONS: Kind = {
     ['tool_callers', 'session_id'],
     ['gates', 'session_id'],
     ['stop_guards', 'session_id'],
-    ['prints', 'session_id'],
+    ['hook_outputs', 'session_id'],
     ['wakers', 'session_id'],
     ['budgets', 'name'],
     ['human_signs', 'subject'],
@@ -98,6 +102,7 @@ const TURNS: Kind = {
   where: `state <> 'in_progress' AND ended_at < $1`,
   with: [
     ['interrupts', 'turn_id'],
+    ['deliveries', 'subject'],
     ['events', 'subject'],
   ],
 };
@@ -108,6 +113,7 @@ const OUTREACH: Kind = {
   key: 'outreach_id',
   where: `created_at < $1 AND NOT (kind = 'report' AND status = 'sent') AND status <> 'unseen'`,
   with: [
+    ['deliveries', 'subject'],
     ['popups', 'ask_id'],
     ['events', 'subject'],
   ],

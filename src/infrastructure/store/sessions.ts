@@ -1,11 +1,5 @@
 /** The statements of sessions. */
-import type {
-  Connection,
-  Print,
-  PrintRecords,
-  SessionRecords,
-  WakerRecords,
-} from '../../application/ports.ts';
+import type { Connection, SessionRecords, WakerRecords } from '../../application/ports.ts';
 import type { Waker } from '../../domain/hooks.ts';
 import type { Session } from '../../domain/sessions.ts';
 import { pruneSessions } from './prune.ts';
@@ -175,27 +169,6 @@ export function wakerStatements(sql: Sql): WakerRecords {
     },
     async put(waker) {
       await sql.run(PUT, wakers.encode(waker));
-    },
-  };
-}
-
-// ---------------------------------------------------------------------------
-// The statements of hooks that are about to print what they have handed over.
-
-const prints = table<Print>('prints', { print_id: 'plain', session_id: 'plain', at: 'plain' });
-
-const OF = statement(() => `SELECT ${prints.list} FROM prints WHERE session_id = $1`);
-const INSERT = statement(() => prints.insert());
-const REMOVE = statement('DELETE FROM prints WHERE print_id = $1');
-
-export function printStatements(sql: Sql): PrintRecords {
-  return {
-    of: async (session_id) => (await sql.all(OF, [session_id])).map(prints.decode),
-    async insert(print) {
-      await sql.run(INSERT, prints.encode(print));
-    },
-    async remove(print_id) {
-      await sql.run(REMOVE, [print_id]);
     },
   };
 }

@@ -88,11 +88,11 @@ export function checkArity(text: string, arity: number, params: readonly SqlValu
 
 export type Codec = 'plain' | 'boolean' | 'json';
 
-interface Table<T> {
+export interface Table<T> {
   readonly columns: readonly (keyof T & string)[];
   encode(item: T): SqlValue[];
   decode(row: Row): T;
-  /** `"a", "b"`, for a SELECT. */
+  /** `t."a", t."b"`, for a SELECT from the table `t` and whatever it is joined with. */
   readonly list: string;
   /** `INSERT INTO …` of all columns plus `extra` ones, whose values follow the encoded ones. */
   insert(extra?: readonly string[]): string;
@@ -107,7 +107,9 @@ export function table<T extends object>(name: string, codecs: Record<keyof T & s
   return {
     columns,
     get list() {
-      return quoted().join(', ');
+      return quoted()
+        .map((column) => `${name}.${column}`)
+        .join(', ');
     },
     get assignments() {
       return quoted()

@@ -224,6 +224,9 @@ interface Prepared {
   readonly places: readonly number[];
 }
 
+/** A bare parameter SQLite would look at for its plan, and prepare the statement anew with each value it is given. */
+const LIMIT = 'LIMIT (? + 0)';
+
 /** One connection: its statements, prepared once, and how its commits wait. */
 class Connection implements Sql {
   readonly database: DatabaseSync;
@@ -250,9 +253,9 @@ class Connection implements Sql {
     let prepared = this.#prepared.get(text);
     if (prepared === undefined) {
       const places: number[] = [];
-      const positional = text.replace(/\$(\d+)/g, (_, number: string) => {
+      const positional = text.replace(/(LIMIT )?\$(\d+)/g, (_, limit: string | undefined, number: string) => {
         places.push(Number(number) - 1);
-        return '?';
+        return limit === undefined ? '?' : LIMIT;
       });
       const arity = Math.max(-1, ...places) + 1;
       prepared = { text, arity, statement: this.database.prepare(positional), places };

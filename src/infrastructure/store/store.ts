@@ -5,6 +5,7 @@
 import type { Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { randomIds } from '../platform/ids.ts';
+import { deliveryStatements, hookOutputStatements } from './deliveries.ts';
 import { eventStatements } from './events.ts';
 import { historyStatements } from './history.ts';
 import { deskStatements, humanStatements } from './humans.ts';
@@ -14,7 +15,7 @@ import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
 import { claimStatements, promptStatements } from './prompts.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
-import { printStatements, sessionStatements, wakerStatements } from './sessions.ts';
+import { sessionStatements, wakerStatements } from './sessions.ts';
 import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
 import { tokenStatements } from './tokens.ts';
 import { turnStatements } from './turns.ts';
@@ -172,9 +173,14 @@ class Transaction implements WriteTx {
     return this.#made.outreach;
   }
 
-  get prints(): WriteTx['prints'] {
-    this.#made.prints ??= printStatements(this.#sql);
-    return this.#made.prints;
+  get deliveries(): WriteTx['deliveries'] {
+    this.#made.deliveries ??= deliveryStatements(this.#sql);
+    return this.#made.deliveries;
+  }
+
+  get hookOutputs(): WriteTx['hookOutputs'] {
+    this.#made.hookOutputs ??= hookOutputStatements(this.#sql);
+    return this.#made.hookOutputs;
   }
 
   get events(): WriteTx['events'] {

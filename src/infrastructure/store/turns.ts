@@ -2,6 +2,7 @@
 import type { TurnRecords } from '../../application/ports.ts';
 import type { Interrupt } from '../../domain/interrupts.ts';
 import type { Turn } from '../../domain/turns.ts';
+import { deliveries, openOf } from './deliveries.ts';
 import { pruneTurns } from './prune.ts';
 import { type Sql, type SqlValue, type Statement, statement, table } from './sql.ts';
 
@@ -32,8 +33,6 @@ const turns = table<Turn>('turns', {
   stops: 'plain',
   batch_at: 'plain',
   batch_closed_at: 'plain',
-  told_handed_at: 'plain',
-  told_collected_at: 'plain',
 });
 
 const interrupts = table<Interrupt>('interrupts', {
@@ -62,8 +61,8 @@ const BY_CLIENT = statement(
 );
 const RUNNING = statement(() => `${FROM} WHERE state = 'in_progress' ORDER BY number LIMIT $1`);
 const UNTOLD = statement(
-  () =>
-    `${FROM} WHERE session_id = $1 AND state = 'aborted' AND told_collected_at IS NULL ORDER BY number LIMIT $2`,
+  () => `SELECT ${turns.list}, ${deliveries.list} FROM deliveries JOIN turns ON turns.turn_id = deliveries.subject
+   WHERE ${openOf('interrupt')} ORDER BY number LIMIT $2`,
 );
 const INSERT = statement(() => turns.insert());
 const UPDATE = statement(() => `UPDATE turns SET ${turns.assignments} WHERE turn_id = $1`);
@@ -94,7 +93,11 @@ export function turnStatements(sql: Sql): TurnRecords {
     last: (session_id) => one(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
     running: async (limit) => (await sql.all(RUNNING, [limit])).map(turns.decode),
-    untold: async (session_id, limit) => (await sql.all(UNTOLD, [session_id, limit])).map(turns.decode),
+    untold: async (session_id, limit) =>
+      (await sql.all(UNTOLD, [session_id, limit])).map((row) => ({
+        turn: turns.decode(row),
+        delivery: deliveries.decode(row),
+      })),
     async interrupt(interrupt_id) {
       const [row] = await sql.all(INTERRUPT, [interrupt_id]);
       return row === undefined ? undefined : interrupts.decode(row);

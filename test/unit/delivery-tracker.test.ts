@@ -1,4 +1,4 @@
-/** A courier remembers what its calls have returned, and proves only that. */
+/** A tracker remembers what its calls have returned, and proves only that. */
 import { expect, test } from 'vitest';
 import { createDeliveryTracker, type DeliveryService, type Handed } from '../../src/application/delivery.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -25,45 +25,45 @@ function fakeDelivery(): { delivery: DeliveryService; proven: string[]; released
 
 test('a call proves what was returned before it came, once', async () => {
   const fake = fakeDelivery();
-  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
-  const first = courier.begin();
+  const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
+  const first = tracker.begin();
   await first.hand(['ask-1', 'ask-2']);
   first.returned();
-  for (let n = 0; n < 2; n += 1) await courier.begin().prove();
+  for (let n = 0; n < 2; n += 1) await tracker.begin().prove();
   expect(fake.proven).toEqual(['ask-1', 'ask-2']);
 });
 
 test('a call that came before another returned proves nothing of it', async () => {
   const fake = fakeDelivery();
-  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
-  const [first, beside] = [courier.begin(), courier.begin()];
+  const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
+  const [first, beside] = [tracker.begin(), tracker.begin()];
   await first.hand(['ask-1']);
   first.returned();
   await beside.prove();
   expect(fake.proven).toEqual([]);
-  await courier.begin().prove();
+  await tracker.begin().prove();
   expect(fake.proven).toEqual(['ask-1']);
 });
 
 test('a call that was dropped gives back what it handed over', async () => {
   const fake = fakeDelivery();
-  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
-  const first = courier.begin();
+  const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
+  const first = tracker.begin();
   await first.hand(['ask-1']);
   await first.dropped();
-  await courier.begin().prove();
+  await tracker.begin().prove();
   expect([fake.released, fake.proven]).toEqual([['ask-1'], []]);
 });
 
 test('a proof that could not be written is not forgotten', async () => {
   const fake = fakeDelivery();
-  const courier = createDeliveryTracker(fake.delivery, 'mcp:1');
-  const first = courier.begin();
+  const tracker = createDeliveryTracker(fake.delivery, 'mcp:1');
+  const first = tracker.begin();
   await first.hand(['ask-1']);
   first.returned();
   fake.fail = true;
-  await expect(courier.begin().prove()).rejects.toThrow('store_busy');
+  await expect(tracker.begin().prove()).rejects.toThrow('store_busy');
   fake.fail = false;
-  await courier.begin().prove();
+  await tracker.begin().prove();
   expect(fake.proven).toEqual(['ask-1']);
 });

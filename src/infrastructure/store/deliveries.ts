@@ -1,0 +1,73 @@
+/** The statements of deliveries, and of the hooks that are about to print some of them. */
+import type { DeliveryRecords, HookOutput, HookOutputRecords } from '../../application/ports.ts';
+import type { Delivery } from '../../domain/delivery.ts';
+import { type Sql, statement, type Table, table } from './sql.ts';
+
+export const deliveries: Table<Delivery> = table<Delivery>('deliveries', {
+  subject: 'plain',
+  kind: 'plain',
+  recipient: 'plain',
+  handed_at: 'plain',
+  collected_at: 'plain',
+  carrier: 'plain',
+  repeated: 'boolean',
+});
+
+/** The deliveries of a kind that a session, `$1`, has yet to read. */
+export const openOf = (kind: Delivery['kind']): string =>
+  `deliveries.recipient = $1 AND deliveries.kind = '${kind}' AND deliveries.collected_at IS NULL`;
+
+const GET = statement(() => `SELECT ${deliveries.list} FROM deliveries WHERE subject = $1`);
+const CARRIED = statement(
+  () =>
+    `SELECT ${deliveries.list} FROM deliveries WHERE carrier = $1 AND collected_at IS NULL AND handed_at < $2`,
+);
+const PUT = statement(
+  () => `${deliveries.insert()} ON CONFLICT (subject) DO UPDATE SET ${deliveries.assignments}`,
+);
+const RELEASE = statement('UPDATE deliveries SET carrier = NULL WHERE carrier = $1 AND collected_at IS NULL');
+const MOVE = statement(
+  `UPDATE deliveries SET recipient = $2, carrier = CASE WHEN carrier = $3 THEN NULL ELSE carrier END
+   WHERE recipient = $1 AND kind IN ('prompt', 'report') AND collected_at IS NULL`,
+);
+
+export function deliveryStatements(sql: Sql): DeliveryRecords {
+  return {
+    async get(subject) {
+      const [row] = await sql.all(GET, [subject]);
+      return row === undefined ? undefined : deliveries.decode(row);
+    },
+    carriedBy: async (carrier, handed_before) =>
+      (await sql.all(CARRIED, [carrier, handed_before])).map(deliveries.decode),
+    async put(delivery) {
+      await sql.run(PUT, deliveries.encode(delivery));
+    },
+    async release(carrier) {
+      await sql.run(RELEASE, [carrier]);
+    },
+    async move(from, to, carrier) {
+      await sql.run(MOVE, [from, to, carrier]);
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------
+// The hooks that are about to print.
+
+const outputs = table<HookOutput>('hook_outputs', { output_id: 'plain', session_id: 'plain', at: 'plain' });
+
+const OF = statement(() => `SELECT ${outputs.list} FROM hook_outputs WHERE session_id = $1`);
+const INSERT = statement(() => outputs.insert());
+const REMOVE = statement('DELETE FROM hook_outputs WHERE output_id = $1');
+
+export function hookOutputStatements(sql: Sql): HookOutputRecords {
+  return {
+    of: async (session_id) => (await sql.all(OF, [session_id])).map(outputs.decode),
+    async insert(output) {
+      await sql.run(INSERT, outputs.encode(output));
+    },
+    async remove(output_id) {
+      await sql.run(REMOVE, [output_id]);
+    },
+  };
+}
