@@ -198,9 +198,11 @@ async function shapeOf(engine: StoreEngine, address: string): Promise<unknown> {
     const params = onPostgres ? [schema] : [];
     return await driver.read(async (sql) => ({
       columns: await sql.all(columns, params),
-      indexes: (await sql.all(indexes, params)).map(({ text }) =>
-        String(text).replaceAll(`${schema}.`, '').replace(/\s+/g, ' '),
-      ),
+      // PostgreSQL names the index of a primary key after the table as it was called when it was made.
+      indexes: (await sql.all(indexes, params))
+        .map(({ text }) => String(text).replaceAll(`${schema}.`, '').replace(/\s+/g, ' '))
+        .map((text) => text.replace(/ \w+_pkey /, ' pkey '))
+        .sort(),
     }));
   } finally {
     await driver.close();
