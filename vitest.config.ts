@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type ViteUserConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
 
-// The same as esbuild's text loader in scripts/build.mjs: `import sql from './0001_….sql'` is the text.
+// The same as esbuild's text loader in scripts/build.mjs: `import sql from './….sql'` is the text.
 const sqlAsText: Plugin = {
   name: 'sql-as-text',
   enforce: 'pre',

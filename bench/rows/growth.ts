@@ -138,7 +138,7 @@ async function copyOf(driver: Driver, table: string, key: string, id: string, co
   const values = columns.map((column) =>
     column === `"${key}"`
       ? `'bulk-' || CAST(i AS TEXT)`
-      : column === '"seal"'
+      : column === '"checksum"'
         ? 'NULL'
         : /_at"$/.test(column)
           ? `CASE WHEN ${column} IS NULL THEN NULL ELSE $4 END`

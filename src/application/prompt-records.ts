@@ -94,7 +94,7 @@ export async function appendPrompt(
 /** Asks everybody, inside a transaction that has found it time to. */
 export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const escalated = escalatePrompt(prompt, tx.now);
-  if (escalated === prompt || !(await tx.prompts.escalate(prompt.ask_id, tx.now))) return prompt;
+  if (escalated === prompt || !(await tx.prompts.escalate(escalated))) return prompt;
   await appendPrompt(tx, 'prompt/escalated', escalated, { to: prompt.to });
   return escalated;
 }

@@ -57,7 +57,7 @@ export async function storePreferences(
   by: SetBy,
 ): Promise<Record<string, unknown>> {
   const { stored, changed } = changeStored(await tx.desks.preferences(seat), changes, by);
-  await tx.desks.setPreferences(seat, stored, tx.now);
+  await tx.desks.setPreferences(seat, stored);
   if (changed.length > 0)
     await tx.events.append({
       type: 'desk/preferences_changed',

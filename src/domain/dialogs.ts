@@ -184,7 +184,7 @@ const IN_YOUR_WORDS =
 /** Words of one's own never allow anything: they deny, and say what to do instead. */
 function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
   const abort = { label: ABORT, description: 'Deny, and end the turn' };
-  const shared = { kind: 'permission', allow_free_text: true, bind: 'turn' } as const;
+  const shared = { kind: 'permission', allow_free_text: true, when_turn_aborted: 'cancelled' } as const;
   if (dialog.kind === 'plan') {
     const plan = textIn(objectIn(dialog.tool.input) ?? {}, 'plan');
     return {
@@ -334,7 +334,7 @@ function questionPrompts(tool: HookTool): AskRequest[] {
     options,
     multi_select: multi_select && options.length > 0,
     allow_free_text: true,
-    bind: 'turn',
+    when_turn_aborted: 'cancelled',
   }));
 }
 
@@ -396,7 +396,7 @@ function formPrompts(dialog: FormDialog): AskRequest[] {
     kind: 'question',
     header,
     context: `The MCP server ${server} asks.${page}`,
-    bind: 'turn',
+    when_turn_aborted: 'cancelled',
   } as const;
   const fields = fieldsOf(dialog);
   if (fields.length === 0) {

@@ -24,7 +24,6 @@ export interface Team {
   members: string[];
   /** When a prompt to this team goes to everybody, unless its asker says; null: never. */
   escalate_after_ms: number | null;
-  updated_at: string;
 }
 
 const NAME_LENGTH = 100;
@@ -64,7 +63,7 @@ export function createTeam(
     throw invalidInput(`The team "${name}" has ${members.size} members: at most ${MOST_MEMBERS}.`);
   const escalate_after_ms = given.escalate_after_ms ?? null;
   if (escalate_after_ms !== null) timeAfter('escalate_after_ms', escalate_after_ms, now);
-  return { folded: foldName(name), name, members: [...members.values()], escalate_after_ms, updated_at: now };
+  return { folded: foldName(name), name, members: [...members.values()], escalate_after_ms };
 }
 
 /** What is known under a name. */

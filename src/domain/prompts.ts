@@ -30,6 +30,10 @@ export type CancelReason =
   | 'replaced'
   | 'unknown';
 
+/** What an aborted turn does to a question that was asked in it. A turn that ends normally cancels nothing. */
+export const WHEN_TURN_ABORTED = ['stays', 'cancelled_if_interrupted', 'cancelled'] as const;
+export type WhenTurnAborted = (typeof WHEN_TURN_ABORTED)[number];
+
 /** One of the answers to choose from. */
 export interface PromptOption {
   /** What is chosen, and the decision; at most 500 characters. */
@@ -77,10 +81,8 @@ export interface Prompt {
   /** How it is announced. */ urgency: Urgency;
   /** The asker's own name for it. */ label: string | null;
   /** Shared by the questions of one form. */ group_id: string | null;
-  /** `turn`: falls when its turn is interrupted, replaced or ends unknown. */
-  bind: 'turn' | null;
-  /** Stays pending even when its turn is interrupted. */
-  survives_turn: boolean;
+  /** `cancelled_if_interrupted`: by an interrupt alone; `cancelled`: also when its turn is replaced, or ends nobody knows how. */
+  when_turn_aborted: WhenTurnAborted;
   /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
   dialog: boolean;
   /** Under which it was asked. */ idempotency_key: string | null;
@@ -384,10 +386,8 @@ export interface AskRequest {
   idempotency_key?: string | null | undefined;
   /** Several questions of one form share it; at most 200 characters. */
   group_id?: string | null | undefined;
-  /** `turn`: it falls when its turn is interrupted, replaced or ends unknown. */
-  bind?: 'turn' | null | undefined;
-  /** It stays even when its turn is interrupted; default false. */
-  survives_turn?: boolean | undefined;
+  /** What becomes of it when its turn is aborted; default `cancelled_if_interrupted`. */
+  when_turn_aborted?: WhenTurnAborted | undefined;
   /** A name of the asker's own, never an identity; at most 200 characters. */
   label?: string | null | undefined;
   /** The name of a human or a team; missing: everybody. */
@@ -465,8 +465,7 @@ export function createPrompt(
     urgency: request.urgency ?? 'normal',
     label: boundedOptional('label', request.label, PROMPT_LIMITS.key),
     group_id: boundedOptional('group_id', request.group_id, PROMPT_LIMITS.key),
-    bind: request.bind ?? null,
-    survives_turn: request.survives_turn ?? false,
+    when_turn_aborted: request.when_turn_aborted ?? 'cancelled_if_interrupted',
     dialog: false,
     idempotency_key: boundedOptional('idempotency_key', request.idempotency_key, PROMPT_LIMITS.key),
     fingerprint: '',

@@ -11,9 +11,8 @@ export interface StopGuardRecord {
   session_id: string;
   /** The line of turns that the blocks are counted over (`chain_id` of a turn). */
   chain: string | null;
-  /** Blocks of this line, and of all. */
+  /** Blocks of this line. */
   blocks: number;
-  blocks_total: number;
   /** When it gave up in this line. */
   let_go_at: string | null;
   /** When the session's last report was sent. */
@@ -32,7 +31,6 @@ export function newStopGuard(session_id: string): StopGuardRecord {
     session_id,
     chain: null,
     blocks: 0,
-    blocks_total: 0,
     let_go_at: null,
     reported_at: null,
     reminded_at: null,
@@ -79,7 +77,7 @@ export type StopDecision =
 export function decideStop(owed: readonly Owed[], record: StopGuardRecord, now: string): StopDecision {
   if (owed.length === 0 || record.let_go_at !== null) return { opinion: 'pass', record };
   if (!mayHold(record)) return { opinion: 'let_go', record: { ...record, let_go_at: now } };
-  const held = { ...record, blocks: record.blocks + 1, blocks_total: record.blocks_total + 1 };
+  const held = { ...record, blocks: record.blocks + 1 };
   return { opinion: 'block', record: held, reason: owed.map(({ text }) => text).join('\n\n') };
 }
 

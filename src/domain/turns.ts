@@ -175,10 +175,10 @@ export function endKind(end: TurnEnd): EndKind {
  * What an end does to the pending questions that were asked in the turn: which of them fall, cancelled with
  * this reason. Those of an `ended` turn become orphans with their session, and stay answerable.
  */
-export const FALLS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'bind' | 'survives_turn'>) => boolean>> = {
-  interrupted: ({ survives_turn }) => !survives_turn,
-  replaced: ({ bind }) => bind === 'turn',
-  unknown: ({ bind }) => bind === 'turn',
+export const FALLS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'when_turn_aborted'>) => boolean>> = {
+  interrupted: ({ when_turn_aborted }) => when_turn_aborted !== 'stays',
+  replaced: ({ when_turn_aborted }) => when_turn_aborted === 'cancelled',
+  unknown: ({ when_turn_aborted }) => when_turn_aborted === 'cancelled',
   completed: () => false,
   ended: () => false,
 };

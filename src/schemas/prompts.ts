@@ -5,6 +5,7 @@ import {
   LONGEST_BLOCKING_MS,
   LONGEST_WAIT_MS,
   PROMPT_LIMITS,
+  WHEN_TURN_ABORTED,
 } from '../domain/prompts.ts';
 import { characters } from './characters.ts';
 
@@ -59,11 +60,12 @@ export const askShape = {
     .optional()
     .describe('Asked again with the same key, the same question is returned, not a second one.'),
   group_id: characters(limits.key).min(1).optional().describe('Several questions of one form share it.'),
-  bind: z
-    .literal('turn')
+  when_turn_aborted: z
+    .enum(WHEN_TURN_ABORTED)
     .optional()
-    .describe('The question falls when your present turn is interrupted or replaced.'),
-  survives_turn: z.boolean().optional().describe('The question stays even when your turn is interrupted.'),
+    .describe(
+      'What becomes of the question if your present turn is aborted. cancelled_if_interrupted (default): an interrupt cancels it. cancelled: it is cancelled when the turn is replaced, too. stays: it waits on.',
+    ),
   label: characters(limits.key)
     .optional()
     .describe('A name of your own for this question; never an identity.'),

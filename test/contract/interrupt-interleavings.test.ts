@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
+import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
 import { FALLS } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
@@ -17,7 +18,7 @@ type Step =
   | { kind: 'prompt' | 'tool' | 'result' | 'batch' | 'stop' | 'session_end' | 'replace' }
   | { kind: 'interrupt'; named: boolean; timeout_ms: number; leaves: boolean }
   | { kind: 'withdraw' }
-  | { kind: 'ask'; bind: 'turn' | null; survives_turn: boolean };
+  | { kind: 'ask'; when_turn_aborted: WhenTurnAborted };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -47,8 +48,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('ask' as const),
-      bind: fc.constantFrom('turn' as const, null),
-      survives_turn: fc.boolean(),
+      when_turn_aborted: fc.constantFrom(...WHEN_TURN_ABORTED),
     }),
   },
 );
@@ -153,8 +153,8 @@ async function play(moves: readonly Move[]): Promise<void> {
     } else if (taken.kind === 'withdraw') {
       await hive.interrupts.cancel({ session: session_id, actor: HUMAN });
     } else if (taken.kind === 'ask') {
-      const { bind, survives_turn } = taken;
-      await ask(hive, { question: 'Go on?', bind, survives_turn }, session_id);
+      const { when_turn_aborted } = taken;
+      await ask(hive, { question: 'Go on?', when_turn_aborted }, session_id);
     } else await agent.take(hive, taken);
   }
 

@@ -1,8 +1,10 @@
-/** Migrations: once, however many processes start, and never on a store that is newer than this code. */
+/** Migrations: once, however many processes start, and never on a store that is newer than this code, or far older. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { checkVersion } from '../../src/infrastructure/store/copy.ts';
-import { MIGRATIONS, migrate, SCHEMA_VERSION } from '../../src/infrastructure/store/migrations.ts';
-import { sealPrompts } from '../../src/infrastructure/store/prompts.ts';
+import { migrate, runFile } from '../../src/infrastructure/store/migrations.ts';
+import { MIGRATION_NAMES, OLDEST_SCHEMA, SCHEMA_VERSION } from '../../src/infrastructure/store/schema.ts';
 import { type Driver, type Sql, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
 import { openStore } from '../../src/infrastructure/store/store.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
@@ -22,7 +24,7 @@ export function migrationsContract(engine: StoreEngine): void {
     const driver = await engine.openDriver(address);
     const applied = await driver.read((sql) => sql.all(statement('SELECT number FROM migrations'), []));
     await driver.close();
-    expect(applied.map((row) => Number(row['number']))).toEqual(MIGRATIONS.map(({ number }) => number));
+    expect(applied.map((row) => Number(row['number']))).toEqual([SCHEMA_VERSION]);
   }, 30_000);
 
   test('leave what is stored as it is', async () => {
@@ -35,34 +37,80 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(await seqsAfter(again, 0)).toEqual([1, 2, 3]);
   });
 
-  test('make the table of events anew: each keeps its number, and that of one that was pruned is not used again', async () => {
+  test('bring a store of the oldest schema up to date, with the same tables as a new one and all that was in it', async () => {
     const address = await engine.freshAddress();
-    const driver = await engine.openDriver(address);
-    await driver.inspect(async () => undefined);
-    await driver.write(async (sql, now) => {
-      await migrate(sql, now, 13);
-      const event = statement(
-        `INSERT INTO events (seq, at, type, data) VALUES ($1, $2, 'desk/notice', '{}')`,
-      );
-      for (const seq of [3, 4, 6]) await sql.run(event, [seq, now]);
-      const counter = statement('UPDATE counters SET value = $2 WHERE name = $1');
-      for (const name of ['event', 'pruned_event']) await sql.run(counter, [name, 8]);
-    });
-    await driver.close();
+    await makeOld(engine, address);
     const store = await openOn(engine, address);
-    await append(store, 2);
-    expect(await seqsAfter(store, 0)).toEqual([3, 4, 6, 9, 10]);
-    expect(await store.read((tx) => tx.events.pruned())).toBe(8);
+    const prompts = await store.read((tx) => tx.prompts.list({ limit: 10 }));
+    const became = prompts.items.map(({ question, when_turn_aborted }) => [question, when_turn_aborted]);
+    expect(Object.fromEntries(became)).toEqual({
+      'Deploy now?': 'cancelled_if_interrupted',
+      'Keep the old name?': 'cancelled',
+      'Which colours?': 'stays',
+      'Drop the table?': 'cancelled_if_interrupted',
+      'Shall I wait?': 'cancelled_if_interrupted',
+    });
+    const answered = prompts.items.find(({ status }) => status === 'responded');
+    expect(answered).toMatchObject({ decision: 'no', comment: 'Never on a Friday.', by: 'ada' });
+    const messages = await store.read((tx) => tx.messages.list({ limit: 10 }));
+    expect(messages.items.map(({ seq, thread }) => [seq, thread])).toEqual([
+      [1, 'review'],
+      [2, null],
+    ]);
+    const mentions = await store.read((tx) => tx.mentions.list({ session_id: 'session-2', limit: 10 }));
+    expect(mentions.items).toMatchObject([{ body: '@Codex-sessi please review the schema.' }]);
+    expect(await store.read((tx) => tx.desks.preferences('seat'))).toMatchObject({ do_not_disturb: true });
+    expect(await store.read((tx) => tx.humans.teams())).toMatchObject([{ name: 'Ops', members: ['ada'] }]);
+    await append(store, 1);
+    expect(await seqsAfter(store, 11)).toEqual([12, 13]);
+
+    const fresh = await engine.freshAddress();
+    await openOn(engine, fresh);
+    expect(await shapeOf(engine, address)).toEqual(await shapeOf(engine, fresh));
+    const driver = await engine.openDriver(address);
+    const applied = await driver.read((sql) => sql.all(LEDGER, []));
+    await driver.close();
+    expect(applied.map(({ name }) => name)).toEqual(['outreach_unseen', ...MIGRATION_NAMES]);
+    expect(applied.at(-1)?.['number']).toBe(SCHEMA_VERSION);
+  });
+
+  test('that are cut off have changed nothing, and are made up for by the next who opens the store', async () => {
+    const address = await engine.freshAddress();
+    await makeOld(engine, address);
+    const before = await shapeOf(engine, address);
+    const driver = await engine.openDriver(address);
+    const cut = driver.write(async (sql, now) => {
+      await migrate(sql, now);
+      throw new Error('The machine stops here.');
+    });
+    await expect(cut).rejects.toThrow('stops here');
+    await driver.close();
+    expect(await shapeOf(engine, address)).toEqual(before);
+    const store = await openOn(engine, address);
+    expect(await store.read((tx) => tx.prompts.list({ limit: 10 }))).toMatchObject({ items: { length: 5 } });
+  });
+
+  test('are refused on a store that is older than any of them, which stays as it is', async () => {
+    const address = await engine.freshAddress();
+    await makeOld(engine, address);
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    await driver.write((sql) => sql.run(statement('UPDATE migrations SET number = $1'), [OLDEST_SCHEMA - 1]));
+    const before = await shapeOf(engine, address);
+    const refusal = {
+      code: 'store_foreign',
+      message: expect.stringMatching(/development version of Hive.*Nothing was changed; move it away/),
+    };
+    await expect(openStore(driver, address)).rejects.toMatchObject(refusal);
+    await expect(driver.read((sql) => checkVersion(sql, address))).rejects.toMatchObject(refusal);
+    expect(await shapeOf(engine, address)).toEqual(before);
   });
 
   test('bring the receipts of everything together, and what was under way goes on from there', async () => {
     const address = await engine.freshAddress();
+    await makeOld(engine, address);
     const driver = await engine.openDriver(address);
-    await driver.inspect(async () => undefined);
-    await driver.write(async (sql, now) => {
-      await migrate(sql, now, 15);
-      await oldReceipts(sql);
-    });
+    await driver.write(oldReceipts);
     await driver.close();
     const store = await openOn(engine, address);
     const receipts = (subject: string) => store.read((tx) => tx.deliveries.get(subject));
@@ -74,27 +122,27 @@ export function migrationsContract(engine: StoreEngine): void {
     expect(await receipts('mention-new')).toBeUndefined();
     await store.read(async (tx) => {
       expect((await tx.prompts.get('ask-read'))?.collected_at).toBe(AT);
-      const open = await tx.prompts.openOf('session-1', 10);
+      const open = await tx.prompts.openOf('session-9', 10);
       expect(open.map(({ ask_id }) => ask_id)).toEqual(['ask-handed', 'ask-new', 'ask-waiting']);
       expect(open[0]).toMatchObject({ ...mcp, collected_at: null });
       expect(await tx.deliveries.carriedBy('mcp:1', '9999')).toMatchObject([{ subject: 'ask-handed' }]);
-      expect(await tx.outreach.get('report-1')).toMatchObject({ carrier: 'hook:session-1', handed_at: AT });
-      expect(await tx.turns.untold('session-1', 10)).toMatchObject([
-        { turn: { turn_id: 'turn-told' }, delivery: { carrier: 'hook:session-1', handed_at: AT } },
+      expect(await tx.outreach.get('report-1')).toMatchObject({ carrier: 'hook:session-9', handed_at: AT });
+      expect(await tx.turns.untold('session-9', 10)).toMatchObject([
+        { turn: { turn_id: 'turn-told' }, delivery: { carrier: 'hook:session-9', handed_at: AT } },
         { turn: { turn_id: 'turn-new' }, delivery: { carrier: null, handed_at: null } },
       ]);
-      expect(await tx.hookOutputs.of('session-1')).toEqual([
-        { output_id: 'print-1', session_id: 'session-1', at: AT },
+      expect(await tx.hookOutputs.of('session-9')).toEqual([
+        { output_id: 'print-1', session_id: 'session-9', at: AT },
       ]);
     });
   });
 
   test('give each popup its kind, and call a claim that was not shown a lease', async () => {
     const address = await engine.freshAddress();
+    await makeOld(engine, address);
     const driver = await engine.openDriver(address);
     await driver.inspect(async () => undefined);
     await driver.write(async (sql, now) => {
-      await migrate(sql, now, 30);
       const popup = statement(
         `INSERT INTO popups (ask_id, seat, claimed_by, claimed_at, outcome, storm) VALUES ($1, 'ada@home', 'desk-1', $2, $3, $2)`,
       );
@@ -155,10 +203,61 @@ export function migrationsContract(engine: StoreEngine): void {
     });
     const numbers = await driver.read((sql) => sql.all(statement('SELECT number FROM migrations'), []));
     await driver.close();
-    expect(numbers).toHaveLength(MIGRATIONS.length + 1);
+    expect(numbers).toHaveLength(2);
   });
 }
 
+const LEDGER = statement('SELECT number, name FROM migrations ORDER BY number');
+
+/** A store of the oldest schema that is still brought up to date, as that Hive left it. */
+async function makeOld(engine: StoreEngine, address: string): Promise<void> {
+  const file = join(import.meta.dirname, `fixtures/schema-${OLDEST_SCHEMA}.sql`);
+  const driver = await engine.openDriver(address);
+  await driver.inspect(async () => undefined);
+  await driver.write((sql) => runFile(sql, readFileSync(file, 'utf8')));
+  await driver.close();
+}
+
+/**
+ * The tables of a store as its engine describes them: columns by name, their types, what may be null, and the indexes. Not
+ * the order of columns, nor their defaults: a migration adds a column behind the others, with a default for older rows.
+ */
+async function shapeOf(engine: StoreEngine, address: string): Promise<unknown> {
+  const driver = await engine.openDriver(address);
+  try {
+    const onPostgres = address.includes('://');
+    const schema = new URL(onPostgres ? address : 'file:///').searchParams.get('schema') ?? 'hive';
+    const [columns, indexes] = onPostgres
+      ? [POSTGRES_COLUMNS, POSTGRES_INDEXES]
+      : [SQLITE_COLUMNS, SQLITE_INDEXES];
+    const params = onPostgres ? [schema] : [];
+    return await driver.read(async (sql) => ({
+      columns: await sql.all(columns, params),
+      // PostgreSQL names the index of a primary key after the table as it was called when it was made.
+      indexes: (await sql.all(indexes, params))
+        .map(({ text }) => String(text).replaceAll(`${schema}.`, '').replace(/\s+/g, ' '))
+        .map((text) => text.replace(/ \w+_pkey /, ' pkey '))
+        .sort(),
+    }));
+  } finally {
+    await driver.close();
+  }
+}
+
+const SQLITE_COLUMNS = statement(
+  `SELECT m.name AS "table", c.name AS "column", c.type AS type, c."notnull" AS required, c.pk AS key
+   FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY m.name, c.name`,
+);
+const SQLITE_INDEXES = statement(
+  `SELECT sql AS text FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name`,
+);
+const POSTGRES_COLUMNS = statement(
+  `SELECT table_name AS "table", column_name AS "column", data_type AS type, is_nullable AS required
+   FROM information_schema.columns WHERE table_schema = $1 ORDER BY table_name, column_name`,
+);
+const POSTGRES_INDEXES = statement(
+  'SELECT indexdef AS text FROM pg_indexes WHERE schemaname = $1 ORDER BY indexname',
+);
 const AT = '2026-01-01T00:00:00.000Z';
 
 /** One of everything that had receipts of its own, in each state that they had. */
@@ -175,20 +274,19 @@ async function oldReceipts(sql: Sql): Promise<void> {
   await into('prompts', { ...PROMPT, ask_id: 'ask-new' });
   await into('prompts', { ...PROMPT, ask_id: 'ask-handed', ...handed });
   await into('prompts', { ...PROMPT, ask_id: 'ask-read', ...handed, collected_at: AT });
-  await sealPrompts(sql);
   await into('mentions', { ...MENTION, mention_id: 'mention-new', message_id: 'msg-1' });
   const read = { delivered_at: AT, carrier: 'mcp:1' };
   await into('mentions', { ...MENTION, mention_id: 'mention-read', message_id: 'msg-2', ...read });
-  await into('outreach', { ...REPORT, handed_at: AT, carrier: 'hook:session-1' });
+  await into('outreach', { ...REPORT, handed_at: AT, carrier: 'hook:session-9' });
   await into('turns', { ...TURN, turn_id: 'turn-told', number: 1, told_handed_at: AT });
   await into('turns', { ...TURN, turn_id: 'turn-new', number: 2 });
   const done = { told_handed_at: AT, told_collected_at: AT };
   await into('turns', { ...TURN, turn_id: 'turn-read', number: 3, ...done });
   await into('turns', { ...TURN, turn_id: 'turn-ended', number: 4, state: 'completed' });
-  await into('prints', { print_id: 'print-1', session_id: 'session-1', at: AT });
+  await into('prints', { print_id: 'print-1', session_id: 'session-9', at: AT });
 }
 
-const OF_SESSION = { session_id: 'session-1', source: 'main', project: 'demo', project_dir: '/demo' };
+const OF_SESSION = { session_id: 'session-9', source: 'main', project: 'demo', project_dir: '/demo' };
 const PROMPT = {
   ...OF_SESSION,
   agent: 'Claude-abc12',
@@ -211,7 +309,7 @@ const PROMPT = {
 } as const;
 const MENTION = {
   seq: 1,
-  session_id: 'session-1',
+  session_id: 'session-9',
   handle: 'Claude-abc12',
   priority: 'normal',
   gates: 1,
@@ -232,7 +330,7 @@ const REPORT = {
   created_at: AT,
 } as const;
 const TURN = {
-  session_id: 'session-1',
+  session_id: 'session-9',
   chain_id: 'turn-1',
   state: 'aborted',
   started_at: AT,

@@ -3,7 +3,6 @@ import { existsSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { humanAuthor } from '../../src/domain/messages.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import { ask, openTestHive } from '../support/hive.ts';
 import { namesIn, tempFolder, tempStore } from '../support/temp.ts';
@@ -36,52 +35,6 @@ describe('a new store', () => {
     database.close();
     expect(journal_mode).toBe('wal');
   });
-});
-
-/** Where receipts stood before they had a table. */
-const RECEIPTS = {
-  prompts: ['handed_at', 'collected_at', 'carrier'],
-  mentions: ['delivered_at', 'carrier'],
-  outreach: ['handed_at', 'delivered_at', 'carrier'],
-  turns: ['told_handed_at', 'told_collected_at'],
-};
-
-test('what an older Hive has stored is sealed when it is migrated, and refused when it has changed since', async () => {
-  const store = tempStore();
-  const hive = await openTestHive(store);
-  const { ask_id } = await ask(hive);
-  const author = humanAuthor('cli', { project: 'demo', project_dir: '/demo/.git' });
-  const { message } = await hive.messages.post({ body: 'Done.', author });
-  await hive.close();
-  const older = new DatabaseSync(store);
-  older.exec(`DELETE FROM migrations WHERE number >= 11;
-    ALTER TABLE prompts DROP COLUMN seal; ALTER TABLE messages DROP COLUMN seal;
-    DROP INDEX popups_recent; DROP INDEX popups_storms; ALTER TABLE popups DROP COLUMN storm;
-    ALTER TABLE popups DROP COLUMN kind; ALTER TABLE popups RENAME COLUMN subject TO ask_id;
-    ALTER TABLE popups RENAME COLUMN held_by TO claimed_by; ALTER TABLE popups RENAME COLUMN leased_at TO claimed_at;
-    DROP INDEX prompts_settled; CREATE INDEX prompts_by_status ON prompts (status, settled_at, ask_id);
-    CREATE INDEX prompts_by_age ON prompts (created_at, ask_id); CREATE INDEX messages_by_time ON messages (at);
-    DROP INDEX gates_held; ALTER TABLE gates DROP COLUMN held_since; ALTER TABLE gates DROP COLUMN held_told;
-    ALTER TABLE gates DROP COLUMN prompts; ALTER TABLE gates DROP COLUMN prompts_gave_up;
-    ALTER TABLE mentions DROP COLUMN by_name; ALTER TABLE wakers DROP COLUMN wakes;
-    ALTER TABLE wakers DROP COLUMN human_seq; DROP INDEX outreach_unseen;
-    DROP TABLE deliveries; DROP TABLE hook_outputs; DROP INDEX prompts_pending_of_session;
-    CREATE TABLE prints (print_id TEXT PRIMARY KEY, session_id TEXT NOT NULL, at TEXT NOT NULL)`);
-  for (const [table, columns] of Object.entries(RECEIPTS))
-    for (const column of columns) older.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`);
-  older.close();
-  const again = await openTestHive(store);
-  expect((await again.prompts.get(ask_id)).question).toBe('Go on?');
-  const spoiler = new DatabaseSync(store);
-  expect((await again.messages.get(message.message_id)).body).toBe('Done.');
-  spoiler.exec(`UPDATE prompts SET question = 'Go in?'; UPDATE messages SET body = 'Gone.'`);
-  spoiler.close();
-  const damaged = {
-    code: 'store_foreign',
-    message: expect.stringContaining('does not read as it was written'),
-  };
-  await expect(again.prompts.get(ask_id)).rejects.toMatchObject(damaged);
-  await expect(again.messages.get(message.message_id)).rejects.toMatchObject(damaged);
 });
 
 test('damage that no reading meets is found by the doctor', async () => {

@@ -1,6 +1,7 @@
 /** What every engine of the store must hold to. Each part is a file; an engine runs them all. */
 import { describe } from 'vitest';
 import type { Driver } from '../../src/infrastructure/store/sql.ts';
+import { checksumsContract } from './checksums-contract.ts';
 import { deliveriesContract } from './deliveries-contract.ts';
 import { eventsContract } from './events-contract.ts';
 import { feedContract } from './feed-contract.ts';
@@ -32,6 +33,7 @@ export function describeStoreContract(engineName: string, engine: StoreEngine): 
   describe(`the store on ${engineName}`, () => {
     describe('events', () => eventsContract(engine));
     describe('transactions', () => transactionsContract(engine));
+    describe('checksums', () => checksumsContract(engine));
     describe('winners', () => winnersContract(engine));
     describe('humans', () => humansContract(engine));
     describe('lists', () => listsContract(engine));

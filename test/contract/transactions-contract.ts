@@ -12,7 +12,7 @@ export function transactionsContract(engine: StoreEngine): void {
     const store = await openOn(engine, await engine.freshAddress());
     await expect(
       store.write(async (tx) => {
-        await tx.desks.setPreferences('seat', { popups: false }, tx.now);
+        await tx.desks.setPreferences('seat', { popups: false });
         await tx.events.append({ type: 'desk/notice', session_id: null, subject: null, data: {} });
         throw new Error('no');
       }),
@@ -25,11 +25,11 @@ export function transactionsContract(engine: StoreEngine): void {
     const store = await openOn(engine, await engine.freshAddress());
     const outcomes = await Promise.allSettled([
       store.write(async (tx) => {
-        await tx.desks.setPreferences('undone', { n: 1 }, tx.now);
+        await tx.desks.setPreferences('undone', { n: 1 });
         await Promise.resolve();
         throw new Error('rolled back');
       }),
-      store.write((tx) => tx.desks.setPreferences('kept', { n: 2 }, tx.now)),
+      store.write((tx) => tx.desks.setPreferences('kept', { n: 2 })),
       append(store, 1),
     ]);
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
@@ -44,7 +44,7 @@ export function transactionsContract(engine: StoreEngine): void {
     const store = await openOn(engine, await engine.freshAddress());
     let during: unknown;
     await store.write(async (tx) => {
-      await tx.desks.setPreferences('seat', { n: 1 }, tx.now);
+      await tx.desks.setPreferences('seat', { n: 1 });
       during = await store.read((reading) => reading.desks.preferences('seat'));
     });
     expect(during).toEqual({});
@@ -56,7 +56,7 @@ export function transactionsContract(engine: StoreEngine): void {
     const [store, other] = [await openOn(engine, address), await openOn(engine, address)];
     const [before, after] = await store.read(async (tx) => {
       const first = await tx.desks.preferences('seat');
-      await other.write((writing) => writing.desks.setPreferences('seat', { n: 1 }, writing.now));
+      await other.write((writing) => writing.desks.setPreferences('seat', { n: 1 }));
       return [first, await tx.desks.preferences('seat')];
     });
     expect(after).toEqual(before);

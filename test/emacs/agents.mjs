@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import { checksumOf } from '../../src/infrastructure/store/checksums.ts';
-import { SEALED } from '../../src/infrastructure/store/messages.ts';
+import { COVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
 import { openHive } from '../../src/open-hive.ts';
 
 const hive = await openHive({ store: process.env.HIVE_STORE, env: {} });
@@ -35,8 +35,8 @@ const does = {
     const { message } = await does.post({ from, body: 'the first of many' });
     const database = new DatabaseSync(process.env.HIVE_STORE, { timeout: 10_000 });
     const made = { seq: '$seq + n.i', message_id: "'msg-fill-' || n.i", body: "'filler ' || n.i" };
-    database.function('seal_of', { varargs: true }, (...values) => checksumOf(values));
-    made.seal = `seal_of(${SEALED.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
+    database.function('checksum_of', { varargs: true }, (...values) => checksumOf(values));
+    made.checksum = `checksum_of(${COVERED_OF_MESSAGE.map((name) => made[name] ?? `m."${name}"`).join(', ')})`;
     const columns = database.prepare('PRAGMA table_info(messages)').all();
     const values = columns.map(({ name }) => made[name] ?? `m."${name}"`);
     database

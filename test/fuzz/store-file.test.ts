@@ -1,7 +1,7 @@
 /**
  * A store whose file was damaged, by flipped bits or a lost end. What breaks its structure is refused with a
- * sentence that says what to do; never is it a fault of ours. What a prompt asks and how it was settled, and
- * what a message says, is sealed: it is read as it was written, or refused. Where a row is missing the doctor sees it.
+ * sentence that says what to do; never is it a fault of ours. A prompt or a
+ * message is read as it was written, or refused: a checksum covers its columns. Where a row is missing the doctor sees it.
  */
 import {
   closeSync,
@@ -19,8 +19,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect } from 'vitest';
+import { NO_RECEIPTS } from '../../src/domain/delivery.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
+import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
 import { findDamage } from '../../src/infrastructure/store/sqlite-file.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -127,13 +130,12 @@ fuzz('store file: a damaged one is refused with what to do, or its decisions are
   }),
 );
 
-/** What is never read otherwise than it was written. */
-const SEALED = [
-  ...['kind', 'question', 'context', 'options', 'status', 'decision', 'selected', 'comment', 'by', 'via'],
-  ...['from_handle', 'author', 'as_handle', 'project', 'thread', 'reply_to', 'body'],
-];
-/** Through which door a message came steers nobody. */
-const UNSEALED_OF_MESSAGE = ['via'];
+/** What may be read otherwise than it was written: what no checksum covers, and receipts, which stand in another row. */
+const UNCOVERED: ReadonlySet<string> = new Set([
+  ...Object.keys(UNCOVERED_OF_PROMPT),
+  ...Object.keys(UNCOVERED_OF_MESSAGE),
+  ...Object.keys(NO_RECEIPTS),
+]);
 
 type Rows = Record<string, unknown>[];
 
@@ -146,9 +148,9 @@ function checkRead(before: string, after: string, copy: string): void {
   ] as const) {
     const [old, now] = [was?.[kind] ?? [], is?.[kind] ?? []];
     const known = new Map(old.map((row) => [row[id], row]));
-    const fields = kind === 0 ? SEALED : SEALED.filter((field) => !UNSEALED_OF_MESSAGE.includes(field));
     for (const row of now) {
-      for (const field of fields) {
+      for (const field of Object.keys(row)) {
+        if (UNCOVERED.has(field)) continue;
         if (JSON.stringify(row[field]) !== JSON.stringify(known.get(row[id])?.[field]))
           throw new Error(`Read wrongly: ${field} of ${row[id]} is ${JSON.stringify(row[field])}.`);
       }

@@ -102,13 +102,13 @@ describe('connections that are dropped', () => {
     const hive = await openTestHive(fresh());
     await expect(
       hive.store.write(async (tx) => {
-        await tx.desks.setPreferences('seat', { n: 1 }, tx.now);
+        await tx.desks.setPreferences('seat', { n: 1 });
         await terminateAll();
         await sleep(50);
-        await tx.desks.setPreferences('seat', { n: 2 }, tx.now);
+        await tx.desks.setPreferences('seat', { n: 2 });
       }),
     ).rejects.toMatchObject({ code: 'store_unavailable' });
-    await hive.store.write((tx) => tx.desks.setPreferences('other', { n: 3 }, tx.now));
+    await hive.store.write((tx) => tx.desks.setPreferences('other', { n: 3 }));
     expect(await hive.store.read((tx) => tx.desks.preferences('seat'))).toEqual({});
   });
 });
@@ -173,15 +173,13 @@ describe('a line that is half-open', () => {
     });
     const writing = lost.store
       .write(async (tx) => {
-        await tx.desks.setPreferences('seat', { n: 1 }, tx.now);
+        await tx.desks.setPreferences('seat', { n: 1 });
         proxy.swallow();
         await released;
       })
       .catch((error: unknown) => error);
     await sleep(100);
-    const { ms } = await timed(() =>
-      other.store.write((tx) => tx.desks.setPreferences('other', { n: 1 }, tx.now)),
-    );
+    const { ms } = await timed(() => other.store.write((tx) => tx.desks.setPreferences('other', { n: 1 })));
     expect(ms).toBeLessThan(5_000);
     release();
     expect(await writing).toMatchObject({ code: 'store_unavailable' });
@@ -228,7 +226,7 @@ describe('a writer that commits late', () => {
         const { n = 0 } = (await tx.desks.preferences('seat')) as { n?: number };
         if (pause_ms > 0) await sleep(pause_ms);
         await tx.events.append({ type: 'desk/notice', session_id: null, subject, data: {} });
-        await tx.desks.setPreferences('seat', { n: n + 1 }, tx.now);
+        await tx.desks.setPreferences('seat', { n: n + 1 });
       });
     const late = add(slow, 'late', 400);
     await sleep(100);

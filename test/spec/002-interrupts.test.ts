@@ -247,7 +247,7 @@ requirement(
     id: '002-05',
     title: 'An interrupt clears the questions that wait.',
     source: 'interrupt_task: state.pending_input.clear(), also when a task is replaced',
-    lives: ['`hivemind_ask_async` (`bind`, `survives_turn`)', '`hivemind_poll`'],
+    lives: ['`hivemind_ask_async` (`when_turn_aborted`)', '`hivemind_poll`'],
     verdict: 'better',
     because:
       'A new prompt does not make a question pointless: only those that were bound to the turn fall with a turn that is replaced.',
@@ -263,7 +263,11 @@ requirement(
     const session_id = 'asker';
     await introduce(program, session_id);
     await program.turns.start({ session_id });
-    const bound = await ask(program, { question: 'Bound?', bind: 'turn', urgency: 'low' }, session_id);
+    const bound = await ask(
+      program,
+      { question: 'Bound?', when_turn_aborted: 'cancelled', urgency: 'low' },
+      session_id,
+    );
     const kept = await ask(program, { question: 'Kept?', urgency: 'low' }, session_id);
     await program.turns.start({ session_id });
     const status = async (ask_id: string): Promise<string> =>

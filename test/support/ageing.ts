@@ -1,6 +1,7 @@
 /** A store that grows old in a moment. */
 import { DatabaseSync } from 'node:sqlite';
-import { sealOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import { checksumOfMessage } from '../../src/infrastructure/store/messages.ts';
+import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
@@ -11,9 +12,14 @@ export function grow(store: string, days: number): void {
   database.exec('BEGIN IMMEDIATE');
   for (const [table, column] of TIMES)
     database.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${column} IS NOT NULL`).run(then);
-  const seal = database.prepare('UPDATE prompts SET seal = ? WHERE ask_id = ?');
-  for (const row of database.prepare('SELECT * FROM prompts').all() as Row[])
-    seal.run(sealOfPrompt(row), row['ask_id'] ?? null);
+  for (const [table, key, checksumOfRow] of [
+    ['prompts', 'ask_id', checksumOfPrompt],
+    ['messages', 'message_id', checksumOfMessage],
+  ] as const) {
+    const renew = database.prepare(`UPDATE ${table} SET checksum = ? WHERE ${key} = ?`);
+    for (const row of database.prepare(`SELECT * FROM ${table}`).all() as Row[])
+      renew.run(checksumOfRow(row), row[key] ?? null);
+  }
   database.exec('COMMIT');
   database.close();
 }

@@ -1,4 +1,4 @@
-// `import sql from './0001_….sql'` is the text, as in the build and in vitest: for scripts that Node runs itself.
+// `import sql from './….sql'` is the text, as in the build and in vitest: for scripts that Node runs itself.
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -9,6 +9,7 @@ import {
   toldSentence,
   turnSentence,
 } from '../../src/domain/interrupts.ts';
+import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
 import {
   type ArrivalKind,
   batchClosed,
@@ -102,18 +103,16 @@ describe('what an event means for the turns of its session', () => {
 });
 
 describe('what an end does to the pending questions of the turn', () => {
-  const plain = { bind: null, survives_turn: false } as const;
-  const bound = { bind: 'turn', survives_turn: false } as const;
-  const surviving = { bind: null, survives_turn: true } as const;
-  const table: [EndKind, boolean, boolean, boolean][] = [
-    ['interrupted', true, true, false],
-    ['replaced', false, true, false],
-    ['unknown', false, true, false],
-    ['completed', false, false, false],
-    ['ended', false, false, false],
+  const table: [EndKind, WhenTurnAborted[]][] = [
+    ['interrupted', ['cancelled_if_interrupted', 'cancelled']],
+    ['replaced', ['cancelled']],
+    ['unknown', ['cancelled']],
+    ['completed', []],
+    ['ended', []],
   ];
-  test.each(table)('%s: plain falls %s, bound %s, surviving %s', (kind, ...falls) => {
-    expect([plain, bound, surviving].map(FALLS[kind])).toEqual(falls);
+  test.each(table)('%s: of these fall %s', (kind, falling) => {
+    const falls = WHEN_TURN_ABORTED.filter((when_turn_aborted) => FALLS[kind]({ when_turn_aborted }));
+    expect(falls).toEqual(falling);
   });
 });
 

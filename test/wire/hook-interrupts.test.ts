@@ -92,7 +92,7 @@ describe('Claude Code', () => {
     const client = claude(hive);
     await client.prompt('p1');
     const falls = await ask(hive, { question: 'falls?' });
-    const stays = await ask(hive, { question: 'stays?', survives_turn: true });
+    const stays = await ask(hive, { question: 'stays?', when_turn_aborted: 'stays' });
     const { reply } = await interruptStored(hive);
     await client.pre('p1', 't1');
     expect((await reply).cancelled_prompts).toEqual([falls.ask_id]);

@@ -62,11 +62,7 @@ describe("the human's own rules", () => {
 
   test('stand in the wishes of a seat as well', async () => {
     await hive.store.write((tx) =>
-      tx.desks.setPreferences(
-        'ada@test',
-        { permission_rules: [{ decision: 'allow', tool: 'Bash' }] },
-        tx.now,
-      ),
+      tx.desks.setPreferences('ada@test', { permission_rules: [{ decision: 'allow', tool: 'Bash' }] }),
     );
     const printed = await fire(hive, BASH, { settings: { seat: 'ada@test' } });
     expect(said(printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));

@@ -86,7 +86,6 @@ describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
     expect(await eventsOf(hive, 'stop/held')).toHaveLength(3);
     expect(await hive.store.read((tx) => tx.outreach.guard(session))).toMatchObject({
       blocks: 3,
-      blocks_total: 3,
       stop_hook_active: true,
     });
   });

@@ -104,7 +104,7 @@ describe('a prompt that displaces the turn that runs', () => {
 
   test('its questions stay unless they were bound to it, and those that fall say replaced', async () => {
     const { hive, client } = await running('sdk-now-thinking');
-    const bound = await ask(hive, { bind: 'turn', question: 'Bound?' }, SESSION);
+    const bound = await ask(hive, { when_turn_aborted: 'cancelled', question: 'Bound?' }, SESSION);
     const kept = await ask(hive, { question: 'Kept?' }, SESSION);
     await client.prompt(id(2), 'second words');
     expect(await hive.prompts.get(bound.ask_id)).toMatchObject({

@@ -16,46 +16,83 @@ function retryAfterMs(prompt: Prompt, now: number): number {
   return age < 60_000 ? 5_000 : age < 10 * 60_000 ? 15_000 : 60_000;
 }
 
+const always = (): boolean => true;
+const never = (): boolean => false;
+const pending = ({ status }: Prompt): boolean => status === 'pending';
+const settled = ({ status }: Prompt): boolean => status !== 'pending';
+const responded = ({ status }: Prompt): boolean => status === 'responded';
+const addressed = ({ to }: Prompt): boolean => to !== null;
+
+/** When each field of a prompt is shown to its asker as it is. A new field needs its line here, or nothing compiles. */
+const SHOWN: Readonly<Record<keyof Prompt, (prompt: Prompt) => boolean>> = {
+  decision: responded,
+  selected: responded,
+  comment: responded,
+  amended: responded,
+  expires_at: pending,
+  by: settled,
+  via: settled,
+  cancel_reason: ({ status }) => status === 'cancelled',
+  to: addressed,
+  escalates_at: addressed,
+  escalated_at: addressed,
+  claimed_by: (prompt) => pending(prompt) && prompt.claimed_by !== null,
+  late_response: always,
+  offered_at: always,
+  seen_at: always,
+  responded_at: always,
+  handed_at: always,
+  collected_at: always,
+  // These stand in any view, the question cut short.
+  ask_id: never,
+  status: never,
+  question: never,
+  // What it said itself, what its desks see, and how the hive keeps it.
+  session_id: never,
+  agent: never,
+  source: never,
+  project: never,
+  project_dir: never,
+  turn_id: never,
+  kind: never,
+  header: never,
+  context: never,
+  options: never,
+  multi_select: never,
+  allow_free_text: never,
+  urgency: never,
+  label: never,
+  group_id: never,
+  when_turn_aborted: never,
+  dialog: never,
+  idempotency_key: never,
+  fingerprint: never,
+  created_at: never,
+  recipients: never,
+  settled_at: never,
+  response_id: never,
+  orphaned: never,
+  snoozed_until: never,
+  claimed_at: never,
+  carrier: never,
+};
+const FIELDS = Object.keys(SHOWN) as (keyof Prompt)[];
+
 /** The fields that describe a prompt's state to its asker. */
 export function promptView(
   { prompt, repeated }: Delivered,
   now: number = Date.now(),
 ): Record<string, unknown> {
-  const {
-    ask_id,
-    question,
-    status,
-    decision,
-    selected,
-    comment,
-    by,
-    via,
-    late_response,
-    amended,
-    cancel_reason,
-    expires_at,
-    to,
-    escalates_at,
-    escalated_at,
-    claimed_by,
-  } = prompt;
-  const { offered_at, seen_at, responded_at, handed_at, collected_at } = prompt;
+  const { ask_id, status } = prompt;
+  const question = prompt.question.length > 200 ? `${prompt.question.slice(0, 199)}…` : prompt.question;
+  const shown = FIELDS.filter((field) => SHOWN[field](prompt));
   return {
     ask_id,
     status,
-    question: question.length > 200 ? `${question.slice(0, 199)}…` : question,
-    ...(status === 'responded' ? { decision, selected, comment, amended } : {}),
-    ...(status === 'pending' ? { retry_after_ms: retryAfterMs(prompt, now), expires_at } : { by, via }),
-    ...(status === 'cancelled' ? { cancel_reason } : {}),
-    ...(to === null ? {} : { to, escalates_at, escalated_at }),
-    ...(status === 'pending' && claimed_by !== null ? { claimed_by } : {}),
-    late_response,
+    question,
+    ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt, now) } : {}),
+    ...Object.fromEntries(shown.map((field) => [field, prompt[field]])),
     ...(repeated ? { repeated } : {}),
-    offered_at,
-    seen_at,
-    responded_at,
-    handed_at,
-    collected_at,
     next: nextStep(prompt, now),
   };
 }

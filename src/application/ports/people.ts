@@ -14,7 +14,7 @@ export interface DeskRecords extends DeskReads, Prunable {
   renew(desk_id: string, lease_until: string): Promise<void>;
   remove(desk_id: string): Promise<void>;
   removeLapsed(now: string): Promise<void>;
-  setPreferences(seat: string, value: Record<string, unknown>, now: string): Promise<void>;
+  setPreferences(seat: string, value: Record<string, unknown>): Promise<void>;
 }
 
 export interface HumanReads {

@@ -60,7 +60,7 @@ export interface PromptRecords extends PromptReads, Prunable {
   /** Compare-and-set from `pending`; an answer also needs the time not to have run out. False: somebody was first. */
   settle(prompt: Prompt, now: string): Promise<boolean>;
   /** False: it is settled, or escalated already. */
-  escalate(ask_id: string, escalated_at: string): Promise<boolean>;
+  escalate(prompt: Prompt): Promise<boolean>;
   /** Writes everything that may change beside the status: when it was offered and seen, late answer, amendment, snooze, claim. */
   update(prompt: Prompt): Promise<void>;
   addResponse(response: StoredResponse): Promise<void>;

@@ -7,7 +7,8 @@ import { existsSync, linkSync, rmSync } from 'node:fs';
 import { HiveError } from '../../domain/errors.ts';
 import { isRemote } from '../../domain/sessions.ts';
 import { processes } from '../platform/processes.ts';
-import { MIGRATIONS, migrate, SCHEMA_VERSION, tooNew } from './migrations.ts';
+import { migrate, SCHEMA } from './migrations.ts';
+import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { type Driver, type Row, type Sql, type SqlValue, statement } from './sql.ts';
 import { identify } from './store.ts';
 
@@ -27,22 +28,12 @@ interface Shape {
 const BATCH = 100;
 
 const TABLE = /CREATE TABLE (\w+) \(([\s\S]*?)\n\)/g;
-const DROPPED = /DROP TABLE (\w+);/g;
-/** A table that is made anew takes the place of the one before, under its name. */
-const REPLACED = /ALTER TABLE (\w+) RENAME TO (\w+)/g;
 
-/** Every table with its primary key, as the migrations make them. */
+/** Every table with its primary key, as a new store has them. */
 export function tablesOfStore(): Shape[] {
-  const keys = new Map<string, readonly string[]>();
-  for (const { text } of MIGRATIONS) {
-    for (const [, table = '', body = ''] of text.matchAll(TABLE)) keys.set(table, keyIn(body));
-    for (const [, table = ''] of text.matchAll(DROPPED)) keys.delete(table);
-    for (const [, made = '', table = ''] of text.matchAll(REPLACED)) {
-      keys.set(table, keys.get(made) ?? []);
-      keys.delete(made);
-    }
-  }
-  return [...keys].map(([table, key]) => ({ table, key }));
+  return SCHEMA.flatMap((text) =>
+    [...text.matchAll(TABLE)].map(([, table = '', body = '']) => ({ table, key: keyIn(body) })),
+  );
 }
 
 function keyIn(body: string): readonly string[] {
@@ -189,7 +180,7 @@ const CONNECTIONS = statement('SELECT machine, pid FROM connections');
 /** @throws HiveError `store_foreign`, `store_too_new`, `invalid_input`. */
 export async function checkVersion(sql: Sql, where: string): Promise<void> {
   const { version: found } = await identify(sql);
-  if (found > SCHEMA_VERSION) throw tooNew(where, found);
+  checkSchema(where, found);
   if (found === 0) throw new HiveError('store_foreign', `There is no store of Hive at ${where} to copy.`);
   if (found < SCHEMA_VERSION)
     throw new HiveError(

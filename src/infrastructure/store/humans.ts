@@ -10,7 +10,6 @@ const teams = table<Team>('teams', {
   name: 'plain',
   members: 'json',
   escalate_after_ms: 'plain',
-  updated_at: 'plain',
 });
 
 const GET = statement(() => `SELECT ${humans.list} FROM humans WHERE folded = $1`);
@@ -67,7 +66,7 @@ const REMOVE = statement('DELETE FROM desks WHERE desk_id = $1');
 const REMOVE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');
 const PREFERENCES = statement('SELECT value FROM preferences WHERE seat = $1');
 const SET_PREFERENCES = statement(
-  'INSERT INTO preferences (seat, value, updated_at) VALUES ($1, $2, $3) ON CONFLICT (seat) DO UPDATE SET value = $2, updated_at = $3',
+  'INSERT INTO preferences (seat, value) VALUES ($1, $2) ON CONFLICT (seat) DO UPDATE SET value = $2',
 );
 
 export function deskStatements(sql: Sql, now: string): DeskRecords {
@@ -93,8 +92,8 @@ export function deskStatements(sql: Sql, now: string): DeskRecords {
     async removeLapsed(at) {
       await sql.run(REMOVE_LAPSED, [at]);
     },
-    async setPreferences(seat, value, at) {
-      await sql.run(SET_PREFERENCES, [seat, JSON.stringify(value), at]);
+    async setPreferences(seat, value) {
+      await sql.run(SET_PREFERENCES, [seat, JSON.stringify(value)]);
     },
     ...pruneDesks(sql, now),
   };

@@ -1,7 +1,7 @@
 /** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
 import type { GateRecord, Loop, Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
-import { checkMessage } from './messages.ts';
+import { MESSAGE_COLUMNS, readMessage } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
   type Codec,
@@ -37,35 +37,29 @@ const STORED: Record<keyof Stored, Codec> = {
   note: 'plain',
 };
 const stored = table<Stored>('mentions', STORED);
-const OWN: Record<keyof Mention, Codec> = { ...STORED, delivered_at: 'plain', carrier: 'plain' };
-const mentions = table<Mention>('mentions', OWN);
+const mentions = table<Mention>('mentions', { ...STORED, delivered_at: 'plain', carrier: 'plain' });
 const DELIVERED = 'deliveries.handed_at AS delivered_at, deliveries.carrier';
 
-/** The fields of the message that a mention is read with. */
-const OF_MESSAGE = {
-  at: 'plain',
-  from_handle: 'plain',
-  author: 'plain',
-  as_handle: 'plain',
-  project: 'plain',
-  project_dir: 'plain',
-  thread: 'plain',
-  reply_to: 'plain',
-  expects_reply: 'boolean',
-  body: 'plain',
-} as const satisfies Partial<Record<keyof MentionInFull, Codec>>;
-const inFull = table<MentionInFull>('mentions', { ...OWN, ...OF_MESSAGE });
+/** A column of the message that a mention is read with: some have a name that the mention has, too. */
+const ofMessage = (column: string): string => `message.${column}`;
 
 /** @throws HiveError `store_foreign` where its message does not read as it was written. */
 function readInFull(row: Row): MentionInFull {
-  return inFull.decode(checkMessage(row));
+  const read = MESSAGE_COLUMNS.map((column) => [column, row[ofMessage(column)] ?? null]);
+  const message = readMessage(Object.fromEntries(read) as Row);
+  const { at, from_handle, author, as_handle, project, project_dir } = message;
+  const { thread, reply_to, expects_reply, body } = message;
+  return {
+    ...mentions.decode(row),
+    ...{ at, from_handle, author, as_handle, project, project_dir },
+    ...{ thread, reply_to, expects_reply, body },
+  };
 }
 
 const COLUMNS = [
   ...stored.columns.map((column) => `m."${column}"`),
   DELIVERED,
-  ...Object.keys(OF_MESSAGE).map((column) => `msg."${column}"`),
-  'msg.seal',
+  ...MESSAGE_COLUMNS.map((column) => `msg."${column}" AS "${ofMessage(column)}"`),
 ].join(', ');
 const FROM = `FROM mentions m JOIN messages msg ON msg.message_id = m.message_id
   LEFT JOIN deliveries ON deliveries.subject = m.mention_id`;

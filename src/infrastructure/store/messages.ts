@@ -5,7 +5,7 @@
 import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
 import { searchText } from '../../domain/text.ts';
-import { checksumOf, verifyChecksum } from './checksums.ts';
+import { checksumOf, coveredColumns, verifyChecksum } from './checksums.ts';
 import { pruneMessages } from './prune.ts';
 import {
   type Conditions,
@@ -21,7 +21,7 @@ import {
 } from './sql.ts';
 
 const NEXT_SEQ = statement(`UPDATE counters SET value = value + 1 WHERE name = 'message' RETURNING value`);
-const INSERT = statement(() => messages.insert(['body_digest', 'search_text', 'seal']));
+const INSERT = statement(() => messages.insert(['body_digest', 'search_text', 'checksum']));
 const GET = statement(() => `SELECT ${LIST} FROM messages WHERE message_id = $1`);
 const BY_BODY = statement(
   () => `SELECT ${LIST} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
@@ -69,7 +69,7 @@ export function messageStatements(sql: Sql): MessageRecords {
   return {
     async get(message_id) {
       const [row] = await sql.all(GET, [message_id]);
-      return row === undefined ? undefined : unseal(row);
+      return row === undefined ? undefined : readMessage(row);
     },
 
     async list(filter) {
@@ -81,7 +81,7 @@ export function messageStatements(sql: Sql): MessageRecords {
         const query = statement(
           `SELECT ${LIST} FROM messages WHERE ${text} ORDER BY seq ${order} LIMIT ${next}`,
         );
-        found.push(...(await sql.all(query, [...params, limit + 1])).map(unseal));
+        found.push(...(await sql.all(query, [...params, limit + 1])).map(readMessage));
       }
       found.sort((a, b) => (forward ? a.seq - b.seq : b.seq - a.seq));
       const items = found.slice(0, limit);
@@ -96,7 +96,7 @@ export function messageStatements(sql: Sql): MessageRecords {
       };
     },
 
-    byBody: async (body, limit) => (await sql.all(BY_BODY, [digest(body), limit])).map(unseal),
+    byBody: async (body, limit) => (await sql.all(BY_BODY, [digest(body), limit])).map(readMessage),
 
     async nextSeq() {
       const [row] = await sql.all(NEXT_SEQ, []);
@@ -104,8 +104,8 @@ export function messageStatements(sql: Sql): MessageRecords {
     },
 
     async insert(message) {
-      const encoded = messages.encode(message);
-      await sql.run(INSERT, [...encoded, digest(message.body), searchable(message), sealed(encoded)]);
+      const encoded = [...messages.encode(message), digest(message.body)];
+      await sql.run(INSERT, [...encoded, searchable(message), checksumOfEncoded(encoded)]);
     },
 
     ...pruneMessages(sql),
@@ -123,7 +123,7 @@ function searchable({ body, from_handle, as_handle, thread, project }: Message):
 }
 
 // ---------------------------------------------------------------------------
-// A message as a row: its columns, and the seal over what it says and who wrote it. No message is ever changed.
+// A message as a row: its columns, and the checksum over it. No message is ever changed.
 
 const messages = table<Message>('messages', {
   message_id: 'plain',
@@ -146,39 +146,44 @@ const messages = table<Message>('messages', {
   via: 'plain',
 });
 
-/** What a seal is made of: what a mention is read with as well, so that one seal serves both. */
-export const SEALED = [
-  ...['message_id', 'from_handle', 'author', 'as_handle', 'project', 'project_dir', 'thread', 'reply_to'],
-  ...['expects_reply', 'body'],
-] as const satisfies readonly (keyof Message)[];
-const SEALED_AT: readonly number[] = SEALED.map((column) => messages.columns.indexOf(column));
+/** The columns that the checksum of a message does not cover, and why. Nothing changes messages in bulk. */
+export const UNCOVERED_OF_MESSAGE = {
+  search_text: 'No message is read from it: it repeats other columns, and only a search looks at it.',
+} as const;
 
-/** The seal of a message, from what `messages.encode` gave. */
-function sealed(encoded: readonly SqlValue[]): number {
-  return checksumOf(SEALED_AT.map((index) => encoded[index] ?? null));
+const COLUMNS = [...messages.columns, 'body_digest', 'search_text'] as const;
+export const COVERED_OF_MESSAGE = coveredColumns(COLUMNS, UNCOVERED_OF_MESSAGE);
+const COVERED_AT: readonly number[] = COVERED_OF_MESSAGE.map((column) => COLUMNS.indexOf(column));
+
+/** The checksum of a message, from its encoded columns and its `body_digest`. */
+function checksumOfEncoded(encoded: readonly SqlValue[]): number {
+  return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
 }
 
-/** @throws HiveError `store_foreign` where a row, of a message or of a mention with its message, is not as written. */
-export function checkMessage(row: Row): Row {
-  verifyChecksum(row, SEALED, `the message ${row['message_id']}`);
-  return row;
+/** The checksum that fits a row, whatever checksum it has. */
+export function checksumOfMessage(row: Row): number {
+  return checksumOf(COVERED_OF_MESSAGE.map((column) => row[column] ?? null));
 }
 
-/** A message as it stands in a row. @throws HiveError `store_foreign` as `checkMessage`. */
-function unseal(row: Row): Message {
-  return messages.decode(checkMessage(row));
+/** A message as it stands in a row. @throws HiveError `store_foreign` where that is not what was written. */
+export function readMessage(row: Row): Message {
+  const values = COVERED_OF_MESSAGE.map((column) => row[column] ?? null);
+  verifyChecksum(row['checksum'], values, `the message ${row['message_id']}`);
+  return messages.decode(row);
 }
 
-const ALL = statement(() => `SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM messages`);
-const SEAL = statement('UPDATE messages SET seal = $2 WHERE message_id = $1');
+const ALL = statement(
+  () => `SELECT ${COVERED_OF_MESSAGE.map((column) => `"${column}"`).join(', ')} FROM messages`,
+);
+const SET_CHECKSUM = statement('UPDATE messages SET checksum = $2 WHERE message_id = $1');
 
-/** Seals every message as it stands: for the migration that brought the seals. */
-export async function sealMessages(sql: Sql): Promise<void> {
-  for (const row of await sql.all(ALL, [])) {
-    const seal = checksumOf(SEALED.map((column) => row[column] ?? null));
-    await sql.run(SEAL, [row['message_id'] ?? null, seal]);
-  }
+/** Gives every message the checksum that fits it as it stands: for a migration that has changed its columns. */
+export async function renewMessageChecksums(sql: Sql): Promise<void> {
+  for (const row of await sql.all(ALL, []))
+    await sql.run(SET_CHECKSUM, [row['message_id'] ?? null, checksumOfMessage(row)]);
 }
 
-/** What `unseal` needs, for a SELECT. */
-const LIST: string = `${messages.list}, seal`;
+/** What `readMessage` needs. */
+export const MESSAGE_COLUMNS: readonly string[] = [...messages.columns, 'body_digest', 'checksum'];
+/** The same, for a SELECT. */
+const LIST: string = `${messages.list}, body_digest, checksum`;

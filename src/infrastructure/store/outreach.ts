@@ -116,7 +116,6 @@ const guards = table<StopGuardRecord>('stop_guards', {
   session_id: 'plain',
   chain: 'plain',
   blocks: 'plain',
-  blocks_total: 'plain',
   let_go_at: 'plain',
   reported_at: 'plain',
   reminded_at: 'plain',

@@ -15,7 +15,7 @@ import type { Receipts } from '../../domain/delivery.ts';
 import { foldName } from '../../domain/humans.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from '../../domain/prompts.ts';
 import { searchText } from '../../domain/text.ts';
-import { checksumOf, verifyChecksum } from './checksums.ts';
+import { checksumOf, coveredColumns, verifyChecksum } from './checksums.ts';
 import { openOf } from './deliveries.ts';
 import { prunePrompts } from './prune.ts';
 import {
@@ -35,7 +35,7 @@ import {
 } from './sql.ts';
 
 // ---------------------------------------------------------------------------
-// A prompt as a row: its columns, which of them may change, and the seal over what it says.
+// A prompt as a row: its columns, which of them may change, and the checksum over it.
 
 /** What may change once a prompt is asked, beside its status. */
 const MUTABLE = {
@@ -78,8 +78,7 @@ const prompts = table<Stored>('prompts', {
   urgency: 'plain',
   label: 'plain',
   group_id: 'plain',
-  bind: 'plain',
-  survives_turn: 'boolean',
+  when_turn_aborted: 'plain',
   dialog: 'boolean',
   idempotency_key: 'plain',
   fingerprint: 'plain',
@@ -106,47 +105,53 @@ const mutable = table<Pick<Prompt, 'ask_id' | keyof typeof MUTABLE>>('prompts', 
   ...MUTABLE,
 });
 
-/** What is asked and what was decided. Not among them is what a statement changes in many rows at once. */
-const SEALED = [
-  ...['ask_id', 'kind', 'header', 'question', 'context', 'options', 'multi_select', 'allow_free_text'],
-  ...['urgency', 'dialog', 'created_at', 'expires_at', 'status', 'settled_at', 'decision', 'selected'],
-  ...['comment', 'by', 'via', 'response_id', 'cancel_reason', 'late_response', 'amended'],
-] as const satisfies readonly (keyof Prompt)[];
-const SEALED_AT: readonly number[] = SEALED.map((column) => prompts.columns.indexOf(column));
+/** The columns that the checksum of a prompt does not cover, and why. */
+export const UNCOVERED_OF_PROMPT = {
+  session_id: 'One statement moves all prompts of a session to the one that continues it.',
+  agent: 'It is changed along with session_id.',
+  orphaned: 'One statement sets it for all prompts of a session.',
+  search_text: 'No prompt is read from it: it repeats other columns, and only a search looks at it.',
+} as const;
 
-/** The seal of a prompt, from what `prompts.encode` gave. */
-function sealed(encoded: readonly SqlValue[]): number {
-  return checksumOf(SEALED_AT.map((index) => encoded[index] ?? null));
+const COLUMNS = [...prompts.columns, 'urgency_rank', 'search_text'] as const;
+const COVERED = coveredColumns(COLUMNS, UNCOVERED_OF_PROMPT);
+const COVERED_AT: readonly number[] = COVERED.map((column) => COLUMNS.indexOf(column));
+
+/** The checksum of a prompt, from its encoded columns and its `urgency_rank`. */
+function checksumOfEncoded(encoded: readonly SqlValue[]): number {
+  return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
+}
+
+/** The checksum that fits a row, whatever checksum it has. */
+export function checksumOfPrompt(row: Row): number {
+  return checksumOf(COVERED.map((column) => row[column] ?? null));
 }
 
 /** A prompt as it stands in a row. @throws HiveError `store_foreign` where that is not what was written. */
-function unseal(row: Row): Prompt {
-  verifyChecksum(row, SEALED, `the prompt ${row['ask_id']}`);
+function readPrompt(row: Row): Prompt {
+  const values = COVERED.map((column) => row[column] ?? null);
+  verifyChecksum(row['checksum'], values, `the prompt ${row['ask_id']}`);
   return { ...prompts.decode(row), ...receipts.decode(row) };
 }
 
-/** The seal that fits a row, whatever seal it has. */
-export function sealOfPrompt(row: Row): number {
-  return checksumOf(SEALED.map((column) => row[column] ?? null));
+const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
+const SET_CHECKSUM = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
+
+/** Gives every prompt the checksum that fits it as it stands: for a migration that has changed its columns. */
+export async function renewPromptChecksums(sql: Sql): Promise<void> {
+  for (const row of await sql.all(ALL, []))
+    await sql.run(SET_CHECKSUM, [row['ask_id'] ?? null, checksumOfPrompt(row)]);
 }
 
-const ALL = statement(() => `SELECT ${SEALED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
-const SEAL = statement('UPDATE prompts SET seal = $2 WHERE ask_id = $1');
-
-/** Seals every prompt as it stands: for the migration that brought the seals. */
-export async function sealPrompts(sql: Sql): Promise<void> {
-  for (const row of await sql.all(ALL, [])) await sql.run(SEAL, [row['ask_id'] ?? null, sealOfPrompt(row)]);
-}
-
-/** What `unseal` needs. */
-const LIST: string = `${prompts.list}, seal, ${receipts.list}`;
+/** What `readPrompt` needs. */
+const LIST: string = `${prompts.list}, urgency_rank, checksum, ${receipts.list}`;
 const FROM = 'FROM prompts LEFT JOIN deliveries ON deliveries.subject = prompts.ask_id';
 /** A SELECT of prompts, as far as its WHERE. */
 const SELECT: string = `SELECT ${LIST} ${FROM}`;
 
 const width = mutable.columns.length;
-const INSERT = statement(() => prompts.insert(['urgency_rank', 'search_text', 'seal']));
-const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, seal = $${width + 2}`;
+const INSERT = statement(() => prompts.insert(['urgency_rank', 'search_text', 'checksum']));
+const CHANGED = `${mutable.assignments}, search_text = $${width + 1}, checksum = $${width + 2}`;
 const UPDATE = statement(() => `UPDATE prompts SET ${CHANGED} WHERE ask_id = $1`);
 const SETTLE = statement(
   () => `UPDATE prompts SET ${CHANGED}, status = $${width + 3}, settled_at = $${width + 4}
@@ -186,7 +191,7 @@ const NEXT_ESCALATION = statement(
   `SELECT MIN(escalates_at) AS at FROM prompts WHERE status = 'pending' AND escalates_at IS NOT NULL AND escalated_at IS NULL`,
 );
 const ESCALATE = statement(
-  `UPDATE prompts SET escalated_at = $2 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
+  `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
 const ADD_RESPONSE = statement(
   `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome)
@@ -208,26 +213,26 @@ const MOVE_OWED = statement(
 export function promptStatements(sql: Sql, now: string): PromptRecords {
   async function one(query: Statement, params: SqlValue[]): Promise<Prompt | undefined> {
     const [row] = await sql.all(query, params);
-    return row === undefined ? undefined : unseal(row);
+    return row === undefined ? undefined : readPrompt(row);
   }
 
   return {
     get: (ask_id) => one(GET, [ask_id]),
     byKey: (session_id, key) => one(BY_KEY, [session_id, key]),
     uncollectedOf: async (session_id, limit) =>
-      (await sql.all(UNCOLLECTED_OF, [session_id, limit])).map(unseal),
+      (await sql.all(UNCOLLECTED_OF, [session_id, limit])).map(readPrompt),
     async openOf(session_id, limit) {
       const params = [session_id, limit];
       const found = await Promise.all([sql.all(UNCOLLECTED_OF, params), sql.all(PENDING_OF_SESSION, params)]);
       // What is settled first: however much is pending, it must not hide an answer.
-      return found.flat().slice(0, limit).map(unseal);
+      return found.flat().slice(0, limit).map(readPrompt);
     },
     async countOpenOf(session_id) {
       const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
       return { settled: Number(row?.['settled'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
     },
-    pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(unseal),
-    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(unseal),
+    pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(readPrompt),
+    due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(readPrompt),
 
     ...promptLists(sql, now),
 
@@ -236,14 +241,17 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
       return row?.['expires_at'] === null || row === undefined ? null : String(row['expires_at']);
     },
 
-    toEscalate: async (until, limit) => (await sql.all(TO_ESCALATE, [until, limit])).map(unseal),
+    toEscalate: async (until, limit) => (await sql.all(TO_ESCALATE, [until, limit])).map(readPrompt),
 
     async nextEscalation() {
       const [row] = await sql.all(NEXT_ESCALATION, []);
       return row === undefined || row['at'] === null ? null : String(row['at']);
     },
 
-    escalate: async (ask_id, escalated_at) => (await sql.run(ESCALATE, [ask_id, escalated_at])) === 1,
+    async escalate(prompt) {
+      const { ask_id, escalated_at } = prompt;
+      return (await sql.run(ESCALATE, [ask_id, escalated_at, checksumOfEncoded(encode(prompt))])) === 1;
+    },
 
     async response(response_id) {
       const [row] = await sql.all(RESPONSE, [response_id]);
@@ -251,9 +259,8 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async insert(prompt) {
-      const encoded = prompts.encode(prompt);
-      const rank = URGENCY_RANK[prompt.urgency];
-      await sql.run(INSERT, [...encoded, rank, searchable(prompt), sealed(encoded)]);
+      const encoded = encode(prompt);
+      await sql.run(INSERT, [...encoded, searchable(prompt), checksumOfEncoded(encoded)]);
     },
 
     async settle(prompt, at) {
@@ -299,7 +306,12 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
 
 /** The parameters of an UPDATE. */
 function changes(prompt: Prompt): SqlValue[] {
-  return [...mutable.encode(prompt), searchable(prompt), sealed(prompts.encode(prompt))];
+  return [...mutable.encode(prompt), searchable(prompt), checksumOfEncoded(encode(prompt))];
+}
+
+/** Its columns, and its `urgency_rank` behind them. */
+function encode(prompt: Prompt): SqlValue[] {
+  return [...prompts.encode(prompt), URGENCY_RANK[prompt.urgency]];
 }
 
 function searchable(prompt: Prompt): string {
@@ -377,15 +389,13 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
         decodeCursor(cursor, view.order.length),
       );
       const order = view.order.map((column) => `${column} ${view.direction}`).join(', ');
-      const query = statement(
-        `SELECT ${LIST}, urgency_rank ${FROM} WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`,
-      );
+      const query = statement(`${SELECT} WHERE ${where.text} ORDER BY ${order} LIMIT ${where.next}`);
       const rows = await sql.all(query, [...where.params, limit + 1]);
       const page = rows.slice(0, limit);
       const last = page.at(-1);
       const more = rows.length > limit && last !== undefined;
       return {
-        items: page.map(unseal),
+        items: page.map(readPrompt),
         next_cursor: more ? encodeCursor(view.order.map((column) => last[column] ?? null)) : null,
       };
     },

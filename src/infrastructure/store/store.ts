@@ -11,10 +11,10 @@ import { historyStatements } from './history.ts';
 import { deskStatements, humanStatements } from './humans.ts';
 import { gateStatements, loopStatements, mentionStatements } from './mentions.ts';
 import { messageStatements } from './messages.ts';
-import { SCHEMA_VERSION, tooNew } from './migrations.ts';
 import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
 import { claimStatements, promptStatements } from './prompts.ts';
+import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { sessionStatements, wakerStatements } from './sessions.ts';
 import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
 import { tokenStatements } from './tokens.ts';
@@ -26,12 +26,12 @@ const IDENTITY = statement(
 const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING');
 
 /**
- * Opens a store: refuses one that is too new, migrates one that is older, once however many processes start.
- * @throws HiveError `store_too_new`, `store_busy`, `store_unavailable`.
+ * Opens a store: refuses one that is too new or far too old, migrates one that is older, once however many processes start.
+ * @throws HiveError `store_too_new`, `store_foreign`, `store_busy`, `store_unavailable`.
  */
 export async function openStore(driver: Driver, where: string): Promise<Store> {
   const found = await driver.inspect(identify);
-  if (found.version > SCHEMA_VERSION) throw tooNew(where, found.version);
+  checkSchema(where, found.version);
   if (found.version < SCHEMA_VERSION) {
     const { migrate } = await import('./migrations.ts');
     await driver.write(async (sql, now) => {

@@ -7,7 +7,7 @@ await waitForOthers();
 for (let round = 0; round < Number(process.argv[2]); round += 1) {
   await hive.store.write(async (tx) => {
     const { n = 0 } = (await tx.desks.preferences('counter')) as { n?: number };
-    await tx.desks.setPreferences('counter', { n: n + 1 }, tx.now);
+    await tx.desks.setPreferences('counter', { n: n + 1 });
     await tx.events.append({ type: 'desk/notice', session_id: null, subject: 'counter', data: {} });
   });
 }

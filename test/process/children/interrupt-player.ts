@@ -5,6 +5,7 @@
 
 import { readHook } from '../../../src/adapters/hooks/hook.ts';
 import { HiveError } from '../../../src/domain/errors.ts';
+import { WHEN_TURN_ABORTED } from '../../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../../src/open-hive.ts';
 import { openHive } from '../../../src/open-hive.ts';
 
@@ -65,8 +66,8 @@ async function playAgent(hive: OpenedHive): Promise<void> {
       await fire(hive, session_id, 'PostToolUse', tool);
     } else if (step === 'ask') {
       const session = await hive.sessions.find(session_id);
-      const bind = pick(['turn' as const, null]);
-      await hive.prompts.ask({ question: 'Go on?', bind, survives_turn: random() < 0.3 }, session);
+      const when_turn_aborted = pick(WHEN_TURN_ABORTED);
+      await hive.prompts.ask({ question: 'Go on?', when_turn_aborted }, session);
     } else if (step === 'stop') await fire(hive, session_id, 'Stop', { prompt_id });
     else if (step === 'replace') await hive.turns.start({ session_id });
     else if (random() < 0.3) await fire(hive, session_id, 'SessionEnd', { prompt_id, reason: 'other' });

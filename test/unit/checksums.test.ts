@@ -1,9 +1,9 @@
-/** The seal of a row: it fits what was written, and nothing that differs in one character. */
+/** The checksum of a row: it fits what was written, and nothing that differs in one character. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checksumOf, verifyChecksum } from '../../src/infrastructure/store/checksums.ts';
+import { checksumOf, coveredColumns, verifyChecksum } from '../../src/infrastructure/store/checksums.ts';
 
-describe('a seal', () => {
+describe('a checksum', () => {
   test('is a signed 32-bit integer, which both engines keep', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null))), (values) => {
@@ -29,14 +29,20 @@ describe('a seal', () => {
   });
 
   test('that does not fit, or is gone, refuses its row', () => {
-    const row = { decision: 'yes', seal: checksumOf(['yes']) };
-    expect(() => verifyChecksum(row, ['decision'], 'the prompt')).not.toThrow();
-    expect(() => verifyChecksum({ ...row, seal: null }, ['decision'], 'the prompt')).toThrow(/is damaged/);
-    expect(() => verifyChecksum({ ...row, decision: 'no' }, ['decision'], 'the prompt ask-1')).toThrow(
+    const checksum = checksumOf(['yes']);
+    expect(() => verifyChecksum(checksum, ['yes'], 'the prompt')).not.toThrow();
+    for (const gone of [null, undefined])
+      expect(() => verifyChecksum(gone, ['yes'], 'the prompt')).toThrow(/is damaged/);
+    expect(() => verifyChecksum(checksum, ['no'], 'the prompt ask-1')).toThrow(
       expect.objectContaining({
         code: 'store_foreign',
         message: expect.stringMatching(/the prompt ask-1 does not read as it was written.*restore a backup/),
       }),
     );
+  });
+
+  test('covers every column but those that are excepted, in an order that does not depend on ours', () => {
+    expect(coveredColumns(['c', 'a', 'b'], { b: 'for a reason' })).toEqual(['a', 'c']);
+    expect(coveredColumns(['a', 'c', 'b'], { b: 'for a reason' })).toEqual(['a', 'c']);
   });
 });

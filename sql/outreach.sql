@@ -1,0 +1,52 @@
+-- What agents send without being asked (pings, cards and reports), and the budget that pays for it.
+
+-- `charged` says which budget paid; `ask_id` is the question that a card's actions ask. A ping or card that nobody could be
+-- shown has the status 'unseen' until the human is back. `reported_at` and `let_go_at` belong to the Stop guard: a report
+-- tells of it, or the guard has stopped asking for one. `to_session_id` is whom a report is for; how far it has come
+-- stands in `deliveries`.
+CREATE TABLE outreach (
+  outreach_id   TEXT PRIMARY KEY,
+  number        BIGINT NOT NULL,
+  kind          TEXT NOT NULL,
+  session_id    TEXT NOT NULL,
+  agent         TEXT NOT NULL,
+  source        TEXT NOT NULL,
+  project       TEXT NOT NULL,
+  project_dir   TEXT NOT NULL,
+  turn_id       TEXT,
+  message       TEXT,
+  title         TEXT,
+  description   TEXT,
+  color         TEXT,
+  fields        TEXT NOT NULL,
+  actions       TEXT NOT NULL,
+  ask_id        TEXT,
+  critical      INTEGER NOT NULL,
+  status        TEXT NOT NULL,
+  reason        TEXT,
+  charged       TEXT,
+  created_at    TEXT NOT NULL,
+  shown_at      TEXT,
+  shown_via     TEXT,
+  reported_at   TEXT,
+  let_go_at     TEXT,
+  to_session_id TEXT
+);
+CREATE UNIQUE INDEX outreach_by_number ON outreach (number);
+CREATE INDEX outreach_by_session ON outreach (session_id, number);
+CREATE INDEX outreach_by_prompt ON outreach (ask_id) WHERE ask_id IS NOT NULL;
+-- Hooks look for reports with every event that takes context: these hold only what is waiting.
+CREATE INDEX outreach_to_session ON outreach (to_session_id, number) WHERE kind = 'report' AND status = 'sent';
+CREATE INDEX outreach_to_project ON outreach (project_dir, number) WHERE kind = 'report' AND status = 'sent';
+CREATE INDEX outreach_unshown ON outreach (created_at) WHERE kind <> 'report' AND status = 'sent';
+CREATE INDEX outreach_unseen ON outreach (number) WHERE status = 'unseen';
+CREATE INDEX outreach_by_time ON outreach (created_at);
+
+-- One budget for all sessions ('*'), and one for each session that has figures of its own. `since`: since when the next
+-- of its `tokens` is on its way back. `critical` counts what passed as critical, which takes no token.
+CREATE TABLE budgets (
+  name     TEXT PRIMARY KEY,
+  tokens   INTEGER NOT NULL,
+  since    TEXT NOT NULL,
+  critical INTEGER NOT NULL
+);

@@ -1,0 +1,135 @@
+/**
+ * Checksums: a prompt or a message that does not read as it was written is refused, whichever of its columns differs. The
+ * columns are those that the engine names, so a new one is forged here without a line of this file changing.
+ */
+import { expect, onTestFinished, test } from 'vitest';
+import type { Store } from '../../src/application/ports.ts';
+import { agentAuthor } from '../../src/domain/messages.ts';
+import { UNCOVERED_OF_MESSAGE } from '../../src/infrastructure/store/messages.ts';
+import { UNCOVERED_OF_PROMPT } from '../../src/infrastructure/store/prompts.ts';
+import { type Driver, type Row, type SqlValue, statement } from '../../src/infrastructure/store/sql.ts';
+import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { openOn } from './open.ts';
+import type { StoreEngine } from './store-contract.ts';
+
+const DAMAGED = {
+  code: 'store_foreign',
+  message: expect.stringContaining('does not read as it was written'),
+};
+
+export function checksumsContract(engine: StoreEngine): void {
+  /** A store with a prompt that was answered and a message that mentions somebody, and a door of its own to its rows. */
+  async function open() {
+    const address = await engine.freshAddress();
+    const hive = await openTestHive(address);
+    const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
+    await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+    const author = agentAuthor(await introduce(hive), 'mcp');
+    const other = await introduce(hive, 'session-2');
+    const { message } = await hive.messages.post({ body: `@${other.handle} Look at this.`, author });
+    await hive.close();
+    const driver = await engine.openDriver(address);
+    onTestFinished(() => driver.close());
+    return { driver, store: await openOn(engine, address), ask_id, message_id: message.message_id };
+  }
+
+  test('refuse a prompt, whichever of its columns was forged', async () => {
+    const { driver, store, ask_id } = await open();
+    const row = { table: 'prompts', key: 'ask_id', id: ask_id };
+    const read = (id: string) => store.read((tx) => tx.prompts.get(id));
+    const list = () => store.read((tx) => tx.prompts.list({ limit: 10 }));
+    expect(await forgeEach(driver, row, [read, list])).toEqual(Object.keys(UNCOVERED_OF_PROMPT).sort());
+  });
+
+  test('refuse a message, whichever of its columns was forged', async () => {
+    const { driver, store, message_id } = await open();
+    const row = { table: 'messages', key: 'message_id', id: message_id };
+    const read = (id: string) => store.read((tx) => tx.messages.get(id));
+    expect(await forgeEach(driver, row, [read])).toEqual(Object.keys(UNCOVERED_OF_MESSAGE).sort());
+  });
+
+  test('refuse a mention, whichever column of its message was forged', async () => {
+    const { driver, store, message_id } = await open();
+    const row = { table: 'messages', key: 'message_id', id: message_id, joined: true };
+    const read = () => mentionsOf(store);
+    expect(await forgeEach(driver, row, [read])).toEqual(Object.keys(UNCOVERED_OF_MESSAGE).sort());
+  });
+
+  test('fit again what a statement has changed in one prompt or in many', async () => {
+    const { driver, store, ask_id } = await open();
+    await store.write(async (tx) => {
+      await tx.prompts.move('session-1', { session_id: 'session-2', handle: 'Claude-other' });
+      await tx.prompts.setOrphaned('session-2', true);
+    });
+    expect(await store.read((tx) => tx.prompts.get(ask_id))).toMatchObject({ agent: 'Claude-other' });
+    const [row] = await driver.read((sql) => sql.all(statement('SELECT checksum FROM prompts'), []));
+    expect(row?.['checksum']).toEqual(expect.any(Number));
+  });
+}
+
+async function mentionsOf(store: Store): Promise<unknown> {
+  return store.read((tx) => tx.mentions.list({ session_id: 'session-2', limit: 10 }));
+}
+
+interface Forged {
+  table: string;
+  key: string;
+  id: string;
+  /** It is read along with another row, which finds it by its key: another key finds nothing. */
+  joined?: boolean;
+}
+
+/** Forges each column in turn, and puts it right again. Returns those that nobody noticed; none is refused for no reason. */
+async function forgeEach(
+  driver: Driver,
+  { table, key, id, joined = false }: Forged,
+  reads: readonly ((id: string) => Promise<unknown>)[],
+): Promise<string[]> {
+  const whole = statement(`SELECT * FROM ${table} WHERE ${key} = $1`);
+  const [row = {}] = await driver.read((sql) => sql.all(whole, [id]));
+  const unnoticed: string[] = [];
+  for (const [column, value] of Object.entries(row as Row)) {
+    if (joined && column === key) continue;
+    const set = statement(`UPDATE ${table} SET "${column}" = $2 WHERE ${key} = $1`);
+    const forged = await forge(driver, set, id, value);
+    const now = column === key ? String(forged) : id;
+    const refused = await Promise.all(
+      reads.map((read) =>
+        read(now).then(
+          () => false,
+          (error: unknown) => {
+            expect(error, column).toMatchObject(DAMAGED);
+            return true;
+          },
+        ),
+      ),
+    );
+    expect(new Set(refused).size, `${column} is noticed by all who read it, or by none`).toBe(1);
+    if (refused[0] === false) unnoticed.push(column);
+    await driver.write((sql) => sql.run(set, [now, value]));
+    for (const read of reads) await read(id);
+  }
+  return unnoticed.sort();
+}
+
+/** Writes something else in its place: of the same kind, or a null where there was something to lose. */
+async function forge(
+  driver: Driver,
+  set: ReturnType<typeof statement>,
+  id: string,
+  value: SqlValue,
+): Promise<SqlValue> {
+  const others: SqlValue[] =
+    typeof value === 'number' ? [value + 1] : typeof value === 'string' ? [otherText(value)] : ['forged', 7];
+  for (const other of others) {
+    // What was null says nothing of its kind: PostgreSQL refuses a text where a number belongs.
+    const written = await driver.write((sql) => sql.run(set, [id, other])).catch(() => 0);
+    if (written === 1) return other;
+  }
+  throw new Error('It could not be forged.');
+}
+
+/** Still JSON where it was, so that it is the checksum that refuses it. */
+function otherText(value: string): string {
+  return /^[[{]/.test(value) ? (value === '[]' ? '["forged"]' : '[]') : `${value}!`;
+}
