@@ -1,7 +1,7 @@
 // docs/protocol.md, written from what the tests hold the wires to: the tools' schemas, the shapes of the methods'
 // params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
 // anew (--print only shows it); a test fails while it differs.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
@@ -160,9 +160,11 @@ function protocolPage() {
   const calls = framesIn(join(golden, 'mcp')).filter(
     (frame) => frame.tool !== undefined && frame.result !== undefined,
   );
-  const exampleOf = (name) =>
-    calls.find((frame) => frame.tool === name && frame.result.status !== 'cancelled') ??
-    calls.find((frame) => frame.tool === name);
+  // The call that is recorded under the tool's own name is the usual one.
+  const exampleOf = (name) => {
+    const usual = join(golden, 'mcp', `${name.replaceAll('_', '-')}.json`);
+    return existsSync(usual) ? read(usual) : calls.find((frame) => frame.tool === name);
+  };
   const frames = framesIn(join(golden, 'sidecar'));
   const requests = frames.filter((frame) => frame.request !== undefined && frame.reply !== undefined);
   const methods = Object.entries({ ...HANDSHAKE, ...METHODS });
@@ -188,7 +190,7 @@ function protocolPage() {
   };
   return `${[
     '# Protocol',
-    'Written by `npm run format` from the schemas that every input is checked by, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times stand as `<ask 1>`, `<time>`.',
+    'Written by `npm run format` from the schemas that every input is checked by, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times stand as `<ask 1>`, `<time>`. A question is shown in full once on each wire; elsewhere `"…"` names that frame, and only what differs from it follows.',
     '## Agents: MCP',
     'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`). Results stand in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are taken in any spelling (`ask_id`, `ask-id`, `askId`); null is the same as leaving one out; one that a tool does not have is refused where that would change what the call means, and otherwise named in `ignored_arguments` ([agents.md](agents.md)).',
     ...agent.map(tool),
