@@ -135,8 +135,10 @@ export function respondPrompt(
   prompt: Prompt,
   answer: PromptAnswer,
 ): { prompt: Prompt; outcome: AnswerOutcome } {
-  if (prompt.status === 'pending') {
-    const { decision, selected, comment, by, via, response_id, responded_at } = answer;
+  const again = globalThis.SABOTAGE?.('two-winners') && prompt.status === 'responded';
+  if (prompt.status === 'pending' || again) {
+    const { decision, selected, comment, via, response_id, responded_at } = answer;
+    const by = globalThis.SABOTAGE?.('nobody') ? null : answer.by;
     const settled = { status: 'responded' as const, settled_at: responded_at };
     return {
       outcome: 'accepted',
@@ -144,16 +146,23 @@ export function respondPrompt(
     };
   }
   if (prompt.status === 'responded' || prompt.late_response !== null) return { prompt, outcome: 'lost' };
+  const late_response = globalThis.SABOTAGE?.('late-dropped') ? null : answer;
   return {
     outcome: 'late',
-    prompt: { ...prompt, late_response: answer, handed_at: null, collected_at: null, carrier: null },
+    prompt: { ...prompt, late_response, handed_at: null, collected_at: null, carrier: null },
   };
 }
 
 /** Its time ran out. Carries no decision (invariant 3). A prompt that is settled stays as it is. */
 export function expirePrompt(prompt: Prompt, now: string): Prompt {
   return prompt.status === 'pending'
-    ? { ...prompt, status: 'expired', settled_at: now, via: 'clock' }
+    ? {
+        ...prompt,
+        status: 'expired',
+        ...(globalThis.SABOTAGE?.('silence-decides') && { decision: 'yes' }),
+        settled_at: now,
+        via: 'clock',
+      }
     : prompt;
 }
 
@@ -201,7 +210,8 @@ export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, no
 
 /** The answer was returned or printed to the agent by `carrier`: the last time counts, because only what comes after it proves that it was read. */
 export function handPrompt(prompt: Prompt, carrier: string, now: string): Prompt {
-  return { ...prompt, handed_at: now, carrier };
+  const collected_at = globalThis.SABOTAGE?.('false-receipt') ? now : prompt.collected_at;
+  return { ...prompt, handed_at: now, collected_at, carrier };
 }
 
 /**

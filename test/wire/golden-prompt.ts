@@ -105,7 +105,9 @@ export function lengthened<T>(frame: T, full: (frame: string) => Fields): T {
     const { '…': like, without = [], ...own } = value as Fields;
     const reference = REFERENCES.find((one) => one.like === like);
     if (reference !== undefined) {
-      const kept = Object.entries(full(reference.frame)).filter(([key]) => !(without as string[]).includes(key));
+      const kept = Object.entries(full(reference.frame)).filter(
+        ([key]) => !(without as string[]).includes(key),
+      );
       return { ...Object.fromEntries(kept), ...own };
     }
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item)]));
