@@ -7,10 +7,11 @@ const ELISP = join(ROOT, 'elisp');
 const LOAD = `(dolist (file (directory-files ${JSON.stringify(ELISP)} nil "\\\\.el\\\\'"))
   (require (intern (file-name-sans-extension file))))`;
 
-/** The value of a Lisp form, as `json-encode` writes it. */
-export async function askEmacs(form: string): Promise<unknown> {
+/** The value of a Lisp form, as `json-encode` writes it; `library`: a file to load first. */
+export async function askEmacs(form: string, library?: string): Promise<unknown> {
   const program = `(progn (require 'json) ${LOAD} (princ (json-encode ${form})))`;
-  const args = ['-Q', '--batch', '-L', ELISP, '--eval', program];
+  const load = library === undefined ? [] : ['-l', library];
+  const args = ['-Q', '--batch', '-L', ELISP, ...load, '--eval', program];
   return JSON.parse(await outputOf(spawnChild('emacs', args, childEnvironment(tempStore()))));
 }
 
