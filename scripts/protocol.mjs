@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
 import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
-import { HiveError } from '../src/domain/errors.ts';
+import { ERROR_CODES, HiveError } from '../src/domain/errors.ts';
+import { EVENT_TYPES } from '../src/domain/events.ts';
 import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -109,19 +110,9 @@ function methodSection(name, [params, does], { request, reply }) {
   ].join('\n\n');
 }
 
-/** The names in a union of string literals, as `'a' | 'b'` stands in the source: what a type says, no value can. */
-function namesIn(file, type) {
-  const source = readFileSync(join(root, 'src', file), 'utf8');
-  const from = source.indexOf(`export type ${type} =`);
-  return [...source.slice(from, source.indexOf(';', from)).matchAll(/'([^']+)'/g)].map(([, name]) => name);
-}
-
 /** Which string codes each code of JSON-RPC carries. */
 function errorTable() {
-  const codes = Map.groupBy(
-    namesIn('domain/errors.ts', 'ErrorCode'),
-    (code) => toWireError(new HiveError(code, '')).code,
-  );
+  const codes = Map.groupBy(ERROR_CODES, (code) => toWireError(new HiveError(code, '')).code);
   const rows = [
     [RPC_CODES.transient, 'trying again later may help', codes.get(RPC_CODES.transient)],
     [RPC_CODES.definite, 'it will not get better', codes.get(RPC_CODES.definite)],
@@ -139,9 +130,7 @@ function errorTable() {
 
 /** What stands in the log and is neither asked nor told under that name. */
 function eventsOnly(told) {
-  const names = namesIn('domain/events.ts', 'EventType').filter(
-    (name) => METHODS[name] === undefined && !told.has(name),
-  );
+  const names = EVENT_TYPES.filter((name) => METHODS[name] === undefined && !told.has(name));
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
