@@ -32,6 +32,7 @@ export const ERROR_CODES = [
   'internal',
 ] as const;
 
+/** What a program goes by when Hive refuses something. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** What a sentence quotes may be of any length; more than this nobody reads, and a frame must hold it. */

@@ -58,6 +58,7 @@ export const EVENT_TYPES = [
   'desk/preferences_changed',
 ] as const;
 
+/** What can happen. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What is known before the store gives it a place in the log. */
