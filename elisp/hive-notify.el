@@ -534,10 +534,18 @@ meanwhile is told of in one line at the end."
                                   (hive-notify--at from -1)))))
     (cons begin end)))
 
+(defun hive-notify--clock-p (text)
+  "Return non-nil if TEXT is a time of day such as \"07:30\"."
+  (and (stringp text) (string-match-p "\\`[0-2][0-9]:[0-5][0-9]\\'" text)))
+
 (defun hive-notify--plan (hours)
-  "Wait for the end of the quiet HOURS, a plist of :from and :to, or nil for none."
+  "Wait for the end of the quiet HOURS, a plist of :from and :to.
+Nil, and anything that is not two times of day, means no quiet hours."
   (dolist (timer (list hive-notify--hours-timer hive-notify--begin-timer))
     (when timer (cancel-timer timer)))
+  (unless (and (hive-notify--clock-p (plist-get hours :from))
+               (hive-notify--clock-p (plist-get hours :to)))
+    (setq hours nil))
   (setq hive-notify--times hours
         hive-notify--hours-timer nil
         hive-notify--begin-timer nil)

@@ -1,5 +1,5 @@
 // Makes dist/: the bundles, and without --fast also the types, the licences of what is bundled in, and a
-// look at the package as a whole (publint).
+// look at the package as a whole (publint). With --sabotage the deliberate bugs of src/sabotage.d.ts stay in.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { removeStale, writeOutput } from './build-output.mjs';
 const root = join(import.meta.dirname, '..');
 const dist = join(root, 'dist');
 const fast = process.argv.includes('--fast');
+const define = process.argv.includes('--sabotage') ? {} : { 'globalThis.SABOTAGE': 'undefined' };
 
 const common = {
   absWorkingDir: root,
@@ -18,6 +19,7 @@ const common = {
   platform: 'node',
   target: 'node24',
   outdir: dist,
+  define,
   loader: { '.sql': 'text' },
   // node-notifier finds its vendored programs next to its own file; the rest is optional or loads natively.
   external: ['node-notifier', 'pg', 'pg-native', '@anthropic-ai/*', '@openai/*'],
@@ -67,6 +69,7 @@ const started = {
   banner: { js: '(function (module, require, __filename, __dirname) {' },
   footer: { js: '})' },
   define: {
+    ...define,
     'import.meta.dirname': '__dirname',
     'import.meta.filename': '__filename',
   },

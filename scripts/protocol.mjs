@@ -1,12 +1,13 @@
 // docs/protocol.md, written from what the tests hold the wires to: the tools' schemas, the shapes of the methods'
 // params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
 // anew (--print only shows it); a test fails while it differs.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
 import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
-import { HiveError } from '../src/domain/errors.ts';
+import { ERROR_CODES, HiveError } from '../src/domain/errors.ts';
+import { EVENT_TYPES } from '../src/domain/events.ts';
 import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -109,19 +110,9 @@ function methodSection(name, [params, does], { request, reply }) {
   ].join('\n\n');
 }
 
-/** The names in a union of string literals, as `'a' | 'b'` stands in the source: what a type says, no value can. */
-function namesIn(file, type) {
-  const source = readFileSync(join(root, 'src', file), 'utf8');
-  const from = source.indexOf(`export type ${type} =`);
-  return [...source.slice(from, source.indexOf(';', from)).matchAll(/'([^']+)'/g)].map(([, name]) => name);
-}
-
 /** Which string codes each code of JSON-RPC carries. */
 function errorTable() {
-  const codes = Map.groupBy(
-    namesIn('domain/errors.ts', 'ErrorCode'),
-    (code) => toWireError(new HiveError(code, '')).code,
-  );
+  const codes = Map.groupBy(ERROR_CODES, (code) => toWireError(new HiveError(code, '')).code);
   const rows = [
     [RPC_CODES.transient, 'trying again later may help', codes.get(RPC_CODES.transient)],
     [RPC_CODES.definite, 'it will not get better', codes.get(RPC_CODES.definite)],
@@ -139,9 +130,7 @@ function errorTable() {
 
 /** What stands in the log and is neither asked nor told under that name. */
 function eventsOnly(told) {
-  const names = namesIn('domain/events.ts', 'EventType').filter(
-    (name) => METHODS[name] === undefined && !told.has(name),
-  );
+  const names = EVENT_TYPES.filter((name) => METHODS[name] === undefined && !told.has(name));
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
@@ -161,9 +150,11 @@ function protocolPage() {
   const calls = framesIn(join(golden, 'mcp')).filter(
     (frame) => frame.tool !== undefined && frame.result !== undefined,
   );
-  const exampleOf = (name) =>
-    calls.find((frame) => frame.tool === name && frame.result.status !== 'cancelled') ??
-    calls.find((frame) => frame.tool === name);
+  // The call that is recorded under the tool's own name is the usual one.
+  const exampleOf = (name) => {
+    const usual = join(golden, 'mcp', `${name.replaceAll('_', '-')}.json`);
+    return existsSync(usual) ? read(usual) : calls.find((frame) => frame.tool === name);
+  };
   const frames = framesIn(join(golden, 'sidecar'));
   const requests = frames.filter((frame) => frame.request !== undefined && frame.reply !== undefined);
   const methods = Object.entries({ ...HANDSHAKE, ...METHODS });
@@ -189,7 +180,7 @@ function protocolPage() {
   };
   return `${[
     '# Protocol',
-    '`npm run format` generates this page from the schemas that check every input, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times are written as `<ask 1>` and `<time>`.',
+    '`npm run format` generates this page from the schemas that check every input, the tables of errors and events, and the golden frames under `test/wire/golden`, which the tests compare byte for byte. Do not edit it by hand. Ids and times are written as `<ask 1>` and `<time>`. A question is shown in full once on each wire; elsewhere `"…"` names that frame, and only what differs from it follows.',
     '## Agents: MCP',
     'Server name `hive`, over stdio (`hive mcp`) or Streamable HTTP (`hive serve`). Results are in `structuredContent`; the field `next` says what to do now. A refusal is a result with `isError` and a text that begins with its code. Arguments are accepted in any spelling (`ask_id`, `ask-id`, `askId`), and null means the same as leaving an argument out. An argument that a tool does not have is refused if that would change what the call means, and otherwise listed in `ignored_arguments` ([agents.md](agents.md)).',
     ...agent.map(tool),

@@ -86,7 +86,8 @@ export function createFeed(store: Store, log: Logger): Feed {
           continue;
         }
         if (events.length === 0) return;
-        await onEvents(events);
+        if (!globalThis.SABOTAGE?.('skipped-event', 10)) await onEvents(events);
+        if (globalThis.SABOTAGE?.('repeated-event', 10)) await onEvents(events);
         cursor = events.at(-1)?.seq ?? cursor;
         // What came in the meantime has rung its own bell; each follower of each process would look in vain.
         if (events.length < PAGE) return;

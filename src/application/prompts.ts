@@ -177,12 +177,13 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         const desks_online = desks.filter((desk) => concerns(prompt, namesOf(desk), tx.now)).length;
         const key = prompt.idempotency_key;
         const before = key === null ? undefined : await tx.prompts.byKey(session_id, key);
-        if (before !== undefined) {
+        if (before !== undefined && !globalThis.SABOTAGE?.('asked-twice')) {
           if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
           return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
         }
         // What would have fallen with its turn had it been asked a moment sooner is not asked at all.
         if (turn?.abort_reason != null && FALLS[turn.abort_reason](prompt)) throw tooLate(turn);
+        if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
         await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };
       }),
@@ -298,7 +299,7 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           return { outcome: known.outcome === 'amendment' ? 'accepted' : known.outcome, prompt };
         }
         const prompt = await findCurrent(tx, ask_id);
-        refuse(refusalToAnswer(actor, prompt));
+        if (!globalThis.SABOTAGE?.('own-answer')) refuse(refusalToAnswer(actor, prompt));
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,

@@ -3,33 +3,37 @@
  * `code` for programs and a sentence for people, saying what happened, to what, and what to do.
  * A lost race is not an error but a returned result (docs/architecture.md).
  */
-export type ErrorCode =
-  | 'invalid_input'
-  | 'invalid_answer'
-  | 'prompt_not_found'
-  | 'prompt_not_amendable'
-  | 'idempotency_conflict'
-  | 'not_allowed'
-  | 'session_not_found'
-  | 'human_not_found'
-  | 'message_not_found'
-  | 'mention_not_found'
-  | 'turn_not_found'
-  | 'turn_not_current'
-  | 'no_turn'
-  | 'outreach_refused'
-  | 'token_not_found'
-  | 'wrong_store'
-  | 'store_busy'
-  | 'store_full'
-  | 'store_unavailable'
-  | 'store_too_new'
-  | 'store_unsafe'
-  | 'store_foreign'
-  | 'sqlite_too_old'
-  | 'resync_required'
-  | 'cancelled'
-  | 'internal';
+export const ERROR_CODES = [
+  'invalid_input',
+  'invalid_answer',
+  'prompt_not_found',
+  'prompt_not_amendable',
+  'idempotency_conflict',
+  'not_allowed',
+  'session_not_found',
+  'human_not_found',
+  'message_not_found',
+  'mention_not_found',
+  'turn_not_found',
+  'turn_not_current',
+  'no_turn',
+  'outreach_refused',
+  'token_not_found',
+  'wrong_store',
+  'store_busy',
+  'store_full',
+  'store_unavailable',
+  'store_too_new',
+  'store_unsafe',
+  'store_foreign',
+  'sqlite_too_old',
+  'resync_required',
+  'cancelled',
+  'internal',
+] as const;
+
+/** What a program goes by when Hive refuses something. */
+export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** What a sentence quotes may be of any length; more than this nobody reads, and a frame must hold it. */
 const LONGEST_SENTENCE = 2_000;

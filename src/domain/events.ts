@@ -3,60 +3,64 @@
  * increasing in commit order, gaps allowed. An event says what happened to what; whoever wants the thing
  * itself reads it from the store.
  */
-export type EventType =
-  | 'prompt/created'
-  | 'prompt/responded'
-  | 'prompt/late_response'
-  | 'prompt/lost_response'
-  | 'prompt/expired'
-  | 'prompt/cancelled'
-  | 'prompt/amended'
-  | 'prompt/offered'
-  | 'prompt/seen'
-  | 'prompt/handed'
-  | 'prompt/collected'
-  | 'prompt/snoozed'
-  | 'prompt/claimed'
-  | 'prompt/released'
-  | 'prompt/escalated'
-  | 'prompt/moved'
-  | 'prompt/orphaned'
-  | 'prompt/popup'
-  | 'session/started'
-  | 'session/changed'
-  | 'session/ended'
-  | 'session/woken'
-  | 'turn/changed'
-  | 'turn/steered'
-  | 'turn/interrupt_asked'
-  | 'turn/interrupt_withdrawn'
-  | 'turn/interrupt_unconfirmed'
-  | 'turn/stopped_again'
-  | 'turn/interrupt_pushed'
-  | 'turn/told'
-  | 'message/posted'
-  | 'mention/created'
-  | 'mention/delivered'
-  | 'mention/processed'
-  | 'mention/expired'
-  | 'mention/moved'
-  | 'mention/cleared'
-  | 'outreach/sent'
-  | 'outreach/shown'
-  | 'outreach/suppressed'
-  | 'outreach/unseen'
-  | 'outreach/handed'
-  | 'outreach/delivered'
-  | 'popup/storm'
-  | 'stop/held'
-  | 'stop/let_go'
-  | 'loop/tripped'
-  | 'loop/allowed'
-  | 'loop/muted'
-  | 'desk/opened'
-  | 'desk/closed'
-  | 'desk/notice'
-  | 'desk/preferences_changed';
+export const EVENT_TYPES = [
+  'prompt/created',
+  'prompt/responded',
+  'prompt/late_response',
+  'prompt/lost_response',
+  'prompt/expired',
+  'prompt/cancelled',
+  'prompt/amended',
+  'prompt/offered',
+  'prompt/seen',
+  'prompt/handed',
+  'prompt/collected',
+  'prompt/snoozed',
+  'prompt/claimed',
+  'prompt/released',
+  'prompt/escalated',
+  'prompt/moved',
+  'prompt/orphaned',
+  'prompt/popup',
+  'session/started',
+  'session/changed',
+  'session/ended',
+  'session/woken',
+  'turn/changed',
+  'turn/steered',
+  'turn/interrupt_asked',
+  'turn/interrupt_withdrawn',
+  'turn/interrupt_unconfirmed',
+  'turn/stopped_again',
+  'turn/interrupt_pushed',
+  'turn/told',
+  'message/posted',
+  'mention/created',
+  'mention/delivered',
+  'mention/processed',
+  'mention/expired',
+  'mention/moved',
+  'mention/cleared',
+  'outreach/sent',
+  'outreach/shown',
+  'outreach/suppressed',
+  'outreach/unseen',
+  'outreach/handed',
+  'outreach/delivered',
+  'popup/storm',
+  'stop/held',
+  'stop/let_go',
+  'loop/tripped',
+  'loop/allowed',
+  'loop/muted',
+  'desk/opened',
+  'desk/closed',
+  'desk/notice',
+  'desk/preferences_changed',
+] as const;
+
+/** What can happen. */
+export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What is known before the store gives it a place in the log. */
 export interface NewEvent {

@@ -138,8 +138,10 @@ export function respondPrompt(
   prompt: Prompt,
   answer: PromptAnswer,
 ): { prompt: Prompt; outcome: AnswerOutcome } {
-  if (prompt.status === 'pending') {
-    const { decision, selected, comment, by, via, response_id, responded_at } = answer;
+  const again = globalThis.SABOTAGE?.('two-winners') && prompt.status === 'responded';
+  if (prompt.status === 'pending' || again) {
+    const { decision, selected, comment, via, response_id, responded_at } = answer;
+    const by = globalThis.SABOTAGE?.('nobody') ? null : answer.by;
     const settled = { status: 'responded' as const, settled_at: responded_at };
     return {
       outcome: 'accepted',
@@ -147,16 +149,23 @@ export function respondPrompt(
     };
   }
   if (prompt.status === 'responded' || prompt.late_response !== null) return { prompt, outcome: 'lost' };
+  const late_response = globalThis.SABOTAGE?.('late-dropped') ? null : answer;
   return {
     outcome: 'late',
-    prompt: { ...prompt, late_response: answer, ...NO_RECEIPTS },
+    prompt: { ...prompt, late_response, ...NO_RECEIPTS },
   };
 }
 
 /** Its time ran out. Carries no decision (invariant 3). A prompt that is settled stays as it is. */
 export function expirePrompt(prompt: Prompt, now: string): Prompt {
   return prompt.status === 'pending'
-    ? { ...prompt, status: 'expired', settled_at: now, via: 'clock' }
+    ? {
+        ...prompt,
+        status: 'expired',
+        ...(globalThis.SABOTAGE?.('silence-decides') && { decision: 'yes' }),
+        settled_at: now,
+        via: 'clock',
+      }
     : prompt;
 }
 

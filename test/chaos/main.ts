@@ -18,7 +18,7 @@ import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import type { Fault } from './plan.ts';
 import { report } from './report.ts';
 import { runLeg } from './run.ts';
-import { SABOTAGES } from './sabotage.ts';
+import { SABOTAGE_NAMES, SABOTAGES, sabotageNamed } from './sabotage.ts';
 import { openYard, type Yard } from './yard.ts';
 
 /** Set inside: the folder on which a small file system of our own is mounted. */
@@ -103,7 +103,7 @@ async function main(disk: string | null): Promise<number> {
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.once(name, () => void tidyUp().then(() => process.exit(1)));
   if (!sabotaged) return chaos(disk);
-  const names = values.sabotage === 'all' ? Object.keys(SABOTAGES) : [String(values.sabotage)];
+  const names = values.sabotage === 'all' ? SABOTAGE_NAMES : [sabotageNamed(String(values.sabotage))];
   let missed = 0;
   for (const name of names) if (!(await isFound(name))) missed += 1;
   process.stdout.write(missed === 0 ? 'Every sabotage was found.\n' : `${missed} were not found.\n`);
@@ -143,7 +143,7 @@ interface LegPlan {
   faults: readonly Fault[];
   /** Of the whole time. */
   part: number;
-  sabotage?: string;
+  sabotage?: SabotageName;
 }
 
 /** Returns how much was wrong: violations, and faults that could not be done. What a run found is kept, and where, is said. */
@@ -189,9 +189,14 @@ async function run(
   }
 }
 
-async function isFound(name: string): Promise<boolean> {
-  const { what, found_by } = SABOTAGES[name] ?? { what: '', found_by: '' };
-  const { broken } = await run('SQLite', { disk: null, faults: [], part: 1, sabotage: name });
+async function isFound(name: SabotageName): Promise<boolean> {
+  const { what, found_by } = SABOTAGES[name];
+  let broken: string[] = [];
+  // A busy machine does little in ten seconds: what was not met then is looked for four times as long.
+  for (const part of [1, 4]) {
+    ({ broken } = await run('SQLite', { disk: null, faults: [], part, sabotage: name }));
+    if (broken.includes(found_by)) break;
+  }
   const found = broken.includes(found_by);
   process.stdout.write(
     `${found ? 'found   ' : 'NOT FOUND'} ${name}: ${what} (broken: ${broken.join(', ') || 'nothing'})\n`,

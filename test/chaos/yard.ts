@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { lost } from './calm.ts';
-import { applySabotage } from './sabotage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
+const SABOTEUR = join(import.meta.dirname, 'children/sabotage.mjs');
 /** Root as much as anybody is to be stopped by the permissions of a file. */
 const POWERLESS = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
 
@@ -51,7 +51,8 @@ export interface YardOptions {
   /** An empty folder; the caller removes it. */
   folder: string;
   store: string;
-  sabotage: string | null;
+  /** The deliberate bug to run with. */
+  sabotage: SabotageName | null;
 }
 
 export function openYard({ folder, store, sabotage }: YardOptions): Yard {
@@ -76,8 +77,11 @@ export function openYard({ folder, store, sabotage }: YardOptions): Yard {
     HIVE_STORE: store,
     // Else the questions of the run would pop up on the desktop of whoever runs it.
     DBUS_SESSION_BUS_ADDRESS: 'disabled:',
-    NODE_OPTIONS: `--import=${CLOCK}`,
+    NODE_OPTIONS: [CLOCK, ...(sabotage === null ? [] : [SABOTEUR])]
+      .map((file) => `--import=${file}`)
+      .join(' '),
     HIVE_CHAOS_CLOCK: clock,
+    ...(sabotage === null ? {} : { HIVE_CHAOS_SABOTAGE: sabotage }),
   };
 
   return {
@@ -120,13 +124,13 @@ export function openYard({ folder, store, sabotage }: YardOptions): Yard {
   };
 }
 
-/** A build of its own: nobody who builds meanwhile changes what runs here, and a sabotage changes nothing but it. */
-function build(program: string, sabotage: string | null): void {
+/** A build of its own: nobody who builds meanwhile changes what runs here. Only that of a sabotage has its flags. */
+export function build(program: string, sabotage: SabotageName | null): void {
   for (const part of ['bin', 'package.json', 'scripts', 'sql', 'src'])
     cpSync(join(ROOT, part), join(program, part), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(program, 'node_modules'));
-  if (sabotage !== null) applySabotage(join(program, 'src'), sabotage);
-  const built = spawnSync(process.execPath, ['scripts/build.mjs', '--fast'], {
+  const flags = sabotage === null ? ['--fast'] : ['--fast', '--sabotage'];
+  const built = spawnSync(process.execPath, ['scripts/build.mjs', ...flags], {
     cwd: program,
     encoding: 'utf8',
   });

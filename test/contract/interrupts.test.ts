@@ -1,13 +1,20 @@
-/** Interrupts over one store: who is answered, when, and with what. */
+/** Interrupts over one store: who is answered, when, with what, and whom one may reach. */
+
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { Turn } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { ROOT } from '../support/children.ts';
+import { ask, HUMAN, introduce, introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, INTERRUPTED, interrupt, interruptStored } from '../support/interrupts.ts';
-import { tempStore } from '../support/temp.ts';
-import { claude, SESSION } from '../support/turns.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { claude, endsOf, SESSION } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
+
+// ---------------------------------------------------------------------------
+// Interrupts over one store: who is answered, when, and with what.
 
 describe('every state of a turn and every request', () => {
   /** The state in which the request meets the session, made here; returns the turn that is named. */
@@ -198,5 +205,247 @@ describe('waiting and not waiting', () => {
     });
     await expect(interrupt(hive, { session: 'Nobody' })).rejects.toMatchObject({ code: 'session_not_found' });
     expect(await hive.store.read((tx) => tx.turns.interruptsOf(turn.turn_id))).toEqual([]);
+  });
+});
+
+// ---------------------------------------------------------------------------
+// Whom an interrupt may reach, all at once or one, and how its truth is found where no hook tells it.
+
+describe('who may', () => {
+  const agent = (session_id: string, ancestors: string[] = []) =>
+    ({ kind: 'agent', by: 'Agent-x', via: 'mcp', session_id, ancestors }) as const;
+
+  test('a session does not interrupt itself, nor one it descends from; another it may', async () => {
+    const hive = await openTestHive();
+    await beginTurn(hive);
+    await expect(interrupt(hive, { actor: agent(SESSION) })).rejects.toMatchObject({ code: 'not_allowed' });
+    await expect(interrupt(hive, { actor: agent('child', [SESSION]) })).rejects.toMatchObject({
+      code: 'not_allowed',
+    });
+    expect(await interrupt(hive, { actor: agent('other'), timeout_ms: 0 })).toMatchObject({
+      outcome: 'unconfirmed',
+    });
+  });
+});
+
+describe('interrupt_all', () => {
+  test('asks every session that runs a turn, and answers when all have', async () => {
+    const hive = await openTestHive();
+    const turns = [await beginTurn(hive, 'a-1'), await beginTurn(hive, 'b-2')];
+    await introduce(hive, 'idle-3');
+    const reply = hive.interrupts.interruptAll({ actor: HUMAN });
+    for (const { turn_id } of turns)
+      await eventually(async () => (await hive.interrupts.orderFor(turn_id)) !== null);
+    await hive.turns.end(turns[0]?.turn_id ?? '', INTERRUPTED);
+    await hive.turns.end(turns[1]?.turn_id ?? '');
+    const outcomes = (await reply).map((one) => [one.handle, 'error' in one ? one.error.code : one.outcome]);
+    expect(outcomes).toEqual([
+      ['Claude-a1', 'aborted'],
+      ['Claude-b2', 'completed'],
+    ]);
+  });
+
+  test('with nothing running there is nothing to answer', async () => {
+    const hive = await openTestHive();
+    expect(await hive.interrupts.interruptAll({ actor: HUMAN })).toEqual([]);
+  });
+});
+
+describe('the truth, where no hook tells it', () => {
+  const RECORDED = join(ROOT, 'test/wire/fixtures/claude-code/transcripts/esc-tool-stream-early-mcp.jsonl');
+  const PROMPT_ID = '9a0e9700-0000-4000-8000-000000000001';
+
+  async function onThisMachine(transcript: string, pid = process.pid) {
+    const hive = await openTestHive();
+    const { hostname } = await import('node:os');
+    await hive.sessions.introduce(introduction({ machine: hostname(), pid }));
+    const client = claude(hive, {
+      env: { CLAUDE_PID: String(pid) },
+      settings: { machine: hostname(), readTail: () => null },
+    });
+    await client.say('UserPromptSubmit', { prompt_id: PROMPT_ID, prompt: 'go', transcript_path: transcript });
+    return hive;
+  }
+
+  test('Esc while somebody waits is found in the transcript: interrupted at the terminal', async () => {
+    const transcript = join(tempFolder(), 'transcript.jsonl');
+    writeFileSync(transcript, '');
+    const hive = await onThisMachine(transcript);
+    const reply = interrupt(hive);
+    await eventually(
+      async () =>
+        (await hive.interrupts.orderFor((await hive.turns.current(SESSION))?.turn_id ?? '')) !== null,
+    );
+    appendFileSync(transcript, readFileSync(RECORDED));
+    expect(await reply).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'terminal' });
+  });
+
+  test('Esc before anybody asked: nothing runs any more', async () => {
+    const hive = await onThisMachine(RECORDED);
+    await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
+    expect(await endsOf(hive)).toEqual(['interrupted by terminal']);
+  });
+
+  test('a client that was killed answers nobody: its turn ended with it', async () => {
+    const hive = await onThisMachine('/nowhere', 2 ** 22 - 7);
+    await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
+    expect(await endsOf(hive)).toEqual(['ended']);
+    expect((await hive.sessions.get(SESSION))?.state).toBe('ended');
+  });
+});
+
+// ---------------------------------------------------------------------------
+// What users of other programs have reported of interrupts, in our own words, each against ours: an interrupt that
+// is never answered, one that hits the next turn, one that succeeds and stops nothing, questions that stay open
+// behind it.
+
+describe('what users of other programs have reported', () => {
+  const AT_ONCE_MS = 500;
+
+  function interrupt(hive: OpenedHive, turn_id?: string) {
+    const reply = hive.interrupts.interrupt({ session: SESSION, turn_id, actor: HUMAN });
+    reply.catch(() => undefined);
+    return reply;
+  }
+
+  async function standing(hive: OpenedHive): Promise<void> {
+    await eventually(async () => {
+      const turn = await hive.turns.current(SESSION);
+      return turn !== undefined && (await hive.interrupts.orderFor(turn.turn_id)) !== null;
+    });
+  }
+
+  async function runningTurn(hive: OpenedHive, prompt_id: string) {
+    await claude(hive).prompt(prompt_id);
+    const turn = await hive.turns.current(SESSION);
+    if (turn === undefined) throw new Error('no turn');
+    return turn;
+  }
+
+  describe('openai/codex #36926: Esc twice in a row, and the second interrupt is never answered', () => {
+    test('both askers of one turn are answered by its end', async () => {
+      const hive = await openTestHive();
+      await runningTurn(hive, 'p1');
+      const replies = [interrupt(hive), interrupt(hive)];
+      await standing(hive);
+      await claude(hive).pre('p1', 't1');
+      expect((await Promise.all(replies)).map(({ outcome }) => outcome)).toEqual(['aborted', 'aborted']);
+    });
+
+    test('one that comes after the abort is answered at once, with what was recorded', async () => {
+      const hive = await openTestHive();
+      const { turn_id } = await runningTurn(hive, 'p1');
+      const first = interrupt(hive);
+      await standing(hive);
+      await claude(hive).pre('p1', 't1');
+      await first;
+      const { result, ms } = await timed(() => interrupt(hive, turn_id));
+      expect(result).toMatchObject({ outcome: 'aborted', abort_reason: 'interrupted', by: 'ada' });
+      expect(ms).toBeLessThan(AT_ONCE_MS);
+      // Nothing stays active behind it: another, without an id, is told that nothing runs.
+      await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
+    });
+  });
+
+  describe('openai/codex #18392: an interrupt of a turn that has completed hangs', () => {
+    test('it is refused at once', async () => {
+      const hive = await openTestHive();
+      const { turn_id } = await runningTurn(hive, 'p1');
+      await claude(hive).stop('p1');
+      const { ms } = await timed(() =>
+        expect(interrupt(hive, turn_id)).rejects.toMatchObject({ code: 'turn_not_current' }),
+      );
+      expect(ms).toBeLessThan(AT_ONCE_MS);
+    });
+
+    test('one that was accepted and then overtaken by the end is answered by it', async () => {
+      const hive = await openTestHive();
+      await runningTurn(hive, 'p1');
+      const reply = interrupt(hive);
+      await standing(hive);
+      await claude(hive).stop('p1');
+      expect(await reply).toMatchObject({ outcome: 'completed' });
+    });
+  });
+
+  describe('pingdotgg/t3code #6531: a stop that arrives late aborts the turn that has begun since', () => {
+    test('an interrupt of the first turn leaves the second alone', async () => {
+      const hive = await openTestHive();
+      const { turn_id } = await runningTurn(hive, 'p1');
+      const reply = interrupt(hive, turn_id);
+      await standing(hive);
+      await claude(hive).stop('p1');
+      await reply;
+      const next = await runningTurn(hive, 'p2');
+      await expect(interrupt(hive, turn_id)).rejects.toMatchObject({ code: 'turn_not_current' });
+      expect(await claude(hive).pre('p2', 't2')).toBe('');
+      expect(await hive.interrupts.orderFor(next.turn_id)).toBeNull();
+    });
+
+    test('hooks of the stopped turn that come late stop nothing of the next', async () => {
+      const hive = await openTestHive();
+      const client = claude(hive);
+      await runningTurn(hive, 'p1');
+      await client.pre('p1', 't1');
+      const reply = interrupt(hive);
+      await standing(hive);
+      await client.post('p1', 't1');
+      await reply;
+      await client.prompt('p2');
+      await client.batch('p1', 't1');
+      await client.stop('p1');
+      await client.pre('p1', 't3');
+      expect(await client.pre('p2', 't2')).toBe('');
+      expect(await endsOf(hive)).toEqual(['interrupted by ada', 'in_progress']);
+    });
+  });
+
+  describe('pingdotgg/t3code #9851, anthropics/claude-agent-sdk-typescript #425: what the agent had asked stays open behind the stop', () => {
+    test('questions and permissions fall with the turn, whoever waits for them is told, none is a refusal', async () => {
+      const hive = await openTestHive();
+      await runningTurn(hive, 'p1');
+      const question = await ask(hive, { question: 'Which branch?' });
+      const permission = await ask(hive, { question: 'May I push?', kind: 'permission' });
+      const waiting = hive.prompts.wait([permission.ask_id], { wait_ms: 10_000 });
+      const reply = interrupt(hive);
+      await standing(hive);
+      await claude(hive).pre('p1', 't1');
+      expect((await reply).cancelled_prompts.toSorted()).toEqual(
+        [question.ask_id, permission.ask_id].toSorted(),
+      );
+      const [told] = await waiting;
+      expect(told).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted', decision: null });
+    });
+
+    test('one asked in the very moment of the stop does not slip through', async () => {
+      const hive = await openTestHive();
+      const { turn_id } = await runningTurn(hive, 'p1');
+      await hive.turns.end(turn_id, { aborted: 'interrupted', by: 'ada' });
+      const session = await introduce(hive);
+      await expect(hive.prompts.ask({ question: 'Still there?' }, session, turn_id)).rejects.toMatchObject({
+        code: 'turn_not_current',
+      });
+      const { items } = await hive.prompts.list({ status: 'pending', limit: 10 });
+      expect(items).toEqual([]);
+    });
+  });
+
+  describe('anthropics/claude-agent-sdk-typescript #429: an interrupt before the first turn succeeds and stops nothing', () => {
+    test('it says that nothing runs, and the turn that begins then is not stopped by it', async () => {
+      const hive = await openTestHive();
+      await claude(hive).start();
+      await expect(interrupt(hive)).rejects.toMatchObject({ code: 'no_turn' });
+      await runningTurn(hive, 'p1');
+      expect(await claude(hive).pre('p1', 't1')).toBe('');
+    });
+
+    test('one that the end overtook says completed, and not aborted', async () => {
+      const hive = await openTestHive();
+      await runningTurn(hive, 'p1');
+      const reply = interrupt(hive);
+      await standing(hive);
+      await claude(hive).stop('p1');
+      expect((await reply).outcome).toBe('completed');
+    });
   });
 });

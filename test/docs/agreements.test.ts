@@ -1,5 +1,5 @@
 /** What is written twice, in code and in a document or in TypeScript and Lisp, says the same. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RPC_CODES } from '../../src/adapters/errors.ts';
@@ -11,11 +11,17 @@ import { readRules } from '../../src/domain/permission-rules.ts';
 import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
 import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
-import { childEnvironment, outputOf, ROOT, spawnHive } from '../support/children.ts';
-import { tempStore } from '../support/temp.ts';
+import { preferencesParams } from '../../src/schemas/desks.ts';
+import { childEnvironment, outputOf, ROOT, spawnChild, spawnHive } from '../support/children.ts';
+import { askEmacs, lispStrings } from '../support/emacs-batch.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
 import { codeIn, PAGES, readPage, tableUnder } from './support.ts';
 
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+/** What a real Emacs says, with what agreements.el adds to it. */
+const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.dirname, 'agreements.el'));
 
 /** Of `hive hook`, which is no command of commander's and has no help, flags as src/cli reads them. */
 const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file'];
@@ -90,33 +96,58 @@ describe('exit codes', () => {
     expect(codes).toEqual(Object.values(EXIT));
   });
 
-  test('bin/hive, which can import nothing, gives those of the table', () => {
-    const guard = read('bin/hive');
-    const codes = [...guard.matchAll(/\bstop\(\s*(\d+),/g)].map(([, code]) => Number(code));
-    expect(codes).toEqual([EXIT.nodeTooOld, EXIT.notBuilt]);
-    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-    expect(engines.node).toBe(`>=${/minimum = '([\d.]+)'/.exec(read('bin/hive'))?.[1]}`);
-    expect(guard.match(/process\.exit\(/g)).toHaveLength(1);
+  const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+  const wanted = engines.node.replace('>=', '');
+
+  /** A `bin/hive` beside which nothing is built, run by a Node that calls itself by this version. */
+  async function guard(version: string): Promise<{ code: number | null; said: string }> {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'bin'));
+    copyFileSync(join(ROOT, 'bin/hive'), join(folder, 'bin/hive'));
+    const preload = join(folder, 'version.cjs');
+    writeFileSync(
+      preload,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`,
+    );
+    const args = ['--require', preload, join(folder, 'bin/hive'), 'status'];
+    const child = spawnChild(process.execPath, args, childEnvironment(tempStore()));
+    const { code } = await child.exited;
+    return { code, said: child.stderr() };
+  }
+
+  test('bin/hive, which can import nothing, gives those of the table', async () => {
+    expect(await guard('22.99.0')).toMatchObject({ code: EXIT.nodeTooOld });
+    expect(await guard(wanted)).toMatchObject({ code: EXIT.notBuilt });
+  });
+
+  test('bin/hive wants the Node that package.json wants', async () => {
+    const [major = 0, minor = 0] = wanted.split('.').map(Number);
+    const { code, said } = await guard(`${major}.${minor - 1}.99`);
+    expect(code).toBe(EXIT.nodeTooOld);
+    expect(said).toContain(`needs Node ${wanted} or newer`);
   });
 });
 
 describe('environment variables', () => {
-  /** Names that Hive sets for its own children and reads nowhere else, or that only stand in a sentence. */
-  const INTERNAL = new Set<string>([]);
+  const NAME = /\bHIVE_[A-Z_]*[A-Z]\b/g;
 
-  function variablesInCode(): string[] {
-    const files = ['src', 'elisp', 'bin'].flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name)),
+  /** The names in the program as it is built. */
+  function inProgram(): string[] {
+    const built = readdirSync(join(ROOT, 'dist')).filter((name) => /\.c?js$/.test(name));
+    return ['bin/hive', ...built.map((name) => join('dist', name))].flatMap(
+      (file) => read(file).match(NAME) ?? [],
     );
-    const names = files.flatMap((file) => readFileSync(file, 'utf8').match(/\bHIVE_[A-Z_]*[A-Z]\b/g) ?? []);
-    return [...new Set(names)].filter((name) => !INTERNAL.has(name)).sort();
   }
 
-  test('docs/environment.md has each that the code reads, and no other', () => {
+  let variables: string[] = [];
+  beforeFile(async () => {
+    const inEmacs = String(await ask('(agreements-program)')).match(NAME) ?? [];
+    variables = [...new Set([...inProgram(), ...inEmacs])].sort();
+  });
+
+  test('docs/environment.md has each that the program reads, and no other', () => {
     const rows = tableUnder('docs/environment.md', '## Variables of Hive');
-    expect(rows.flatMap(([name = '']) => codeIn(name)).sort()).toEqual(variablesInCode());
+    expect(rows.flatMap(([name = '']) => codeIn(name)).sort()).toEqual(variables);
   });
 
   test('Codex is told to hand on each that hive mcp reads', () => {
@@ -130,7 +161,7 @@ describe('environment variables', () => {
   });
 
   test('no other page invents one', () => {
-    const known = new Set(variablesInCode());
+    const known = new Set(variables);
     // The set-up of a clone and its tests have switches of their own.
     const own = /^HIVE_(?:SETUP|UPDATE_GOLDEN|TEST_[A-Z]+)$/;
     const strangers = PAGES.flatMap((page) =>
@@ -141,10 +172,13 @@ describe('environment variables', () => {
     expect(strangers).toEqual([]);
   });
 
-  test("Emacs keeps the same agents' variables from its sidecar as the sidecar knows, and the parent's", () => {
-    const list = /defconst hive-rpc--agent-variables\s+'\(([^)]*)\)/.exec(read('elisp/hive-rpc.el'))?.[1];
-    const names = [...(list ?? '').matchAll(/"([A-Z_]+)"/g)].map(([, name]) => name);
-    expect(names).toEqual([...AGENT_VARIABLES, 'HIVE_PARENT']);
+  test("Emacs keeps the agents' variables that the sidecar knows from it, their parent's, and no other", async () => {
+    const others = ['CODEX_HOME', 'CLAUDE_CONFIG_DIR', 'HIVE_LOG'];
+    const given = [...AGENT_VARIABLES, 'HIVE_PARENT', ...others].map((name) => `${name}=x`);
+    const passed = await askEmacs(
+      `(let ((process-environment ${lispStrings(given)})) (vconcat (hive-program-environment)))`,
+    );
+    expect(passed).toEqual(others.map((name) => `${name}=x`));
   });
 
   test('docs/environment.md lists the variables that show an agent at work', () => {
@@ -155,26 +189,27 @@ describe('environment variables', () => {
 });
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
-  test('Emacs offers every field of a permission rule, and no other', () => {
-    const type = /\(repeat \(plist :options \(([\s\S]*?)\)\)\)\)\n/.exec(read('elisp/hive-notify.el'))?.[1];
-    const fields = [...(type ?? '').matchAll(/\(:([a-z_]+) /g)].map(([, name]) => name);
+  test('Emacs offers every field of a permission rule, and no other', async () => {
+    const fields = await ask(`(agreements-plist-fields (get 'hive-permission-rules 'custom-type))`);
     const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
-    expect(fields.sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
+    expect((fields as string[]).sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
   });
 
-  test('each setting that Emacs is said to set is an option or a command there, and takes the same values', () => {
-    const lisp = read('elisp/hive-notify.el') + read('elisp/hive-notify.el');
-    for (const { key, emacs, type, scope } of SETTINGS) {
-      const command = emacs.replace(/^M-x /, '');
-      expect(lisp, key).toMatch(
-        new RegExp(`^\\((?:${command === emacs ? 'defcustom' : 'defun'}) ${command} `, 'm'),
-      );
-      if (scope === 'everywhere') expect(lisp).toContain(`(${emacs} . :${key})`);
-      if (type.kind !== 'choice') continue;
-      const [, definition = ''] = lisp.split(`(defcustom ${emacs} `);
-      const options = definition.slice(0, definition.indexOf(':initialize'));
-      const offered = [...options.matchAll(/\(const (?::tag "[^"]*" )?(\w+)\)/g)].map(([, value]) => value);
-      expect(offered.filter((value) => value !== 'nil')).toEqual(type.of);
+  test('each setting that Emacs is said to set is a command there, or an option whose values the sidecar takes', async () => {
+    const names = SETTINGS.map(({ emacs }) => emacs.replace(/^M-x /, ''));
+    const found = (await ask(`(vconcat (mapcar #'agreements-option ${lispStrings(names)}))`)) as {
+      command: boolean;
+      sent: { outreach?: Record<string, unknown> }[];
+    }[];
+    for (const [index, { key, emacs, scope, type }] of SETTINGS.entries()) {
+      const { command, sent = [] } = found[index] ?? {};
+      expect([key, command, sent.length > 0]).toEqual([key, emacs !== names[index], emacs === names[index]]);
+      const taken = sent.map((preferences) => {
+        const ours = preferencesParams.parse(preferences);
+        return ((scope === 'seat' ? ours : ours.outreach) as Record<string, unknown>)[key];
+      });
+      expect(taken, key).not.toContain(undefined);
+      if (type.kind === 'choice') expect(taken).toEqual(type.of);
     }
   });
 
@@ -185,65 +220,39 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
     }
   });
 
-  test('Emacs decides how a source is labelled in one place, as everything else does', () => {
-    const asks = readdirSync(join(ROOT, 'elisp'))
-      .filter((name) =>
-        /\(plist-get \w+ :source\) "(?:bg|fork|main)"|"\[(?:bg|fork)\]/.test(read(`elisp/${name}`)),
-      )
-      .filter((name) => name.endsWith('.el'));
-    expect(asks).toEqual([]);
-    // What neither side labels is the main session.
-    const unlabelled = /member source '\(nil ((?:"\w+" ?)+)\)/.exec(read('elisp/hive-text.el'))?.[1] ?? '';
-    expect([...unlabelled.matchAll(/"(\w+)"/g)].map(([, source]) => source)).toEqual(
-      SOURCES.filter((source) => sourceLabel(source) === null),
+  test('Emacs labels the sources that everything else labels, by the same words', async () => {
+    const labels = await ask(
+      `(mapcar (lambda (source) (hive-text-source (list :source source))) ${lispStrings(SOURCES)})`,
     );
+    expect(labels).toEqual(SOURCES.map(sourceLabel));
   });
 
-  test('Emacs wants the Node that package.json wants', () => {
+  test('Emacs wants the Node that package.json wants', async () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-    const wanted = /defconst hive-program-node-version "([\d.]+)"/.exec(read('elisp/hive-rpc.el'))?.[1];
-    expect(engines.node).toBe(`>=${wanted}`);
+    expect(engines.node).toBe(`>=${await ask('hive-program-node-version')}`);
   });
 
-  test('Emacs knows the codes of errors by the same names, and by no number elsewhere', () => {
-    const list = /defconst hive-rpc-codes\s+'\(([^"]+)\)\s+"/.exec(read('elisp/hive-rpc.el'))?.[1] ?? '';
-    const known = [...list.matchAll(/\(([a-z-]+) \. (-\d+)\)/g)].map(([, name = '', code]) => [
-      name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()),
-      Number(code),
-    ]);
+  test('Emacs knows the codes of errors by the same names', async () => {
+    const known = Object.entries((await ask('hive-rpc-codes')) as Record<string, number>).map(
+      ([name, code]) => [name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()), code],
+    );
     expect(known.length).toBeGreaterThan(3);
     expect(Object.entries(RPC_CODES)).toEqual(expect.arrayContaining(known));
-    const elsewhere = readdirSync(join(ROOT, 'elisp'))
-      .filter((name) => name.endsWith('.el'))
-      .filter((name) => /-32\d{3}\b/.test(read(`elisp/${name}`).replace(list, '')));
-    expect(elsewhere).toEqual([]);
   });
 
-  test('Emacs begins a shared buffer and its file with the same words as hive messages does', () => {
-    const [, text] =
-      /defconst hive-format-introduction\s+"([^"]*)"/.exec(read('elisp/hive-shared-text.el')) ?? [];
-    expect(text).toBe(INTRODUCTION);
+  test('Emacs begins a shared buffer and its file with the same words as hive messages does', async () => {
+    expect(await ask('hive-format-introduction')).toBe(INTRODUCTION);
     expect(readPage('docs/emacs-shared.md')).toContain(INTRODUCTION);
   });
 
-  test('Emacs shows the same hidden characters as everything else', () => {
-    const [, strings = ''] =
-      /defconst hive-text--hidden\s+\(concat "\["([\s\S]*?)"\]"\)/.exec(read('elisp/hive-text.el')) ?? [];
-    const set = strings
-      .split('\n')
-      .map((row) => /"([^"]*)"/.exec(row)?.[1] ?? '')
-      .join('');
-    const hidden = new Set<number>();
-    for (const [, from = '', to = from] of set.matchAll(/\\[uUx]([\dA-F]+)(?:-\\[uUx]([\dA-F]+))?/g))
-      for (let code = Number.parseInt(from, 16); code <= Number.parseInt(to, 16); code += 1) hidden.add(code);
-    const wrong: string[] = [];
-    // Above Unicode lie the raw bytes of Emacs, which no JSON carries.
-    for (let code = 0; code <= 0x10ffff; code += 1) {
+  test('Emacs shows the same hidden characters as everything else', async () => {
+    const hidden = (await ask('(agreements-hidden)')) as number[];
+    const ours = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => {
       const character = String.fromCodePoint(code);
-      if (hidden.has(code) !== (revealed(character) !== character)) wrong.push(code.toString(16));
-    }
-    expect(hidden.size).toBeGreaterThan(100);
-    expect(wrong).toEqual([]);
+      return revealed(character) !== character;
+    });
+    expect(hidden.length).toBeGreaterThan(100);
+    expect(hidden).toEqual(ours);
   });
 });
 

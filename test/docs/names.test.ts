@@ -1,29 +1,41 @@
 /** What the documents name exists: commands of Emacs and of the shell, scripts, files. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
 import { shell } from '../support/cli.ts';
+import { askEmacs, lispStrings } from '../support/emacs-batch.ts';
 import { tempStore } from '../support/temp.ts';
 import { PAGES, readPage } from './support.ts';
 
-/** What the first group of `pattern` finds in the documents and `exists` does not know, with its page. */
-function strangers(pattern: RegExp, exists: (name: string) => boolean): string[] {
+interface Named {
+  page: string;
+  name: string;
+}
+
+/** What the first group of `pattern` finds in the documents. */
+function namesLike(pattern: RegExp): Named[] {
   const named = PAGES.flatMap((page) =>
     [...readPage(page).matchAll(pattern)].map(([, name = '']) => ({ page, name })),
   );
   expect(named, 'the pattern finds what it is for').not.toEqual([]);
-  return named.filter(({ name }) => !exists(name)).map(({ page, name }) => `${page}: ${name}`);
+  return named;
 }
 
-test('every M-x command is one', () => {
-  const lisp = readdirSync(join(ROOT, 'elisp'))
-    .filter((name) => name.endsWith('.el'))
-    .map((name) => readFileSync(join(ROOT, 'elisp', name), 'utf8'))
-    .join('\n');
-  const isCommand = (name: string): boolean =>
-    new RegExp(`\\((?:defun|define-minor-mode|transient-define-prefix|defalias) '?${name}[\\s)]`).test(lisp);
-  expect(strangers(/M-x (hive[a-z-]*)/g, isCommand)).toEqual([]);
+/** What the first group of `pattern` finds in the documents and `exists` does not know, with its page. */
+function strangers(pattern: RegExp, exists: (name: string) => boolean): string[] {
+  return namesLike(pattern)
+    .filter(({ name }) => !exists(name))
+    .map(({ page, name }) => `${page}: ${name}`);
+}
+
+test('every M-x command is one', async () => {
+  const pattern = /M-x (hive[a-z-]*)/g;
+  const names = [...new Set(namesLike(pattern).map(({ name }) => name))];
+  const commands = await askEmacs(
+    `(vconcat (cl-remove-if-not (lambda (name) (commandp (intern name))) ${lispStrings(names)}))`,
+  );
+  expect(strangers(pattern, (name) => (commands as string[]).includes(name))).toEqual([]);
 });
 
 test('every npm run is a script', () => {

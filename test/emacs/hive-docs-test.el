@@ -6,28 +6,62 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'hive-test-help)
+(require 'package)
 
-(defun hive-docs-test-missing (regexp)
-  "Return what REGEXP finds in elisp/ and docs/emacs.md does not name."
-  (let* ((root (expand-file-name "../../" hive-test-directory))
-         (manual (with-temp-buffer
-                   (insert-file-contents (expand-file-name "docs/emacs.md" root))
-                   (buffer-string)))
-         missing)
-    (dolist (file (directory-files (expand-file-name "elisp" root) t "\\.el\\'"))
-      (with-temp-buffer
-        (insert-file-contents file)
-        (while (re-search-forward regexp nil t)
-          (unless (string-match-p (concat "[` ]" (regexp-quote (match-string 1)) "[` ]") manual)
-            (push (match-string 1) missing)))))
+(dolist (file (directory-files (expand-file-name "../../elisp" hive-test-directory) nil "\\.el\\'"))
+  (require (intern (file-name-sans-extension file))))
+
+(defun hive-docs-test-missing (wanted)
+  "Return the symbols of Hive that WANTED is true of and docs/emacs.md does not name."
+  (let ((manual (with-temp-buffer
+                  (insert-file-contents (expand-file-name "../../docs/emacs.md" hive-test-directory))
+                  (buffer-string)))
+        (found 0)
+        missing)
+    (mapatoms
+     (lambda (symbol)
+       (let ((name (symbol-name symbol)))
+         (when (and (string-match-p "\\`hive-\\(?:[^-]\\|\\'\\)" name)
+                    (not (string-match-p "\\`hive-\\(?:test\\|docs\\)-\\|--" name))
+                    (funcall wanted symbol))
+           (cl-incf found)
+           (unless (string-match-p (concat "[` ]" (regexp-quote name) "[` ]") manual)
+             (push symbol missing))))))
+    (should (> found 5))
     missing))
 
+(defun hive-docs-test-autoloads ()
+  "Return the commands that an installed package knows before it is loaded."
+  (let ((folder (make-temp-file "hive-docs-test" t)) forms)
+    (unwind-protect
+        (progn
+          (dolist (file (directory-files (expand-file-name "../../elisp" hive-test-directory) t "\\.el\\'"))
+            (copy-file file (file-name-as-directory folder)))
+          (let ((inhibit-message t)) (package-generate-autoloads "hive" folder))
+          (with-temp-buffer
+            (insert-file-contents (expand-file-name "hive-autoloads.el" folder))
+            (condition-case nil
+                (while t (push (read (current-buffer)) forms))
+              (end-of-file nil))))
+      (dolist (buffer (buffer-list))
+        (when (and (buffer-file-name buffer) (file-in-directory-p (buffer-file-name buffer) folder))
+          (with-current-buffer buffer (set-buffer-modified-p nil))
+          (kill-buffer buffer)))
+      (delete-directory folder t))
+    (cl-loop for form in forms
+             when (eq (car-safe form) 'autoload) collect (eval (nth 1 form) t))))
+
 (ert-deftest hive-docs-name-every-command-option-and-face ()
-  (should-not (remove "hive-answer-prompt"
-                      (hive-docs-test-missing "^;;;###autoload\n(def\\(?:un\\|ine-minor-mode\\) \\([^ \n]+\\)")))
-  (should-not (hive-docs-test-missing "^(defcustom \\([^ \n]+\\)"))
-  (should-not (hive-docs-test-missing "^(defface \\([^ \n]+\\)")))
+  (let ((autoloads (hive-docs-test-autoloads)))
+    (should (memq 'hive-next autoloads))
+    (should-not (remq 'hive-answer-prompt
+                      (hive-docs-test-missing
+                       (lambda (symbol) (and (memq symbol autoloads) (commandp symbol)))))))
+  ;; Every minor mode has a hook, and customize shows it.
+  (should-not (remq 'hive-mode-hook (hive-docs-test-missing #'custom-variable-p)))
+  (should-not (hive-docs-test-missing #'facep)))
 
 ;;;; What the documents let you copy
 

@@ -103,5 +103,14 @@
     (hive-quiet-test-stands :do_not_disturb :json-false)
     (should (equal " hive 1!" (hive-quiet-test-line)))))
 
+(ert-deftest hive-quiet-hours-that-are-no-times-of-day-are-none ()
+  (dolist (hours '("" (:from "" :to "07:30") (:from 22 :to 7) (:from "22:00")))
+    (ert-info ((format "%S" hours))
+      (hive-quiet-test
+        (hive-quiet-test-stands :quiet_hours hours)
+        (should-not (hive-quiet-text))
+        (hive-quiet-test-ask :question "Go on?")
+        (hive-test-wait 5 told)))))
+
 (provide 'hive-quiet-test)
 ;;; hive-quiet-test.el ends here

@@ -1,22 +1,21 @@
 /** What a sidecar may tell Emacs, changed: Emacs stays awake, shows its list, and hears the next question. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { ROOT } from '../support/children.ts';
 import { lisp } from '../support/emacs.ts';
+import { goldenNames, readGolden } from '../wire/golden.ts';
 import { fuzz } from './fuzz.ts';
 import { anyJson, changed, type Json, oddText } from './inputs.ts';
 
 type Told = { method: string; params: Json };
 
-function goldenNotifications(folder = join(ROOT, 'test/wire/golden/sidecar')): Told[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return goldenNotifications(path);
-    const frame = JSON.parse(readFileSync(path, 'utf8')) as { notification?: Told | Told[] };
-    return [frame.notification ?? []].flat();
+function goldenNotifications(): Told[] {
+  return goldenNames('sidecar').flatMap((name) => {
+    const { notification } = readGolden(`sidecar/${name}`) as { notification?: Told | Told[] };
+    return [notification ?? []].flat();
   });
 }
 

@@ -51,10 +51,13 @@ function of(schema: Schema, name = ''): fc.Arbitrary<Json> {
   return anyJson;
 }
 
-const tools = JSON.parse(readFileSync(join(ROOT, 'test/wire/golden/mcp/tools-coordinator.json'), 'utf8')) as {
-  name: string;
-  inputSchema: Schema;
-}[];
+const tools = ['agent', 'coordinator'].flatMap(
+  (role) =>
+    JSON.parse(readFileSync(join(ROOT, `test/wire/golden/mcp/tools-${role}.json`), 'utf8')) as {
+      name: string;
+      inputSchema: Schema;
+    }[],
+);
 
 const call: fc.Arbitrary<{ name: string; args: Json }> = fc.oneof(
   ...tools.map(({ name, inputSchema }) =>

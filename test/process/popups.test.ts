@@ -106,8 +106,10 @@ describe('with a desk and dunst', () => {
       Array.from({ length: 12 }, (_, n) => ask(hive, { question: `Question ${n}?` })),
     );
     for (const { ask_id } of asked) expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
+    const title = '12 questions wait for you';
+    await eventually(() => desktop.sent.at(-1)?.title === title, 6_000, 'the popup of all twelve');
     expect(desktop.sent.at(-1)).toMatchObject({
-      title: '12 questions wait for you',
+      title,
       body: '12 from Claude-sessi · demo',
     });
     const [last, ...others] = asked;

@@ -1,10 +1,12 @@
 /**
  * Golden frames: what goes over a wire, compared exactly with a file. Ids, times and what belongs to the
- * machine are replaced by names first. HIVE_UPDATE_GOLDEN=1 writes the files anew; then read the difference.
+ * machine are replaced by names first; a prompt is what differs from the full one (golden-prompt.ts).
+ * HIVE_UPDATE_GOLDEN=1 writes the files anew; then read the difference.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import { lengthened, REFERENCES, shortened } from './golden-prompt.ts';
 
 const FOLDER = join(import.meta.dirname, 'golden');
 const ID =
@@ -57,8 +59,17 @@ export class Normalizer {
 
 /** Compares with `golden/NAME.json`. A file that is missing is a failure, unless it is to be written. */
 export function expectGolden(name: string, value: unknown): void {
-  const file = join(FOLDER, `${name.replaceAll('_', '-')}.json`);
-  const text = `${JSON.stringify(new Normalizer().normalize(value), null, 2)}\n`;
+  const slug = name.replaceAll('_', '-');
+  const file = join(FOLDER, `${slug}.json`);
+  const whole = new Normalizer().normalize(value);
+  const short = shortened(whole, (reference) => new Normalizer().normalize(reference));
+  const shown = REFERENCES.find(({ frame }) => frame === slug);
+  // Where the full prompt is shown, nothing may differ from what the other frames are compared with.
+  if (shown !== undefined)
+    expect(JSON.stringify(short), `${slug} is the prompt that others refer to`).toMatch(
+      new RegExp(`\\{"…":"${shown.like}","ask_id":"[^"]*"\\}`),
+    );
+  const text = `${JSON.stringify(shown === undefined ? short : whole, null, 2)}\n`;
   if (process.env['HIVE_UPDATE_GOLDEN'] === '1') {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
@@ -73,4 +84,13 @@ export function goldenNames(folder: string): string[] {
     .filter((name) => name.endsWith('.json'))
     .map((name) => name.slice(0, -'.json'.length))
     .sort();
+}
+
+/** A golden frame as it goes over the wire, with every prompt in full. */
+export function readGolden(name: string): unknown {
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, `${file}.json`), 'utf8'));
+  return lengthened(read(name), (frame) => {
+    const { notification, result } = read(frame) as Record<string, Record<string, unknown>>;
+    return (notification?.['params'] ?? result) as Record<string, unknown>;
+  });
 }

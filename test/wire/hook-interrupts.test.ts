@@ -1,12 +1,20 @@
-/** How an interrupt reaches Claude Code through its hooks: exactly what is printed, and what is on disk by then. */
+/** Interrupts through hooks: what reaches Claude Code and Codex, in which order, and what happens when a stop is lost. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/adapters/hooks/hook.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { ROOT } from '../support/children.ts';
 import { ask, HUMAN, noticesOf, openTestHive } from '../support/hive.ts';
 import { fire, recordedSequence } from '../support/hooks.ts';
 import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
 import { sleep } from '../support/wait.ts';
+
+// ---------------------------------------------------------------------------
+// How an interrupt reaches Claude Code through its hooks: exactly what is printed, and what is on disk by then.
 
 const CONVERSATION = '5e551000-0000-4000-8000-000000000001';
 
@@ -215,4 +223,133 @@ test('what a hook was to tell and never printed is told with the next prompt', a
   await hive.hooks.handle(event, { ...settings, findProject: place });
   await sleep(2_600);
   expect(await client.prompt('p3')).toContain('was interrupted by ada');
+});
+
+// ---------------------------------------------------------------------------
+// A stop that a hook has printed and the client did not obey: it is stopped again, and the human is told.
+
+describe('a stop whose output was lost', () => {
+  test('a tool that starts after its batch has closed is stopped again, and the human is told', async () => {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    await client.prompt('p1');
+    await client.pre('p1', 't1');
+    const { reply } = await interruptStored(hive);
+    await client.post('p1', 't1');
+    await reply;
+    await client.batch('p1', 't1');
+    const said = JSON.parse(await client.pre('p1', 't2'));
+    expect(said).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
+    expect(await noticesOf(hive)).toEqual([
+      expect.stringMatching(/^Claude-sessi began another tool after it was told to stop/),
+    ]);
+    const [turn] = await turnsOf(hive);
+    expect(turn).toMatchObject({ state: 'aborted', stops: 2 });
+  });
+
+  test('a late call of the batch in flight is denied, and nobody is alarmed', async () => {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    await client.prompt('p1');
+    await client.pre('p1', 't1');
+    await client.pre('p1', 't2');
+    await interruptStored(hive);
+    await client.post('p1', 't1');
+    expect(await client.pre('p1', 't3')).toContain('"deny"');
+    expect(await noticesOf(hive)).toEqual([]);
+  });
+
+  test('the turn that follows runs untouched', async () => {
+    const hive = await openTestHive();
+    const client = claude(hive);
+    await client.prompt('p1');
+    await interruptStored(hive);
+    await client.pre('p1', 't1');
+    await client.prompt('p2');
+    // A hook of the stopped turn comes late: it is denied, and the new turn goes on.
+    expect(await client.pre('p1', 't9')).toContain('"deny"');
+    expect(await client.pre('p2', 't2')).toBe('');
+    expect(await endsOf(hive)).toEqual(['interrupted by ada', 'in_progress']);
+  });
+});
+
+// ---------------------------------------------------------------------------
+// How an interrupt reaches Codex through its hooks: exactly what is printed, and what is on disk by then.
+
+describe('Codex', () => {
+  const recorded = (name: string): Record<string, unknown> =>
+    JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures/codex', `${name}.json`), 'utf8'));
+  const say = (hive: OpenedHive, name: string, changes: Record<string, unknown> = {}): Promise<string> =>
+    fire(hive, { ...recorded(name), ...changes }, { client: 'codex' });
+  const session = String(recorded('UserPromptSubmit-prompt')['session_id']);
+
+  test('a bare denial that asks it to stop, and the same for every further tool of that turn', async () => {
+    const hive = await openTestHive();
+    await say(hive, 'UserPromptSubmit-prompt');
+    const { reply } = await interruptStored(hive, { note: 'wrong branch', session });
+    const denial = {
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'deny',
+        permissionDecisionReason: PLEASE_STOP,
+      },
+    };
+    expect(JSON.parse(await say(hive, 'PreToolUse-Bash'))).toEqual(denial);
+    expect((await reply).outcome).toBe('aborted');
+    expect(JSON.parse(await say(hive, 'PreToolUse-Bash', { tool_use_id: 'call_2' }))).toEqual(denial);
+    expect(await say(hive, 'Stop-first')).toBe('');
+    expect(await endsOf(hive, session)).toEqual(['interrupted by ada']);
+  });
+
+  test('the result of a tool stops nothing there: nothing is printed, and the interrupt waits', async () => {
+    const hive = await openTestHive();
+    await say(hive, 'UserPromptSubmit-prompt');
+    await say(hive, 'PreToolUse-Bash');
+    await interruptStored(hive, { session });
+    expect(await say(hive, 'PostToolUse-Bash')).toBe('');
+    expect(await endsOf(hive, session)).toEqual(['in_progress']);
+  });
+
+  test.each(['Interrupt-appserver', 'Interrupt-tui-esc', 'Interrupt-exec-sigint'])(
+    '%s ends the turn as interrupted at the terminal, and says nothing',
+    async (name) => {
+      const hive = await openTestHive();
+      await say(hive, 'UserPromptSubmit-prompt');
+      const { reply } = await interruptStored(hive, { session });
+      expect(await say(hive, name)).toBe('');
+      expect(await reply).toMatchObject({ outcome: 'aborted', by: 'terminal' });
+    },
+  );
+
+  test('a late Interrupt hook leaves the next turn alone', async () => {
+    const hive = await openTestHive();
+    await say(hive, 'UserPromptSubmit-prompt');
+    await say(hive, 'UserPromptSubmit-prompt', { turn_id: 'next' });
+    await say(hive, 'Interrupt-tui-esc');
+    expect(await endsOf(hive, session)).toEqual(['unknown', 'in_progress']);
+  });
+
+  test('/review displaces the turn that runs: the rollout says so, no hook does', async () => {
+    const hive = await openTestHive();
+    const rollout = readFileSync(join(ROOT, 'test/wire/fixtures/codex/rollout-replaced.jsonl'), 'utf8');
+    const submit = (changes: Record<string, unknown>) =>
+      fire(
+        hive,
+        { ...recorded('UserPromptSubmit-prompt'), ...changes },
+        { client: 'codex', settings: { readTail: () => rollout } },
+      );
+    await submit({});
+    await submit({ turn_id: '00000000-0000-7000-8000-000000000003' });
+    expect(await endsOf(hive, session)).toEqual(['replaced', 'in_progress']);
+  });
+
+  test.each(['UserPromptSubmit-steer', 'UserPromptSubmit-typed-while-running'])(
+    '%s is steering: no transition',
+    async (name) => {
+      const hive = await openTestHive();
+      await say(hive, 'UserPromptSubmit-prompt');
+      await say(hive, name, { turn_id: recorded('UserPromptSubmit-prompt')['turn_id'] });
+      expect(await endsOf(hive, session)).toEqual(['in_progress']);
+    },
+  );
 });

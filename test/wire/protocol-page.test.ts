@@ -1,12 +1,13 @@
 /** docs/protocol.md says what the wires do: it is written from the schemas and the golden frames, and nothing is missing. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { METHODS } from '../../src/adapters/emacs/connection.ts';
-import type { DeskConnection } from '../../src/adapters/emacs/desk-connection.ts';
+import { type DeskConnection, NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
 import { ROOT } from '../support/children.ts';
+import { askEmacs } from '../support/emacs-batch.ts';
 
 const page = readFileSync(join(ROOT, 'docs/protocol.md'), 'utf8');
 
@@ -27,16 +28,15 @@ test('every method that Emacs may call stands there, and no other', () => {
   expect(own.sort()).toEqual([...Object.keys(METHODS), 'initialize', 'shutdown'].sort());
 });
 
-test('every notification that the code tells stands there, and no other', () => {
-  const folder = join(ROOT, 'src/adapters/emacs');
-  const source = readdirSync(folder)
-    .map((file) => readFileSync(join(folder, file), 'utf8'))
-    .join('\n');
-  // The first argument of tell(…), which may choose between two names.
-  const named = [...source.matchAll(/\btell\(\s*([^,]*?'[^,]*),/g)].flatMap(([, name = '']) =>
-    [...name.matchAll(/'([^']+)'/g)].map(([, one]) => one),
-  );
-  expect([...sectionsUnder('Notifications to Emacs').keys()].sort()).toEqual([...new Set(named)].sort());
+test('every notification that the sidecar sends stands there, and no other', () => {
+  expect([...sectionsUnder('What Emacs is told').keys()].sort()).toEqual([...NOTIFICATIONS].sort());
+});
+
+test('Emacs takes every notification that the sidecar sends, and waits for no other', async () => {
+  const taken = await askEmacs(`(delete-dups (delq nil (mapcar
+    (lambda (method) (pcase (car (cl--generic-method-specializers method)) (\`(eql ,name) (symbol-name (eval name t)))))
+    (cl--generic-method-table (cl--generic 'hive-rpc-notify)))))`);
+  expect((taken as string[]).sort()).toEqual([...NOTIFICATIONS].sort());
 });
 
 test('a name that is an event only is said to be one', () => {

@@ -5,6 +5,7 @@ import { isTold, type Loose, RpcError, type Sidecar, startSidecar } from '../sup
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { expectGolden } from './golden.ts';
+import { FULL_QUESTION } from './golden-prompt.ts';
 
 export interface Wire {
   hive: OpenedHive;
@@ -65,15 +66,5 @@ export async function askedAndShown(hive: OpenedHive): Promise<string> {
 
 /** A prompt with every field that an asker can fill. */
 export function askFully(hive: OpenedHive): ReturnType<typeof ask> {
-  return ask(hive, {
-    question: 'Which colour?',
-    header: 'Paint',
-    context: '# The wall\nIt is white.',
-    options: ['red', { label: 'blue', description: 'like the sky' }],
-    multi_select: true,
-    urgency: 'low',
-    group_id: 'form-1',
-    label: 'wall',
-    idempotency_key: 'wall-1',
-  });
+  return ask(hive, FULL_QUESTION);
 }

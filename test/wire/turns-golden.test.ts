@@ -1,13 +1,11 @@
 /** What Emacs is told of a turn, from its tool to its end; and that nothing is told that has no golden frame. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT } from '../support/children.ts';
+import { NOTIFICATIONS } from '../../src/adapters/emacs/desk-connection.ts';
 import { HUMAN, openTestHive } from '../support/hive.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { claude, SESSION } from '../support/turns.ts';
-import { expectGolden, goldenNames } from './golden.ts';
+import { expectGolden, goldenNames, readGolden } from './golden.ts';
 
 test('a turn is at work, is to stop, and is aborted', async () => {
   const store = tempStore();
@@ -32,17 +30,13 @@ test('a turn is at work, is to stop, and is aborted', async () => {
 });
 
 test('every notification has a golden frame', () => {
-  const folder = join(ROOT, 'src/adapters/emacs');
-  const sources = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
-  const told = sources.flatMap((source) =>
-    [...source.matchAll(/\btell\(\s*([^,]+),/g)].flatMap(([, method = '']) =>
-      [...method.matchAll(/'([\w/-]+)'/g)].map(([, name = '']) => name),
-    ),
-  );
-  expect(told.length).toBeGreaterThan(10);
-  const golden = goldenNames('sidecar').map((name) =>
-    JSON.parse(readFileSync(join(ROOT, 'test/wire/golden/sidecar', `${name}.json`), 'utf8')),
+  const golden = goldenNames('sidecar').map(
+    (name) => readGolden(`sidecar/${name}`) as { notification?: Named },
   );
   const known = new Set(golden.map(({ notification }) => notification?.method));
-  expect(told.filter((name) => !known.has(name))).toEqual([]);
+  expect(NOTIFICATIONS.filter((name) => !known.has(name))).toEqual([]);
 });
+
+interface Named {
+  method: string;
+}

@@ -41,11 +41,29 @@ export function afterNews(method: Method): Method {
   };
 }
 
+/** Everything that Emacs may be told unasked. */
+export const NOTIFICATIONS = [
+  'hivemind-ask',
+  'prompt/changed',
+  'message/posted',
+  'mention/changed',
+  'outreach/received',
+  'outreach/changed',
+  'session/changed',
+  'turn/changed',
+  'desk/open_prompt',
+  'desk/preferences_changed',
+  'desk/notice',
+  'desk/resync',
+] as const;
+
+export type NotificationName = (typeof NOTIFICATIONS)[number];
+
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
-export type Notify = (method: string, params: object) => Promise<void>;
+export type Notify = (method: NotificationName, params: object) => Promise<void>;
 
 /** Something to be told, and what is then to be done about it. */
-export type NotifyThen = (method: string, params: object, then?: () => Promise<unknown>) => void;
+export type NotifyThen = (method: NotificationName, params: object, then?: () => Promise<unknown>) => void;
 
 /** Finds out what is to be told of these events. */
 export type EventNotifier = (

@@ -65,7 +65,7 @@ export function openSqlite(
         await begin(writer.database);
         stillThere();
         const result = await work(writer, new Date().toISOString());
-        writer.database.exec('COMMIT');
+        writer.database.exec(globalThis.SABOTAGE?.('lost-commit', 20) ? 'ROLLBACK' : 'COMMIT');
         if (waits?.(result) === true) flushLog(path);
         if (rings()) doorbell.ring();
         return result;

@@ -1,0 +1,21 @@
+/**
+ * Deliberate bugs, by which `npm run chaos -- --sabotage` shows that its checker can fail (test/chaos/sabotage.ts says
+ * what each breaks). A build holds them only when it is asked to (scripts/build.mjs); every other build replaces the
+ * variable by `undefined`, and what it guards is dropped as code that never runs.
+ */
+type SabotageName =
+  | 'lost-commit'
+  | 'asked-twice'
+  | 'two-winners'
+  | 'silence-decides'
+  | 'late-dropped'
+  | 'false-receipt'
+  | 'not-delivered'
+  | 'nobody'
+  | 'own-answer'
+  | 'skipped-event'
+  | 'repeated-event'
+  | 'own-call-held';
+
+/** Whether this bug is on; with `nth`, each n-th time that a process asks. */
+declare var SABOTAGE: ((name: SabotageName, nth?: number) => boolean) | undefined;

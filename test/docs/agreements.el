@@ -1,0 +1,64 @@
+;;; agreements.el --- What Emacs has, for agreements.test.ts  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'cl-lib)
+
+(defun agreements-program ()
+  "Return what Emacs has loaded of Hive, functions and values, as one string."
+  (let (printed)
+    (mapatoms (lambda (symbol)
+                (when (string-prefix-p "hive-" (symbol-name symbol))
+                  (when (fboundp symbol) (push (prin1-to-string (symbol-function symbol)) printed))
+                  (when (boundp symbol) (push (prin1-to-string (symbol-value symbol)) printed)))))
+    (mapconcat #'identity printed "\n")))
+
+(defun agreements-plist-fields (type)
+  "Return the names of the fields that the plist in TYPE, of customize, offers."
+  (pcase type
+    (`(plist . ,rest) (mapcar (lambda (option) (substring (symbol-name (car option)) 1))
+                              (plist-get rest :options)))
+    ((pred consp) (cl-mapcan #'agreements-plist-fields (cdr type)))))
+
+(defun agreements-example (type)
+  "Return a value that customize takes for TYPE, nil where it means no value."
+  (pcase type
+    (`(const . ,rest) (car (last rest)))
+    ((or 'natnum `(natnum . ,_)) 7)
+    ((or `(cons . ,_)) '("22:00" . "07:30"))
+    (_ (error "No example of %S" type))))
+
+(defun agreements-sent (option value)
+  "Return what the sidecar is sent when OPTION is VALUE."
+  (let (sent)
+    (cl-letf (((symbol-function 'hive-sidecar-connected-p) (lambda () t))
+              ((symbol-function 'hive-rpc-request) (lambda (_method params &rest _) (setq sent params))))
+      (cl-progv (list option) (list value) (hive-attention-send)))
+    sent))
+
+(defun agreements-option (name)
+  "Return what NAME is in Emacs, and what is sent for each value it offers."
+  (let ((symbol (intern name)))
+    (list :command (if (commandp symbol) t :json-false)
+          :sent (vconcat
+                 (when (custom-variable-p symbol)
+                   (cl-loop for type in (cdr (get symbol 'custom-type))
+                            for value = (agreements-example type)
+                            when value collect (agreements-sent symbol value)))))))
+
+(defun agreements-hidden ()
+  "Return the code of every character of Unicode that Emacs shows as another."
+  (cl-labels ((shown-as-it-is (text) (equal text (hive-text-inert text)))
+              (from (begin end) (apply #'string (number-sequence begin end))))
+    ;; Block by block, because nearly all are shown as they are.
+    (cl-loop for begin from 0 to #x10FFFF by 256
+             unless (shown-as-it-is (from begin (+ begin 255)))
+             append (cl-loop for char from begin to (+ begin 255)
+                             unless (shown-as-it-is (string char)) collect char))))
+
+(provide 'agreements)
+;;; agreements.el ends here

@@ -1,0 +1,389 @@
+/** Interrupts between real processes: from a shell, over MCP and from Emacs, and when they race. */
+import { describe, expect, test } from 'vitest';
+import { FALLS } from '../../src/domain/turns.ts';
+import { type Child, childEnvironment, outputOf, spawnHive, spawnScript } from '../support/children.ts';
+import { introduction, openTestHive } from '../support/hive.ts';
+import { beginTurn, fireHookProcess, requestStored } from '../support/interrupts.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { startSidecar } from '../support/sidecar.ts';
+import { tempStore } from '../support/temp.ts';
+import { claude, endsOf } from '../support/turns.ts';
+import { sleep, timed } from '../support/wait.ts';
+
+// ---------------------------------------------------------------------------
+// Interrupts from a shell: what `hive interrupt` prints, its exit codes, and what kill -9 leaves.
+
+const AGENT = 'agent-1';
+
+describe('a shell', () => {
+  const run = (store: string, ...args: string[]): Child => spawnHive(args, childEnvironment(store));
+
+  test('hive interrupt waits, prints what came of it, and says so by its exit', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    const said = outputOf(
+      run(store, 'interrupt', 'Agent-agent', '--note', 'stop it', '--json', '--by', 'ada'),
+    );
+    await requestStored(hive, turn);
+    await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
+    expect(JSON.parse(await said)).toMatchObject({
+      outcome: 'aborted',
+      by: 'ada',
+      sentence: 'task interrupted by ada',
+    });
+  });
+
+  test('unconfirmed is exit 3, nothing running is exit 1, no name is exit 2', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    expect((await run(store, 'interrupt', 'Agent-agent', '--timeout', '50ms').exited).code).toBe(3);
+    expect((await run(store, 'interrupt').exited).code).toBe(2);
+    await hive.turns.end(turn.turn_id);
+    const idle = run(store, 'interrupt', 'Agent-agent');
+    expect((await idle.exited).code).toBe(1);
+    expect(idle.stderr()).toContain('there is nothing to interrupt');
+  });
+
+  test('an agent is refused unless it says that it is one', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    const env = childEnvironment(store, { HIVE_AGENT: 'other' });
+    const refused = spawnHive(['interrupt', 'Agent-agent'], env);
+    expect((await refused.exited).code).toBe(7);
+    expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+    const declared = spawnHive(['interrupt', 'Agent-agent', '--as-agent', '--timeout', '0ms'], env);
+    expect((await declared.exited).code).toBe(3);
+    expect(await hive.interrupts.orderFor(turn.turn_id)).toMatchObject({ by: 'other' });
+  });
+
+  test('--all asks everybody who is at work; --cancel takes it back', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turns = [await beginTurn(hive, 'a1', 'test'), await beginTurn(hive, 'b2', 'test')];
+    const said = outputOf(run(store, 'interrupt', '--all', '--json'));
+    for (const turn of turns) await requestStored(hive, turn);
+    for (const { turn_id } of turns) await hive.turns.end(turn_id, { aborted: 'interrupted' });
+    expect(JSON.parse(await said).outcomes.map((one: { outcome: string }) => one.outcome)).toEqual([
+      'aborted',
+      'aborted',
+    ]);
+    const turn = await beginTurn(hive, 'a1', 'test');
+    await run(store, 'interrupt', 'Agent-a1', '--timeout', '0ms').exited;
+    expect(await outputOf(run(store, 'interrupt', 'Agent-a1', '--cancel'))).toContain('goes on');
+    expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
+  });
+
+  test('kill -9 of the asker: the interrupt is in force, and the next hook delivers it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const session_id = 'c1';
+    const event = { session_id, prompt_id: 'p1', tool_name: 'Bash', tool_input: {}, tool_use_id: 't1' };
+    await fireHookProcess(store, { ...event, hook_event_name: 'UserPromptSubmit', prompt: 'go' });
+    const turn = await hive.turns.current(session_id);
+    if (turn === undefined) throw new Error('no turn');
+    const asker = run(store, 'interrupt', 'Claude-c1');
+    await requestStored(hive, turn);
+    await asker.kill('SIGKILL');
+    expect(await fireHookProcess(store, { ...event, hook_event_name: 'PreToolUse' })).toContain(
+      '"continue":false',
+    );
+    expect(await endsOf(hive, session_id)).toEqual([expect.stringMatching(/^interrupted by /)]);
+  });
+
+  test('kill -9 of the agent between request and abort: the asker is told that its session ended', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = spawnHive(['mcp'], childEnvironment(store, { HIVE_AGENT: 'agent-2' }));
+    const { hostname } = await import('node:os');
+    const place = { session_id: 'agent-2', client: 'test', machine: hostname(), pid: agent.pid };
+    await hive.sessions.introduce(introduction(place));
+    const turn = await hive.turns.start({ session_id: 'agent-2' });
+    const said = outputOf(run(store, 'interrupt', 'Agent-agent', '--json'));
+    await requestStored(hive, turn);
+    await agent.kill('SIGKILL');
+    expect(JSON.parse(await said)).toMatchObject({ outcome: 'aborted', abort_reason: 'ended' });
+  });
+});
+
+// ---------------------------------------------------------------------------
+// Interrupts over MCP: what an agent is told by any of our tools, and a coordinator that stops another.
+
+describe('an agent over MCP', () => {
+  test('any tool of ours in a turn that is to stop says so at once', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = await connectMcp({ store });
+    await agent.call('hivemind_status');
+    const turn = await hive.turns.start({ session_id: AGENT });
+    await hive.interrupts
+      .interrupt({ session: AGENT, note: 'enough', timeout_ms: 0, actor: human() })
+      .catch(() => undefined);
+    const result = await agent.call('hivemind_ask_async', { question: 'May I?' });
+    expect(result).toEqual({
+      status: 'interrupted',
+      interrupted_by: 'ada',
+      note: 'enough',
+      next: expect.stringMatching(/^Interrupted by ada\. Note: enough\. Stop now/),
+    });
+    expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+    expect(turn.state).toBe('in_progress');
+  });
+
+  test.each([
+    ['a long poll', 'hivemind_poll', { wait_ms: 25_000 }],
+    ['a blocking question', 'hivemind_ask', { question: 'Well?' }],
+  ])('%s returns at once when its turn is to stop', async (_name, tool, args) => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = await connectMcp({ store });
+    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'First?' });
+    const turn = await hive.turns.start({ session_id: AGENT });
+    const call = agent.call(tool, tool === 'hivemind_poll' ? { ...args, ask_id } : args);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const { result, ms } = await timed(async () => {
+      void hive.interrupts.interrupt({ session: AGENT, timeout_ms: 0, actor: human() });
+      return call;
+    });
+    expect(result).toMatchObject({ status: 'interrupted', interrupted_by: 'ada' });
+    expect(ms).toBeLessThan(1_000);
+    await hive.turns.end(turn.turn_id);
+  });
+
+  test('what is asked in a turn carries it, and falls with it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = await connectMcp({ store });
+    await agent.call('hivemind_status');
+    const turn = await hive.turns.start({ session_id: AGENT });
+    const { ask_id } = await agent.call('hivemind_ask_async', { question: 'May I?' });
+    expect((await hive.prompts.get(String(ask_id))).turn_id).toBe(turn.turn_id);
+    await hive.turns.end(turn.turn_id, { aborted: 'interrupted', by: 'ada' });
+    const polled = await agent.call('hivemind_poll', { ask_id });
+    expect(polled).toMatchObject({ status: 'cancelled', cancel_reason: 'interrupted' });
+    expect(polled).not.toHaveProperty('decision');
+  });
+
+  test('a coordinator stops another agent and learns what came of it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    const args = ['--role', 'coordinator'];
+    const boss = await connectMcp({ store, args, env: { HIVE_AGENT: 'boss' } });
+    const call = boss.call('hivemind_interrupt', { session: 'agent-1', note: 'plan changed' });
+    await requestStored(hive, turn);
+    await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
+    expect(await call).toMatchObject({ outcome: 'aborted', by: 'boss', cancelled_prompts: 0 });
+
+    const next = await beginTurn(hive, AGENT, 'test');
+    const unconfirmed = await boss.call('hivemind_interrupt', { session: 'agent-1', wait_ms: 0 });
+    expect(unconfirmed).toMatchObject({ outcome: 'unconfirmed', turn_id: next.turn_id });
+    expect(unconfirmed['next']).toContain(String(unconfirmed['interrupt_id']));
+    await hive.turns.end(next.turn_id);
+    const { interrupt_id } = unconfirmed;
+    const waited = await boss.call('hivemind_interrupt', { session: 'agent-1', interrupt_id });
+    expect(waited).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+function human() {
+  return { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
+}
+
+// ---------------------------------------------------------------------------
+// Interrupts that Emacs asks for, between real processes: a sidecar, the hooks of an agent; and what kill -9
+// leaves.
+
+describe('Emacs', () => {
+  test('turn/interrupt is answered when a hook in another process has stopped the turn', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const sidecar = await startSidecar(store);
+    const session_id = 'c1';
+    await fireHookProcess(store, {
+      session_id,
+      hook_event_name: 'UserPromptSubmit',
+      prompt_id: 'p1',
+      prompt: 'go',
+    });
+    const turn = await hive.turns.current(session_id);
+    if (turn === undefined) throw new Error('no turn');
+    const reply = sidecar.request('turn/interrupt', { session_id, note: 'wrong branch', by: 'ada' });
+    await requestStored(hive, turn);
+    // Emacs waits for nothing meanwhile.
+    const { sessions } = await sidecar.request('session/list', {});
+    expect(sessions[0].turn).toMatchObject({
+      turn_id: turn.turn_id,
+      state: 'in_progress',
+      sentence: 'task running',
+      interrupts: [{ by: 'ada', note: 'wrong branch', state: 'pending', outcome: null }],
+    });
+    const printed = await fireHookProcess(store, {
+      session_id,
+      hook_event_name: 'PreToolUse',
+      prompt_id: 'p1',
+      tool_name: 'Bash',
+      tool_input: {},
+      tool_use_id: 't1',
+    });
+    expect(JSON.parse(printed)).toMatchObject({
+      continue: false,
+      stopReason: 'Interrupted by ada. Note: wrong branch',
+    });
+    expect(await reply).toEqual({
+      interrupt_id: expect.any(String),
+      session_id,
+      turn_id: turn.turn_id,
+      outcome: 'aborted',
+      abort_reason: 'interrupted',
+      by: 'ada',
+      waited_ms: expect.any(Number),
+      cancelled_prompts: [],
+      sentence: 'task interrupted by ada',
+    });
+    const { params } = await sidecar.seen(
+      (frame) => frame.method === 'turn/changed' && frame.params.state === 'aborted',
+    );
+    expect(params).toMatchObject({
+      turn_id: turn.turn_id,
+      agent: 'Claude-c1',
+      abort_reason: 'interrupted',
+      by: 'ada',
+      via: 'emacs',
+      note: 'wrong branch',
+      sentence: 'task interrupted by ada',
+      duration_ms: expect.any(Number),
+    });
+    await sidecar.end();
+  });
+
+  test('turn/interrupt_all sums up; turn/cancel_interrupt takes back; refusals carry the code', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const sidecar = await startSidecar(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    const all = sidecar.request('turn/interrupt_all', {});
+    await requestStored(hive, turn);
+    await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
+    expect((await all).outcomes).toMatchObject([{ handle: 'Agent-agent', outcome: 'aborted' }]);
+
+    const next = await beginTurn(hive, AGENT, 'test');
+    const waiting = sidecar.request('turn/interrupt', { session_id: AGENT });
+    waiting.catch(() => undefined);
+    await requestStored(hive, next);
+    const { withdrawn } = await sidecar.request('turn/cancel_interrupt', { session_id: AGENT });
+    expect(withdrawn).toHaveLength(1);
+    await expect(waiting).rejects.toMatchObject({ data: { code: 'cancelled' } });
+    await expect(
+      sidecar.request('turn/interrupt', { session_id: AGENT, turn_id: 'turn-other' }),
+    ).rejects.toMatchObject({ data: { code: 'turn_not_current', current: next.turn_id } });
+    await sidecar.end();
+  });
+
+  test('a sidecar that is killed takes the waiting with it; the next one waits on for the same request', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    const first = await startSidecar(store);
+    first
+      .request('turn/interrupt', { session_id: AGENT, interrupt_id: 'interrupt-1' })
+      .catch(() => undefined);
+    await requestStored(hive, turn);
+    await first.child.kill('SIGKILL');
+    const second = await startSidecar(store);
+    const reply = second.request('turn/interrupt', { session_id: AGENT, interrupt_id: 'interrupt-1' });
+    await hive.turns.end(turn.turn_id, { aborted: 'interrupted' });
+    expect(await reply).toMatchObject({ interrupt_id: 'interrupt-1', outcome: 'aborted' });
+    // One that looks only later still sees what came of it.
+    const { sessions } = await second.request('session/list', {});
+    expect(sessions[0].turn.interrupts).toMatchObject([{ interrupt_id: 'interrupt-1', outcome: 'aborted' }]);
+    await second.end();
+  });
+
+  test('a sidecar that ends while somebody waits ends at once and cleanly', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const turn = await beginTurn(hive, AGENT, 'test');
+    const sidecar = await startSidecar(store);
+    sidecar.request('turn/interrupt', { session_id: AGENT }).catch(() => undefined);
+    await requestStored(hive, turn);
+    const { result, ms } = await timed(() => sidecar.end());
+    expect(result).toEqual({ code: 0, signal: null });
+    expect(ms).toBeLessThan(900);
+    expect(sidecar.child.stderr()).toBe('');
+  });
+});
+
+// ---------------------------------------------------------------------------
+// Four processes on one store: one runs turns and is killed in between, three ask for interrupts all the while.
+
+const PLAYER = 'test/process/children/interrupt-player.ts';
+const STEPS = 40;
+
+interface Answer {
+  n: number;
+  asked: string | null;
+  timeout_ms: number;
+  error?: string;
+  turn_id?: string;
+  outcome?: 'aborted' | 'completed' | 'unconfirmed';
+  abort_reason?: string | null;
+  by?: string | null;
+}
+
+test('each request is answered once, by its own turn; questions stand as the table says; kill -9 changes nothing of that', async () => {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const play = (role: string, seed: number): Child =>
+    spawnScript(PLAYER, [role, String(seed), String(STEPS)], childEnvironment(store));
+  for (const session_id of ['one', 'two']) await claude(hive, { session_id }).start();
+
+  const askers = [1, 2, 3].map((seed) => outputOf(play('asker', seed)));
+  const first = play('agent', 4);
+  await sleep(900);
+  await first.kill('SIGKILL');
+  expect((await play('agent', 5).exited).code).toBe(0);
+  // Who still waits is answered when the sessions end.
+  for (let ended = false; !ended; ) {
+    for (const session_id of ['one', 'two']) await claude(hive, { session_id }).end(undefined);
+    ended = await Promise.race([Promise.all(askers).then(() => true), sleep(200).then(() => false)]);
+  }
+
+  for (const said of await Promise.all(askers)) {
+    const answers = said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Answer);
+    expect(answers.map(({ n }) => n).toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: STEPS }, (_, n) => n),
+    );
+    for (const answer of answers) {
+      if (answer.error !== undefined) {
+        expect(['no_turn', 'turn_not_current']).toContain(answer.error);
+        continue;
+      }
+      if (answer.asked !== null) expect(answer.turn_id).toBe(answer.asked);
+      if (answer.outcome === 'unconfirmed') {
+        expect(answer.timeout_ms).toBeLessThan(60_000);
+        continue;
+      }
+      const { state, abort_reason, by } = await hive.turns.get(answer.turn_id ?? '');
+      expect({ state, abort_reason, by }).toEqual({
+        state: answer.outcome,
+        abort_reason: answer.abort_reason,
+        by: answer.by,
+      });
+    }
+  }
+
+  const { items } = await hive.prompts.list({ limit: 500 });
+  expect(items.length).toBeGreaterThan(0);
+  for (const prompt of items) {
+    const turn = prompt.turn_id === null ? null : await hive.turns.get(prompt.turn_id);
+    const kind = turn === null || turn.state === 'in_progress' ? null : (turn.abort_reason ?? 'completed');
+    const falls = kind !== null && FALLS[kind](prompt);
+    expect([prompt.status, prompt.cancel_reason]).toEqual(falls ? ['cancelled', kind] : ['pending', null]);
+  }
+}, 60_000);

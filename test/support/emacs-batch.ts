@@ -1,0 +1,21 @@
+/** An Emacs that is asked what it has: every library of Hive is loaded, and the value of a form comes back as JSON. */
+import { join } from 'node:path';
+import { childEnvironment, outputOf, ROOT, spawnChild } from './children.ts';
+import { tempStore } from './temp.ts';
+
+const ELISP = join(ROOT, 'elisp');
+const LOAD = `(dolist (file (directory-files ${JSON.stringify(ELISP)} nil "\\\\.el\\\\'"))
+  (require (intern (file-name-sans-extension file))))`;
+
+/** The value of a Lisp form, as `json-encode` writes it; `library`: a file to load first. */
+export async function askEmacs(form: string, library?: string): Promise<unknown> {
+  const program = `(progn (require 'json) ${LOAD} (princ (json-encode ${form})))`;
+  const load = library === undefined ? [] : ['-l', library];
+  const args = ['-Q', '--batch', '-L', ELISP, ...load, '--eval', program];
+  return JSON.parse(await outputOf(spawnChild('emacs', args, childEnvironment(tempStore()))));
+}
+
+/** A list of strings as a Lisp form. */
+export function lispStrings(strings: readonly string[]): string {
+  return `'(${strings.map((one) => JSON.stringify(one)).join(' ')})`;
+}
