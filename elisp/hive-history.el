@@ -27,8 +27,8 @@
 ;; file.  What agents wrote stands in it as text: it cannot become a heading,
 ;; a link that is followed or a block that is run.
 
-(defconst hive-history-export--page 200 "How many entries are fetched at once.")
-(defconst hive-history--most 20000 "How many entries are written at most.")
+(defconst hive-history--export-page 200 "How many entries are fetched at once.")
+(defconst hive-history--export-most 20000 "How many entries are written at most.")
 
 (defun hive-history-export-time (time)
   "Return TIME of the wire as people here read it."
@@ -79,19 +79,19 @@
 (defun hive-history-export-write (search file)
   "Write the outcome of SEARCH into FILE, and say when it is done."
   (message "Writing %s…" (abbreviate-file-name file))
-  (hive-history-export--fetch search (expand-file-name file) nil nil))
+  (hive-history--export-fetch search (expand-file-name file) nil nil))
 
-(defun hive-history-export--fetch (search file cursor found)
+(defun hive-history--export-fetch (search file cursor found)
   "Fetch more of SEARCH, from CURSOR on, beyond FOUND, to be put into FILE."
   (hive-rpc-request
-   'history/search `( :limit ,hive-history-export--page :full t ,@search
+   'history/search `( :limit ,hive-history--export-page :full t ,@search
                       ,@(when cursor (list :cursor cursor)))
    :timeout 30
    :success (lambda (result)
               (let ((found (append (reverse (append (plist-get result :entries) nil)) found))
                     (next (plist-get result :next_cursor)))
-                (if (and next (< (length found) hive-history--most))
-                    (hive-history-export--fetch search file next found)
+                (if (and next (< (length found) hive-history--export-most))
+                    (hive-history--export-fetch search file next found)
                   (hive-history--save (nreverse found) file))))
    :error (lambda (err)
             (hive-notify-say "Nothing was written: %s"

@@ -291,7 +291,7 @@ store has it."
 
 (defvar-local hive-mentions--history nil "Non-nil to show those that were dealt with, too.")
 (defvar-local hive-mentions--addressee nil "The session_id whose mentions these are.")
-(defvar-local hive-check-mentions--timer nil "The timer that will fetch anew, or nil.")
+(defvar-local hive-mentions--fetch-timer nil "The timer that will fetch anew, or nil.")
 
 (defvar hive-check-mentions-mode-map
   (let ((map (make-sparse-keymap)))
@@ -356,15 +356,15 @@ those of another session.
                                    'hive-check-mentions-mode)
       (with-current-buffer buffer
         (when (and (equal hive-mentions--addressee (plist-get mention :session_id))
-                   (not hive-check-mentions--timer))
-          (setq hive-check-mentions--timer
+                   (not hive-mentions--fetch-timer))
+          (setq hive-mentions--fetch-timer
                 (run-at-time 0.3 nil #'hive-mentions--later buffer)))))))
 
 (defun hive-mentions--later (buffer)
   "Fetch the mentions of BUFFER anew."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (setq hive-check-mentions--timer nil)
+      (setq hive-mentions--fetch-timer nil)
       (hive-work-guarded #'hive-mentions--fetch))))
 
 ;;;; Commands

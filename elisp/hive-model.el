@@ -320,19 +320,19 @@ first; it is applied again on top.  Settled prompts stay known."
 (defconst hive-model--first-delay 2 "Seconds after which a snapshot that failed is tried again.")
 (defconst hive-model--longest-delay 60 "Seconds between two attempts at most.")
 
-(defvar hive-feed--timer nil "The timer of the next attempt, or nil.")
+(defvar hive-model--retry-timer nil "The timer of the next attempt, or nil.")
 (defvar hive-model--delay hive-model--first-delay "Seconds until it, where this one fails.")
 
 (defun hive-model--cancel ()
   "Plan no further attempt."
-  (when hive-feed--timer (cancel-timer hive-feed--timer))
-  (setq hive-feed--timer nil))
+  (when hive-model--retry-timer (cancel-timer hive-model--retry-timer))
+  (setq hive-model--retry-timer nil))
 
 (defun hive-model--again ()
   "Fetch anew after a while, and after a longer one the next time."
   (let ((delay hive-model--delay))
     (setq hive-model--delay (min hive-model--longest-delay (* 2 delay))
-          hive-feed--timer (run-at-time delay nil #'hive-feed-refresh))))
+          hive-model--retry-timer (run-at-time delay nil #'hive-feed-refresh))))
 
 (defun hive-feed-refresh ()
   "Fetch all that waits, page by page, then replace what is known by it."
@@ -381,7 +381,7 @@ newer refresh has another one, and this one then gives up."
 
 (defun hive-feed-complete-p ()
   "Return non-nil unless a snapshot is on its way, or still to come."
-  (not (or hive-model--meanwhile hive-feed--timer)))
+  (not (or hive-model--meanwhile hive-model--retry-timer)))
 
 ;;;; Who is here, and what they are called
 

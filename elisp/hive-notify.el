@@ -455,7 +455,7 @@ The echo area then tells of its critical ones only."
 
 ;;;; What arrived meanwhile
 
-(defun hive-quiet--arrived (since)
+(defun hive-notify--count-since (since)
   "Return how many questions wait that arrived after SINCE, as the wire writes it."
   (cl-count-if (lambda (prompt) (string< since (plist-get prompt :created_at)))
                (hive-prompts-mine)))
@@ -468,7 +468,7 @@ The echo area then tells of its critical ones only."
 ;;;; Do not disturb
 
 (defvar hive-notify--since nil "When do-not-disturb began, or nil.")
-(defvar hive-quiet--timer nil "The timer of its end, or nil.")
+(defvar hive-notify--end-timer nil "The timer of its end, or nil.")
 
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
@@ -493,18 +493,18 @@ meanwhile is told of in one line at the end."
   "Note that it is quiet now, UNTIL a time of the wire or nil for no end."
   (setq hive-notify--since (hive-text-now))
   (hive-changed)
-  (when hive-quiet--timer (cancel-timer hive-quiet--timer))
-  (setq hive-quiet--timer
+  (when hive-notify--end-timer (cancel-timer hive-notify--end-timer))
+  (setq hive-notify--end-timer
         (and until
              (run-at-time (max 0 (- (hive-text-seconds until) (float-time)))
                           nil #'hive-notify--end))))
 
 (defun hive-notify--end ()
   "Say what arrived while it was quiet."
-  (when hive-quiet--timer (cancel-timer hive-quiet--timer))
-  (setq hive-quiet--timer nil)
+  (when hive-notify--end-timer (cancel-timer hive-notify--end-timer))
+  (setq hive-notify--end-timer nil)
   (when hive-notify--since
-    (let ((count (hive-quiet--arrived hive-notify--since)))
+    (let ((count (hive-notify--count-since hive-notify--since)))
       (setq hive-notify--since nil)
       (hive-changed)
       (if (> count 0)
@@ -555,7 +555,7 @@ meanwhile is told of in one line at the end."
 (defun hive-notify--hours-end (hours begin)
   "Say what arrived in the quiet HOURS since BEGIN; wait for the next ones."
   (setq hive-notify--hours-timer nil)
-  (let ((count (hive-quiet--arrived begin)))
+  (let ((count (hive-notify--count-since begin)))
     ;; Nobody asked: that nothing came is not worth a word.
     (when (> count 0) (hive-notify--say count)))
   (hive-notify--plan hours))

@@ -526,7 +526,7 @@ meant for the same :store_id.")
 (defconst hive-sidecar-protocol 1 "The protocol version that we speak.")
 
 (defvar hive-rpc--process nil "The connection in use, ready or not.")
-(defvar hive-sidecar--timer nil "The timer of the next start, or nil.")
+(defvar hive-rpc--start-timer nil "The timer of the next start, or nil.")
 (defvar hive-rpc--delay 1 "Seconds until the next start.")
 (defvar hive-rpc--born nil "When the handshake was completed.")
 
@@ -562,9 +562,9 @@ For commands that would otherwise claim that there is nothing."
 
 (defun hive-sidecar-start ()
   "Start the sidecar unless it is there; return at once."
-  (when hive-sidecar--timer
-    (cancel-timer hive-sidecar--timer)
-    (setq hive-sidecar--timer nil))
+  (when hive-rpc--start-timer
+    (cancel-timer hive-rpc--start-timer)
+    (setq hive-rpc--start-timer nil))
   (unless (hive-pipe-live-p hive-rpc--process)
     (condition-case oops
         (let ((command (hive-program-sidecar)))
@@ -683,7 +683,7 @@ For commands that would otherwise claim that there is nothing."
   "Start again after a while, because of PROBLEM."
   (let ((delay hive-rpc--delay))
     (setq hive-rpc--delay (min 60 (* 2 delay))
-          hive-sidecar--timer (run-at-time delay nil #'hive-sidecar-start))
+          hive-rpc--start-timer (run-at-time delay nil #'hive-sidecar-start))
     (hive-rpc--become 'waiting
                           (format "%s; next start in %s s"
                                   (hive-rpc--sentence problem) delay))))
@@ -692,9 +692,9 @@ For commands that would otherwise claim that there is nothing."
 
 (defun hive-sidecar-stop ()
   "Stop the sidecar, and any plan to start it."
-  (when hive-sidecar--timer
-    (cancel-timer hive-sidecar--timer)
-    (setq hive-sidecar--timer nil))
+  (when hive-rpc--start-timer
+    (cancel-timer hive-rpc--start-timer)
+    (setq hive-rpc--start-timer nil))
   (when hive-rpc--process
     (hive-rpc--drop hive-rpc--process))
   (setq hive-rpc--delay 1)

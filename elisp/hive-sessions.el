@@ -34,7 +34,7 @@
 (defvar hive-session-at-point-function #'ignore
   "Returns the session of the row at point in `hive-sessions-mode'.")
 
-(defun hive-session--which ()
+(defun hive-sessions--which ()
   "Return the session at point in the list, or let the human choose one."
   (if (derived-mode-p 'hive-sessions-mode)
       (funcall hive-session-at-point-function)
@@ -48,11 +48,11 @@
                    :key (lambda (session) (plist-get session :handle)))
           (user-error "No session was named")))))
 
-(defun hive-session--handle (session)
+(defun hive-sessions--handle (session)
   "Return the handle of SESSION, to be shown."
   (hive-text-line (plist-get session :handle) 60))
 
-(defun hive-session--place (session)
+(defun hive-sessions--place (session)
   "Return the place of SESSION."
   (list :confirmed t
         :project (plist-get session :project)
@@ -62,7 +62,7 @@
 
 (defun hive-session-visit (session)
   "Visit the project of SESSION."
-  (interactive (list (hive-session--which)))
+  (interactive (list (hive-sessions--which)))
   (let* ((project-dir (or (plist-get session :project_dir) ""))
          (directory (replace-regexp-in-string "/\\.git/?\\'" "/" project-dir)))
     (unless (and (file-name-absolute-p directory) (file-directory-p directory))
@@ -71,8 +71,8 @@
 
 (defun hive-session-shared (session)
   "Open the shared buffer of the project of SESSION."
-  (interactive (list (hive-session--which)))
-  (hive-shared-display (hive-shared-buffer (hive-session--place session))
+  (interactive (list (hive-sessions--which)))
+  (hive-shared-display (hive-shared-buffer (hive-sessions--place session))
                        hive-shared-position))
 
 ;;;; Talking
@@ -80,32 +80,32 @@
 (defun hive-session-mention (session body)
   "Mention SESSION in the shared buffer of its project, and tell it BODY."
   (interactive
-   (let ((session (hive-session--which)))
-     (list session (hive-post-read (format "Tell @%s: " (hive-session--handle session))
-                                    (hive-session--place session)))))
+   (let ((session (hive-sessions--which)))
+     (list session (hive-post-read (format "Tell @%s: " (hive-sessions--handle session))
+                                    (hive-sessions--place session)))))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
-                  :place (hive-session--place session))
+                  :place (hive-sessions--place session))
   (hive-post-say-queued))
 
 (defun hive-session-answer (session)
   "Answer the questions of SESSION that wait."
-  (interactive (list (hive-session--which)))
+  (interactive (list (hive-sessions--which)))
   (let ((prompts (cl-remove-if-not
                   (lambda (prompt)
                     (equal (plist-get prompt :session_id) (plist-get session :session_id)))
                   (hive-prompts))))
-    (unless prompts (user-error "%s waits for nothing" (hive-session--handle session)))
+    (unless prompts (user-error "%s waits for nothing" (hive-sessions--handle session)))
     (hive-answer-prompt (if (cdr prompts) (hive-read-prompt prompts) (car prompts)))))
 
 (defun hive-session-mentions (session)
   "Show what others said to SESSION."
-  (interactive (list (hive-session--which)))
+  (interactive (list (hive-sessions--which)))
   (hive-check-mentions-of (plist-get session :handle)))
 
 ;;;; Configuring
 
-(defconst hive-session--settings
+(defconst hive-sessions--settings
   '(("shared" :shared "Takes mentions" "yes" "no")
     ("roles" :roles "Roles, e.g. reviewer")
     ("gate" :gate "What its mentions do to its tool calls" "block" "remind" "off" "default")
@@ -115,7 +115,7 @@
      "on_ping" "always" "freely" "remind" "blocked" "default"))
   "What can be set: its name, its field, what it is, and its values.")
 
-(defun hive-session--value (setting)
+(defun hive-sessions--value (setting)
   "Read a value for SETTING; return what the sidecar wants."
   (pcase-let ((`(,_name ,field ,what . ,values) setting))
     (if (eq field :roles)
@@ -132,13 +132,13 @@ Off is `shared' for a session that no @All and no mention by an
 agent reaches; yours, by its name, still do.
 `gate' is what unprocessed mentions do to its tool calls."
   (interactive
-   (let* ((session (hive-session--which))
-          (name (completing-read (format "Set of %s: " (hive-session--handle session))
-                                 (mapcar #'car hive-session--settings) nil t))
-          (setting (or (assoc name hive-session--settings)
+   (let* ((session (hive-sessions--which))
+          (name (completing-read (format "Set of %s: " (hive-sessions--handle session))
+                                 (mapcar #'car hive-sessions--settings) nil t))
+          (setting (or (assoc name hive-sessions--settings)
                        (user-error "Nothing was chosen"))))
-     (list session setting (hive-session--value setting))))
-  (let ((handle (hive-session--handle session)))
+     (list session setting (hive-sessions--value setting))))
+  (let ((handle (hive-sessions--handle session)))
     (hive-rpc-request
      'session/configure (list :session_id (plist-get session :session_id)
                               :by (hive-human-name)
@@ -154,10 +154,10 @@ agent reaches; yours, by its name, still do.
   "Interrupt what SESSION is doing, and say what came of it.
 With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
-   (let ((session (hive-session--which)))
+   (let ((session (hive-sessions--which)))
      (list session (when current-prefix-arg (read-string "Why: ")))))
   (when (or (not (called-interactively-p 'any))
-            (y-or-n-p (format "Interrupt %s? " (hive-session--handle session))))
+            (y-or-n-p (format "Interrupt %s? " (hive-sessions--handle session))))
     (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
 
 ;;;; The agents that are here

@@ -196,7 +196,7 @@ with it, unless its mentions only remind."
 ;; then it is shown among the messages.  If it is not taken, it stays where
 ;; it is, and says why.
 
-(defconst hive-shared-compose--most 200 "So many blocks that were posted are remembered.")
+(defconst hive-shared-compose--known-kept 200 "So many blocks that were posted are remembered.")
 
 (defvar-local hive-shared-compose--known nil
   "Blocks that were posted from here: lists of stamp, handle and body.")
@@ -243,8 +243,8 @@ ORIGIN says how it came here, as in `hive-post-send'."
   "Remember that BLOCK was posted from here: a second time it is old text."
   (push (list (plist-get block :stamp) (plist-get block :handle) (plist-get block :body))
         hive-shared-compose--known)
-  (when (nthcdr hive-shared-compose--most hive-shared-compose--known)
-    (setcdr (nthcdr (1- hive-shared-compose--most) hive-shared-compose--known) nil)))
+  (when (nthcdr hive-shared-compose--known-kept hive-shared-compose--known)
+    (setcdr (nthcdr (1- hive-shared-compose--known-kept) hive-shared-compose--known) nil)))
 
 (defun hive-shared-compose--overlay (id)
   "Return the overlay of the block that was posted as ID, or nil."
@@ -275,7 +275,7 @@ an equal message was there."
                        (equal text (buffer-substring-no-properties beg end)))
               (hive-shared-cut beg end))))))))
 
-(defun hive-found--rejected (id why)
+(defun hive-shared-compose--block-rejected (id why)
   "Say WHY the block that was posted as ID was not taken; its text stays."
   (let ((overlay (hive-shared-compose--overlay id)))
     (when overlay
@@ -286,7 +286,7 @@ an equal message was there."
       t)))
 
 (add-hook 'hive-post-stored-functions #'hive-shared-compose--stored)
-(add-hook 'hive-post-rejected-functions #'hive-found--rejected)
+(add-hook 'hive-post-rejected-functions #'hive-shared-compose--block-rejected)
 
 ;;;; Messages that other programs write
 
@@ -316,7 +316,7 @@ an equal message was there."
     insert-char electric-newline-and-maybe-indent)
   "Commands that insert what the human types, one character after the other.")
 
-(defconst hive-detect--most 200 "So many changes are remembered at most.")
+(defconst hive-shared-compose--changes-kept 200 "So many changes are remembered at most.")
 
 (cl-defstruct (hive-detect-change (:constructor hive-shared-compose--change) (:copier nil))
   "Text that appeared from BEG to END, markers.
@@ -383,13 +383,13 @@ An error here would remove every such function from the buffer."
                              ;; What is typed right before or behind is not of it.
                              :beg (copy-marker beg t) :end (copy-marker end nil))
         hive-shared-compose--changes)
-  (when (nthcdr hive-detect--most hive-shared-compose--changes)
+  (when (nthcdr hive-shared-compose--changes-kept hive-shared-compose--changes)
     (setq hive-shared-compose--changes
           (cl-remove-if (lambda (change)
                           (< (hive-shared-compose--length change) hive-format-shortest))
                         hive-shared-compose--changes))
-    (when (nthcdr hive-detect--most hive-shared-compose--changes)
-      (setcdr (nthcdr (1- hive-detect--most) hive-shared-compose--changes) nil))))
+    (when (nthcdr hive-shared-compose--changes-kept hive-shared-compose--changes)
+      (setcdr (nthcdr (1- hive-shared-compose--changes-kept) hive-shared-compose--changes) nil))))
 
 (defun hive-shared-compose--length (change)
   "Return how many characters CHANGE has now."

@@ -29,18 +29,18 @@
 ;; This is the same format that the command "hive messages --format shared"
 ;; writes.  What is rendered and parsed again is what it was.
 
-(defconst hive-format--space
+(defconst hive-shared-text--space
   " \t\n\r\f\v\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"
   "The blanks of a character alternative: those of the sidecar's own parser.")
 
 (defconst hive-format-heading
   (concat "\\`## \\([0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9]\\) "
-          "\\([^" hive-format--space "]+\\)\\([^\n\r]*\\)\\'")
+          "\\([^" hive-shared-text--space "]+\\)\\([^\n\r]*\\)\\'")
   "A line that begins a block: its time, its handle, and what stands behind.")
 
-(defconst hive-format--like-heading
+(defconst hive-shared-text--like-heading
   (concat "\\`\\\\*## [0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] "
-          "[^" hive-format--space "]")
+          "[^" hive-shared-text--space "]")
   "A line of a body that would be taken for a heading.")
 
 (defconst hive-format-shortest (length "## 2026-01-11 18:00:00 A\nb")
@@ -56,7 +56,7 @@
   "Return BODY as it stands under its heading."
   (if (string-search "## " body)
       (mapconcat (lambda (line)
-                   (if (string-match-p hive-format--like-heading line)
+                   (if (string-match-p hive-shared-text--like-heading line)
                        (concat "\\" line)
                      line))
                  (split-string body "\n") "\n")
@@ -98,14 +98,14 @@ Line ends are one character; nothing blank stands around it."
          (first (or (string-match "[^ \t\n]" body) (length body)))
          (start (1+ (or (cl-position ?\n body :end first :from-end t) -1)))
          (end (length body))
-         (blank (concat "[" hive-format--space "]")))
+         (blank (concat "[" hive-shared-text--space "]")))
     (while (and (> end start) (string-match-p blank (substring body (1- end) end)))
       (setq end (1- end)))
     (substring body start end)))
 
-(defun hive-format--unescape (line)
+(defun hive-shared-text--unescape (line)
   "Return LINE of a body without the backslash that kept it from being a heading."
-  (if (and (string-prefix-p "\\" line) (string-match-p hive-format--like-heading line))
+  (if (and (string-prefix-p "\\" line) (string-match-p hive-shared-text--like-heading line))
       (substring line 1)
     line))
 
@@ -126,7 +126,7 @@ body."
                (next (if break (match-end 0) (1+ length)))
                (line (substring text pos break)))
           (if (not (string-match hive-format-heading line))
-              (push (hive-format--unescape line) body)
+              (push (hive-shared-text--unescape line) body)
             (let ((stamp (match-string-no-properties 1 line))
                   (handle (match-string-no-properties 2 line))
                   (more (string-trim (match-string 3 line))))
@@ -323,14 +323,14 @@ With BEFORE-MARKERS, so do point, mark and windows that were there."
 
 ;;;; A message
 
-(defconst hive-shared--mention
+(defconst hive-shared-text--mention
   "\\(?:^\\|[] \t*_~([{<\"',;:!?|>)}]\\|[^[:ascii:]]\\)\\(@\\([[:alnum:]][[:alnum:]_-]*\\)\\)"
   "What looks like a mention.  The sidecar decides; this only colours.")
 
 (defun hive-shared--colour-line (line)
   "Give the mentions in LINE their faces."
   (let ((pos 0) (ticks 0))
-    (while (string-match hive-shared--mention line pos)
+    (while (string-match hive-shared-text--mention line pos)
       (let ((beg (match-beginning 1)) (end (match-end 1))
             (human (equal "human" (downcase (match-string 2 line)))))
         (setq ticks (+ ticks (cl-count ?` (substring line pos beg)))

@@ -149,7 +149,7 @@ and in those whose shared buffers are open."
 (defconst hive-shared--size 0.4
   "Which part of the frame a side window takes.")
 
-(defvar hive-shared--mention nil "The last mention that is to be shown, or nil.")
+(defvar hive-shared--to-show nil "The last mention that is to be shown, or nil.")
 (defvar hive-shared--timer nil "The timer of the next look, or nil.")
 (defvar hive-shared--seq nil
   "The place of the last message of which a mention was told, or nil.")
@@ -160,7 +160,7 @@ and in those whose shared buffers are open."
   "Show the buffer of MENTION once the human is free."
   (when (or (equal "urgent" (plist-get mention :priority))
             (not (hive-notify-held-p mention)))
-    (setq hive-shared--mention mention)
+    (setq hive-shared--to-show mention)
     (unless hive-shared--timer
       (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--look)))))
 
@@ -198,7 +198,7 @@ and in those whose shared buffers are open."
                                      :project_dir)))
                  (hive-shared-buffers)))))
 
-(defun hive-shared--connected ()
+(defun hive-shared--forget-seen ()
   "Forget which messages were seen: this sidecar may have another store."
   (setq hive-shared--seq nil))
 
@@ -210,8 +210,8 @@ and in those whose shared buffers are open."
   (if (hive-notify-busy-p)
       (setq hive-shared--timer
             (run-at-time hive-shared--patience nil #'hive-shared--look))
-    (let ((mention hive-shared--mention))
-      (setq hive-shared--mention nil)
+    (let ((mention hive-shared--to-show))
+      (setq hive-shared--to-show nil)
       (when (and mention hive-shared-on-mention
                  ;; The human may have dealt with theirs meanwhile.
                  (or (not (equal hive-mentions-human (plist-get mention :session_id)))
@@ -260,7 +260,7 @@ another frame."
 
 (add-hook 'hive-mentions-arrived-functions #'hive-shared--of-human)
 (add-hook 'hive-mentions-changed-functions #'hive-shared--changed)
-(add-hook 'hive-connected-hook #'hive-shared--connected)
+(add-hook 'hive-connected-hook #'hive-shared--forget-seen)
 
 ;;;; The buffer in which agents and you talk
 

@@ -157,13 +157,13 @@
   "Run BODY with what is said in the variable `said', and leave no timer."
   (declare (indent 0))
   `(hive-attention-test
-     (let (said (hive-notify--since nil) (hive-quiet--timer nil) (hive-notify--hours-timer nil))
+     (let (said (hive-notify--since nil) (hive-notify--end-timer nil) (hive-notify--hours-timer nil))
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said)))
                  ((symbol-function 'hive-attention-tell)
                   (lambda (_ &optional then) (funcall then nil))))
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-quiet--timer hive-notify--hours-timer))
+           (dolist (timer (list hive-notify--end-timer hive-notify--hours-timer))
              (when timer (cancel-timer timer))))))))
 
 (ert-deftest hive-do-not-disturb-ends-with-a-digest ()
@@ -173,7 +173,7 @@
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-do-not-disturb)
     (should (equal "Meanwhile 1 question arrived that still waits" (car said)))
-    (should-not hive-quiet--timer)))
+    (should-not hive-notify--end-timer)))
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
   (hive-attention-test-quiet

@@ -23,7 +23,7 @@
          (delete-other-windows)
          (switch-to-buffer (current-buffer))
          (goto-char 7)
-         (let ((hive-shared--mention nil) (hive-shared--timer nil)
+         (let ((hive-shared--to-show nil) (hive-shared--timer nil)
                (hive-shared--patience 0.05))
            ,@body)))))
 
@@ -143,7 +143,7 @@
       ;; One that its addressee was quick to read is new all the same.
       (should (new-p 5 "2026-01-11T18:00:00.000Z"))
       (should-not (new-p 6 nil "processed"))
-      (hive-shared--connected)
+      (hive-shared--forget-seen)
       (should (new-p 1)))))
 
 (ert-deftest hive-shared-appear/mentions-of-others-only-when-they-are-wanted ()

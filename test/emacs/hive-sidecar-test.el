@@ -17,7 +17,7 @@
      (hive-mode 1)
      (hive-test-wait 10 (eq hive-sidecar-state 'failed))
      (accept-process-output nil 0.05)
-     (should-not hive-sidecar--timer)
+     (should-not hive-rpc--start-timer)
      (hive-test-wait 5 (not (hive-test-sidecars)))
      ,@body))
 
@@ -45,7 +45,7 @@
       (should (eq hive-sidecar-state 'failed))
       (should (string-match-p "program `hive' was not found; install it with: npm install -g hive-sidecar"
                               hive-sidecar-problem))
-      (should-not hive-sidecar--timer))
+      (should-not hive-rpc--start-timer))
     ;; Once it is there, the user acts and it works.
     (hive-restart)
     (hive-test-wait 10 (hive-sidecar-connected-p))))

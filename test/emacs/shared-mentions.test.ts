@@ -99,7 +99,7 @@ test('a half-typed M-x goes on, and the buffer comes when it has ended', async (
   await mention('@Human during M-x');
   await counted(1);
   // The look at a busy human comes again and again; that of an idle one shows the buffer.
-  await eventually(async () => (await evaluate('(and hive-shared-appear--timer t)')) === 't');
+  await eventually(async () => (await evaluate('(and hive-shared--timer t)')) === 't');
   expect(await evaluate(shownIn)).toBe('0');
   expect((await emacs.screen()).join('\n')).toMatch(/^M-x igno$/m);
   await emacs.keys('re', 'Enter');
@@ -122,7 +122,7 @@ test('no frame but the selected one is touched', async () => {
   );
   await mention('@Human no room');
   await counted(2);
-  await eventually(async () => (await evaluate('(null hive-shared-appear--timer)')) === 't');
+  await eventually(async () => (await evaluate('(null hive-shared--timer)')) === 't');
   expect(await evaluate(shownIn.replace('nil t', 'nil 0'))).toBe('0');
   await emacs.keys('C-x', '5', '0');
   await emacs.until(/-F1 /);
