@@ -16,10 +16,11 @@
 ;;; Code:
 
 (require 'cl-lib)
-(require 'hive-outbox)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
+(require 'hive-outbox)
 (require 'hive-read)
 (require 'hive-respond)
 (require 'hive-text)
@@ -47,14 +48,14 @@ It is a plist with :decision, :comment and :by; it may have come late."
           (hive-text-agent prompt 24)
           (hive-text-line (plist-get prompt :question) 60)
           (hive-text-line (plist-get (hive-amend--standing prompt) :decision) 40)
-          (cond ((plist-get prompt :handed_at) "  (handed: too late)")
-                ((plist-get prompt :late_response) "  (came late)")
+          (cond ((plist-get prompt :handed_at) (hive-words 'amend-handed))
+                ((plist-get prompt :late_response) (hive-words 'amend-late))
                 (t ""))))
 
 (defun hive-amend--choose (answered)
   "Let the human choose one of ANSWERED."
   (let* ((alist (hive-read-candidates answered #'hive-amend--line))
-         (line (completing-read "Correct which answer: " (mapcar #'car alist) nil t)))
+         (line (completing-read (hive-words 'which-correct) (mapcar #'car alist) nil t)))
     (cdr (assoc line alist))))
 
 ;;;; Another answer
@@ -74,13 +75,13 @@ A correction that is still on its way is later than what stands."
   "Read another answer to PROMPT, and its comment where there was one or ASK.
 The comment of the answer before is shown, to be kept, changed or
 deleted; words beside chosen options come after it."
-  (let* ((lead (concat "Correct your answer to " (hive-text-line (plist-get prompt :agent) 30)))
+  (let* ((lead (hive-words 'correct-answer-to (hive-text-line (plist-get prompt :agent) 30)))
          (answer (hive-read-answer (append (list :lead lead) prompt)))
          (former (hive-amend--former-comment prompt)))
     (when (hive-respond-empty-p answer)
-      (user-error "Nothing was said: the answer stays as it is"))
+      (hive-fail 'amend-nothing))
     (when (or former ask)
-      (let ((comment (read-string "Comment (empty for none): "
+      (let ((comment (read-string (hive-words 'amend-comment)
                                   (string-join (delq nil (list former (plist-get answer :comment)))
                                                "\n"))))
         (setq answer (plist-put answer :comment
@@ -90,30 +91,28 @@ deleted; words beside chosen options come after it."
 (defun hive-amend--correct (prompt ask)
   "Read another answer to PROMPT and send it; ASK for a comment too."
   (when (plist-get prompt :handed_at)
-    (user-error "This answer was handed to %s %s ago: write to the agent instead"
-                (hive-text-line (plist-get prompt :agent) 40)
-                (hive-text-age (plist-get prompt :handed_at))))
+    (hive-fail 'amend-too-late (hive-text-line (plist-get prompt :agent) 40)
+               (hive-text-age (plist-get prompt :handed_at))))
   (let ((answer (hive-amend--read prompt ask)))
     (hive-outbox-add (plist-get prompt :ask_id) "prompt/amend"
                      (hive-respond-params prompt answer) (hive-respond-text answer))
-    (message "Hive: correction queued")))
+    (hive-say 'amend-queued)))
 
 ;;;; What became of it
 
 (defun hive-amend--acked (entry result)
   "Say that the correction in ENTRY is stored, according to RESULT."
   (when (equal (hive-entry-method entry) "prompt/amend")
-    (hive-notify-say "Corrected: %s (stored)"
-                     (hive-text-line (plist-get (hive-amend--standing (plist-get result :prompt))
-                                                :decision)
-                                     60))))
+    (hive-announce 'amended
+                   (hive-text-line (plist-get (hive-amend--standing (plist-get result :prompt))
+                                              :decision)
+                                   60))))
 
 (defun hive-amend--rejected (entry)
   "Say why the correction in ENTRY cannot be stored, and keep it at hand."
   (when (equal (hive-entry-method entry) "prompt/amend")
     (kill-new (hive-respond-text (hive-entry-params entry)))
-    (hive-notify-say "The answer stays as it is: %s  (what you typed is in the kill ring; M-x hive-doctor shows it)"
-                     (hive-text-line (hive-entry-text entry) 200))))
+    (hive-announce 'amend-rejected (hive-text-line (hive-entry-text entry) 200))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-amend--acked)
 (add-hook 'hive-outbox-rejected-functions #'hive-amend--rejected)
@@ -128,7 +127,7 @@ for one in any case.  The correction is on the disk before Emacs says
 so; one that comes too late is kept, with the reason."
   (interactive "P")
   (let ((mine (cl-remove-if-not #'hive-amend--mine-p (hive-prompts-settled))))
-    (unless mine (user-error "No answer of yours is known here"))
+    (unless mine (hive-fail 'amend-none))
     (hive-amend--correct (hive-amend--choose (seq-take mine hive-amend--shown)) comment)))
 
 (provide 'hive-amend)

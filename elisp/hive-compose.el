@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -61,8 +62,7 @@ a word in the echo area."
             (rename-file new file t))
           t)
       (file-error
-       (hive-notify-say "Hive could not keep your draft (%s): it is in its buffer only"
-                        (error-message-string oops))
+       (hive-announce 'draft-unsaved (error-message-string oops))
        nil))))
 
 ;;;; In the minibuffer
@@ -115,12 +115,11 @@ An answer that is left half-typed becomes the draft."
     (replace-regexp-in-string
      "%" "%%"
      (if fate
-         (propertize (format " This question was %s meanwhile.  What you send is kept as late; your text stays here."
-                             fate)
-                     'face 'warning)
+         (propertize (hive-words 'compose-closed fate) 'face 'warning)
        (concat " " (hive-permission-mark prompt)
-               (if (hive-prompt-pending-p prompt) "To " "Late answer to ")
-               (hive-text-agent prompt 30) ": "
+               (if (hive-prompt-pending-p prompt)
+                   (hive-words 'answer-to (hive-text-agent prompt 30))
+                 (hive-words 'late-answer-to (hive-text-agent prompt 30)))
                (hive-text-line (plist-get prompt :question) 200)))
      t t)))
 
@@ -179,7 +178,7 @@ What has an answer is refused, unless words were kept for it."
   (let ((text (string-trim (buffer-substring-no-properties (point-min) (point-max))))
         (prompt hive-compose--prompt))
     (when (string-empty-p text)
-      (user-error "Nothing was said: %s" (hive-respond-still prompt)))
+      (hive-fail 'no-answer (hive-respond-still prompt)))
     (hive-respond-send prompt (list :decision text))
     (hive-compose-keep (plist-get prompt :ask_id) "")
     (setq hive-compose--prompt nil)     ; the draft is not to come back
@@ -191,7 +190,7 @@ What has an answer is refused, unless words were kept for it."
   (hive-compose--save)
   (let ((prompt hive-compose--prompt))
     (quit-window t)
-    (message "Kept as a draft; %s" (hive-respond-still prompt))))
+    (hive-say 'draft-kept (hive-respond-still prompt))))
 
 (provide 'hive-compose)
 ;;; hive-compose.el ends here

@@ -12,9 +12,10 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-outbox)
-(require 'hive-rpc)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-text)
 
 (cl-defstruct (hive-doctor-check (:constructor hive-doctor-check) (:copier nil))
@@ -26,7 +27,7 @@
 (defun hive-doctor--emacs ()
   "Check the version of Emacs."
   (hive-doctor-check :name "Emacs" :ok (version<= "28.1" emacs-version)
-                     :text emacs-version :advice "Hive needs Emacs 28.1 or newer"))
+                     :text emacs-version :advice (hive-words 'doctor-emacs-old)))
 
 (defun hive-doctor--program ()
   "Check that the sidecar's program is there."
@@ -35,7 +36,7 @@
                          :text (string-join (hive-program-command) " "))
     (hive-program-missing
      (hive-doctor-check :name "Program" :ok nil :text (cadr oops)
-                        :advice "then M-x hive-restart"))))
+                        :advice (hive-words 'doctor-then-restart)))))
 
 (defun hive-doctor--sidecar ()
   "Check the handshake."
@@ -50,15 +51,15 @@
        :name "Sidecar" :ok nil
        :text (format "%s%s" hive-sidecar-state
                      (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
-       :advice (if (eq hive-sidecar-state 'off) "turn it on with M-x hive-mode"
-                 "the buffer *hive log* has more; M-x hive-restart tries again")))))
+       :advice (if (eq hive-sidecar-state 'off) (hive-words 'doctor-turn-on)
+                 (hive-words 'doctor-see-log))))))
 
 (defun hive-doctor--store ()
   "Tell which store is in use."
   (let ((store (plist-get hive-sidecar-info :store_id)))
     (hive-doctor-check :name "Store" :ok (and store t)
-                       :text (or store "not known yet")
-                       :advice "it is known after the first connection")))
+                       :text (or store (hive-words 'doctor-store-unknown))
+                       :advice (hive-words 'doctor-store-later))))
 
 (defun hive-doctor--outbox ()
   "Check what is on its way."
@@ -68,11 +69,10 @@
     (cons
      (hive-doctor-check
       :name "Outbox" :ok (not (or rejected elsewhere))
-      :text (format "%d unsent, %d rejected, in %s" (length pending)
-                    (length rejected) (abbreviate-file-name hive-outbox-directory))
-      :advice (cond (rejected "M-x hive-outbox-forget-rejected deletes what was rejected")
-                    (elsewhere (format "%d wait for another store: set `hive-store' to it"
-                                       (length elsewhere)))))
+      :text (hive-words 'doctor-outbox (length pending) (length rejected)
+                        (abbreviate-file-name hive-outbox-directory))
+      :advice (cond (rejected (hive-words 'doctor-forget-rejected))
+                    (elsewhere (hive-words 'doctor-other-store (length elsewhere)))))
      (mapcar (lambda (entry)
                (hive-doctor-check
                 :name "Rejected" :ok nil
@@ -101,13 +101,13 @@
     (with-current-buffer buffer
       (let ((inhibit-read-only t) (place (point)))
         (erase-buffer)
-        (insert "Hive doctor\n\n")
+        (insert (hive-words 'doctor-title) "\n\n")
         (mapc #'hive-doctor--insert
               (append (list (hive-doctor--emacs) (hive-doctor--program)
                             (hive-doctor--sidecar) (hive-doctor--store))
                       (hive-doctor--outbox)
                       hive-doctor--remote))
-        (insert "\ng looks again.\n")
+        (insert "\n" (hive-words 'doctor-again) "\n")
         (goto-char (min place (point-max)))))))
 
 (defun hive-doctor--add (buffer lines)
@@ -127,11 +127,10 @@
 (defun hive-doctor--ask-node (buffer)
   "Ask node for its version; the answer appears in BUFFER."
   (let ((node (executable-find (or hive-node-program "node")))
-        (advice (format "Hive needs Node.js %s or newer: install it, or set `hive-node-program'"
-                        hive-program-node-version)))
+        (advice (hive-words 'doctor-node-old hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
-                                        :name "Node.js" :ok nil :text "not found"
+                                        :name "Node.js" :ok nil :text (hive-words 'doctor-node-missing)
                                         :advice advice)))
       (let ((default-directory "/") (said ""))
         (make-process

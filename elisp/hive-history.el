@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-prompt)
@@ -78,7 +79,7 @@
 
 (defun hive-history-export-write (search file)
   "Write the outcome of SEARCH into FILE, and say when it is done."
-  (message "Writing %s…" (abbreviate-file-name file))
+  (hive-say 'export-begins (abbreviate-file-name file))
   (hive-history--export-fetch search (expand-file-name file) nil nil))
 
 (defun hive-history--export-fetch (search file cursor found)
@@ -94,8 +95,7 @@
                     (hive-history--export-fetch search file next found)
                   (hive-history--save (nreverse found) file))))
    :error (lambda (err)
-            (hive-notify-say "Nothing was written: %s"
-                             (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce 'export-failed (hive-text-line (plist-get err :text) 200)))))
 
 (defun hive-history--save (entries file)
   "Write ENTRIES into FILE."
@@ -103,8 +103,9 @@
       (let ((coding-system-for-write 'utf-8-unix))
         (write-region (hive-history-export-text entries (string-suffix-p ".org" file))
                       nil file nil 'silent)
-        (hive-notify-say "Wrote %d entries to %s" (length entries) (abbreviate-file-name file)))
-    (file-error (hive-notify-say "Nothing was written: %s" (error-message-string oops)))))
+        (hive-announce 'export-done (hive-count (length entries) "entry" "entries")
+                       (abbreviate-file-name file)))
+    (file-error (hive-announce 'export-failed (error-message-string oops)))))
 
 ;;;; Searching everything asked, answered and posted
 
@@ -200,8 +201,7 @@ was found into a file, as Org or Markdown.
                               hive-history--cursor (plist-get result :next_cursor))
                         (hive-history--print)))))
        :error (lambda (err)
-                (hive-notify-say "Hive could not search: %s"
-                                 (hive-text-line (plist-get err :text) 200)))))))
+                (hive-announce 'search-failed (hive-text-line (plist-get err :text) 200)))))))
 
 (defun hive-history--go (search)
   "Show the outcome of SEARCH."
@@ -230,7 +230,7 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
          (cl-flet ((part (n) (string-to-number (match-string n text))))
            (format-time-string "%FT%T.000Z"
                                (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)) t)))
-        (t (user-error "Write a date as 2026-01-31, or an age as 3h or 7d"))))
+        (t (hive-fail 'date-unclear))))
 
 ;;;; Commands
 
@@ -238,7 +238,7 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
 (defun hive-history (query)
   "Search everything that was asked, answered and posted for QUERY.
 An empty QUERY shows all, newest first."
-  (interactive (list (read-string "Search the history for: " nil 'hive-history-queries)))
+  (interactive (list (read-string (hive-words 'which-search) nil 'hive-history-queries)))
   (let ((buffer (get-buffer-create hive-history--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
@@ -253,13 +253,13 @@ An empty QUERY shows all, newest first."
 (defun hive-history-older ()
   "Show older entries, too."
   (interactive nil hive-history-mode)
-  (unless hive-history--cursor (user-error "There is nothing older"))
+  (unless hive-history--cursor (hive-fail 'nothing-older))
   (hive-history--fetch (current-buffer) hive-history--cursor))
 
 (defun hive-history-open ()
   "Open the entry at point: a question in full, or a message."
   (interactive nil hive-history-mode)
-  (let ((entry (or (tabulated-list-get-id) (user-error "There is no entry on this line"))))
+  (let ((entry (or (tabulated-list-get-id) (hive-fail 'no-entry-here))))
     (if (equal (plist-get entry :kind) "message")
         (hive-history--show-message entry)
       ;; The rest of it is fetched; looking it up is not seeing it first.
@@ -291,12 +291,12 @@ An empty QUERY shows all, newest first."
 (defun hive-history-by-agent (agent)
   "Find only what AGENT asked or wrote; empty for everybody.
 The first letters of one name are enough."
-  (interactive (list (completing-read "Of agent: " (hive-history--known :agent))) hive-history-mode)
+  (interactive (list (completing-read (hive-words 'which-search-agent) (hive-history--known :agent))) hive-history-mode)
   (hive-history--by :agent (hive-handles-expand agent (hive-history--known :agent))))
 
 (defun hive-history-by-project (project)
   "Find only what belongs to PROJECT; empty for all."
-  (interactive (list (completing-read "Of project: " (hive-history--known :project)))
+  (interactive (list (completing-read (hive-words 'which-search-project) (hive-history--known :project)))
                hive-history-mode)
   (hive-history--by :project project))
 
@@ -306,12 +306,12 @@ The first letters of one name are enough."
 
 (defun hive-history-since (moment)
   "Find only what is from MOMENT on: 2026-01-31, or 7d for a week back."
-  (interactive (list (read-string "Since (2026-01-31, 3h, 7d): ")) hive-history-mode)
+  (interactive (list (read-string (hive-words 'which-search-since))) hive-history-mode)
   (hive-history--by :since (hive-history--moment moment)))
 
 (defun hive-history-until (moment)
   "Find only what is from before MOMENT: 2026-01-31, or 7d for a week back."
-  (interactive (list (read-string "Until (2026-01-31, 3h, 7d): ")) hive-history-mode)
+  (interactive (list (read-string (hive-words 'which-search-until))) hive-history-mode)
   (hive-history--by :until (hive-history--moment moment)))
 
 (defun hive-history-by-nothing ()
@@ -323,11 +323,11 @@ The first letters of one name are enough."
 (defun hive-history-export (file)
   "Write the whole outcome of the search into FILE, not only what is shown.
 A name that ends in .org is written as Org, any other as Markdown."
-  (interactive (list (read-file-name "Write to (.org or .md): " nil nil nil "hive.org"))
+  (interactive (list (read-file-name (hive-words 'which-export) nil nil nil "hive.org"))
                hive-history-mode)
   (when (and (file-exists-p file)
-             (not (y-or-n-p (format "Overwrite %s? " (abbreviate-file-name file)))))
-    (user-error "Nothing was written"))
+             (not (y-or-n-p (hive-words 'overwrite? (abbreviate-file-name file)))))
+    (hive-fail 'export-declined))
   (hive-history-export-write hive-history--search file))
 
 (provide 'hive-history)

@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-text)
 (require 'subr-x)
 
@@ -51,9 +52,11 @@ your login name."
 (defun hive-human-note (prompt)
   "Return whom PROMPT is for and who is at it, in brackets, or \"\"."
   (let ((to (plist-get prompt :to)) (by (hive-human-claimer prompt)))
-    (concat (and to (format "[for %s%s] " (hive-text-line to 30)
-                            (if (plist-get prompt :escalated_at) ", now everybody" "")))
-            (and by (format "[%s is at it] " (hive-text-line by 30))))))
+    (concat (and to (hive-words 'for-whom (hive-text-line to 30)
+                                (if (plist-get prompt :escalated_at)
+                                    (hive-words 'for-everybody)
+                                  "")))
+            (and by (hive-words 'claimed (hive-text-line by 30))))))
 
 ;;;; Which project a directory belongs to
 

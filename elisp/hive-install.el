@@ -12,6 +12,7 @@
 
 ;;; Code:
 
+(require 'hive-messages)
 (require 'hive-notify)
 (require 'hive-rpc)
 
@@ -36,8 +37,7 @@ Needs Node.js with npm.  What it does is shown in a buffer as it
 happens; when it is done, Hive starts with what was installed."
   (interactive)
   (let ((npm (or (executable-find "npm")
-                 (user-error "The program `npm' was not found: install Node.js %s or newer first"
-                             hive-program-node-version))))
+                 (hive-fail 'npm-missing hive-program-node-version))))
     (make-directory hive-install-directory t)
     (let ((default-directory (file-name-as-directory (expand-file-name hive-install-directory))))
       (with-current-buffer
@@ -47,11 +47,10 @@ happens; when it is done, Hive starts with what was installed."
 (defun hive-install--done (buffer outcome)
   "Start what was installed, or name BUFFER to look at; see OUTCOME."
   (cond ((not (string-prefix-p "finished" outcome))
-         (hive-notify-say "Hive was not installed: %s says why" (buffer-name buffer)))
+         (hive-announce 'install-failed (buffer-name buffer)))
         ((not (hive-program-installed))
-         (hive-notify-say "npm is done, and yet there is no program `hive' in %s"
-                          hive-install-directory))
-        (t (hive-notify-say "Hive is installed")
+         (hive-announce 'install-incomplete hive-install-directory))
+        (t (hive-announce 'installed)
            (unless (eq hive-sidecar-state 'off) (hive-restart)))))
 
 (provide 'hive-install)

@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -46,8 +47,8 @@
   "Return what TURN is doing, and for how long, in a few words."
   (let ((tool (plist-get turn :tool)))
     (if tool
-        (format "%s for %s" (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
-      (format "running for %s" (hive-text-age (plist-get turn :started_at))))))
+        (hive-words 'doing (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
+      (hive-words 'running (hive-text-age (plist-get turn :started_at))))))
 
 (defun hive-interrupt--take (turn)
   "Remember TURN until its end, and tell of it."
@@ -116,15 +117,14 @@ Where it left some out, they were silent for longer than these."
                                 :test #'equal
                                 :key (lambda (session) (plist-get session :session_id))))
               (buffer (and session (hive-terminal-buffer (plist-get session :pid)))))
-         (cond ((null session) (hive-notify-say "%s is not here any more" name))
-               ((null buffer) (hive-notify-say "%s does not run in this Emacs" name))
+         (cond ((null session) (hive-announce 'terminal-gone name))
+               ((null buffer) (hive-announce 'terminal-elsewhere name))
                ;; Who went on meanwhile is shown the buffer and stays where they are.
                ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
                 (pop-to-buffer buffer))
                (t (display-buffer buffer)))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not look where %s runs: %s" name
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'terminal-failed name (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Stopping an agent, and hearing that it stopped
 
@@ -145,7 +145,7 @@ Once it was said what came of a request, t.")
   (let ((agent (gethash id hive-interrupt--asked)))
     (when (stringp agent)
       (puthash id t hive-interrupt--asked)
-      (hive-notify-say "%s: %s" (hive-text-line agent 40) (hive-text-line sentence 200)))))
+      (hive-announce 'interrupt-result (hive-text-line agent 40) (hive-text-line sentence 200)))))
 
 (defun hive-interrupt--turn (turn)
   "Say what came of requests for TURN.
@@ -183,16 +183,16 @@ What came of it is said when it is known."
      :success (lambda (outcome)
                 (if (equal (plist-get outcome :outcome) "unconfirmed")
                     (when (stringp (gethash id hive-interrupt--asked))
-                      (hive-notify-say "%s: %s" (hive-text-line agent 40)
-                                       (hive-text-line (plist-get outcome :sentence) 200)))
+                      (hive-announce 'interrupt-result (hive-text-line agent 40)
+                                     (hive-text-line (plist-get outcome :sentence) 200)))
                   (hive-interrupt--settle id (plist-get outcome :sentence))))
      :error (lambda (err)
               ;; A sidecar that went away took the request down before: what
               ;; comes of it is told once another is there.
               (unless (memq (plist-get err :name) '(disconnected timeout))
                 (hive-interrupt--settle
-                 id (concat "not interrupted: " (plist-get err :text))))))
-    (message "%s was asked to stop…" (hive-text-line agent 40))))
+                 id (hive-words 'interrupt-failed (plist-get err :text))))))
+    (hive-say 'interrupt-sent (hive-text-line agent 40))))
 
 (defun hive-interrupt--pending (turn)
   "Return the ids of the requests to stop TURN that still stand."
@@ -209,22 +209,20 @@ What came of it is said when it is known."
                       (propertize
                        (concat "  " (hive-turns-doing turn)
                                "  " (hive-text-line (plist-get turn :project) 24)
-                               (if (hive-interrupt--pending turn) "  asked to stop" ""))
+                               (if (hive-interrupt--pending turn) (hive-words 'asked-to-stop) ""))
                        'face 'completions-annotations))))
             lines)))
 
-(defconst hive-interrupt--nobody "No agent is at work, as far as Hive knows"
-  "What is said when there is nobody to interrupt.")
-
 (defun hive-interrupt--read (prompt among none)
-  "Let the human choose a turn AMONG some, asked by PROMPT, and return it.
-NONE is said when there are none."
+  "Let the human choose a turn AMONG some and return it.
+PROMPT and NONE are names in `hive-messages': what to ask, and the
+error when there are none."
   (hive-sidecar-demand)
   (let ((alist (mapcar (lambda (turn) (cons (hive-text-line (plist-get turn :agent) 60) turn))
                        among)))
-    (unless alist (user-error "%s" none))
+    (unless alist (hive-fail none))
     (cdr (assoc (completing-read
-                 (format-prompt prompt (caar alist))
+                 (format-prompt (hive-words prompt) (caar alist))
                  (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
                  nil t nil nil (caar alist))
                 alist))))
@@ -235,9 +233,9 @@ NONE is said when there are none."
 Shown are all that run, with what they are doing and for how long.
 You are told when it has stopped, or that it was done before."
   (interactive
-   (let ((turn (hive-interrupt--read "Interrupt" (hive-turns-running) hive-interrupt--nobody)))
-     (list turn (read-string (format "Tell %s why (RET for nothing): "
-                                     (hive-text-line (plist-get turn :agent) 40))))))
+   (let ((turn (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)))
+     (list turn (read-string (hive-words 'interrupt-why
+                                         (hive-text-line (plist-get turn :agent) 40))))))
   (hive-interrupt-session (plist-get turn :session_id) (plist-get turn :agent) note))
 
 ;;;; Asking all
@@ -246,27 +244,29 @@ You are told when it has stopped, or that it was done before."
   "Return in one line what OUTCOMES, one an agent, say."
   (let ((rest (cl-remove "aborted" outcomes :test #'equal
                          :key (lambda (one) (plist-get one :outcome)))))
-    (concat (format "%d of %d stopped" (- (length outcomes) (length rest)) (length outcomes))
-            (mapconcat (lambda (one)
-                         (format "; %s: %s" (hive-text-line (plist-get one :handle) 40)
-                                 (hive-text-line (plist-get one :sentence) 100)))
-                       rest ""))))
+    (hive-words 'interrupt-all-result
+                (- (length outcomes) (length rest)) (length outcomes)
+                (mapconcat (lambda (one)
+                             (concat "; "
+                                     (hive-words 'interrupt-result
+                                                 (hive-text-line (plist-get one :handle) 40)
+                                                 (hive-text-line (plist-get one :sentence) 100))))
+                           rest ""))))
 
 (defun hive-interrupt--all-question ()
   "Return what is asked before all are interrupted; fail when there is nobody."
   (let ((turns (hive-turns-running)))
     (pcase (length turns)
-      (0 (user-error "%s" hive-interrupt--nobody))
-      (1 (format "Interrupt the 1 agent at work (%s)? "
-                 (hive-text-line (plist-get (car turns) :agent) 40)))
-      (count (format "Interrupt all %d agents at work? " count)))))
+      (0 (hive-fail 'interrupt-none))
+      (1 (hive-words 'interrupt-one? (hive-text-line (plist-get (car turns) :agent) 40)))
+      (count (hive-words 'interrupt-all? count)))))
 
 ;;;###autoload
 (defun hive-interrupt-all (&optional note)
   "Ask every agent that is at work to stop.
 Asked once whether you mean it; with a prefix argument, they read
 a NOTE of yours.  One line says what became of each."
-  (interactive (list (when current-prefix-arg (read-string "Tell them why: "))))
+  (interactive (list (when current-prefix-arg (read-string (hive-words 'interrupt-all-why)))))
   (hive-sidecar-demand)
   (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request
@@ -278,9 +278,8 @@ a NOTE of yours.  One line says what became of each."
                 (hive-notify-say "%s" (hive-interrupt--summary
                                        (append (plist-get result :outcomes) nil))))
      :error (lambda (err)
-              (hive-notify-say "Not all were interrupted: %s"
-                               (hive-text-line (plist-get err :text) 200))))
-    (message "All agents at work were asked to stop…")))
+              (hive-announce 'interrupt-all-failed (hive-text-line (plist-get err :text) 200))))
+    (hive-say 'interrupt-all-sent)))
 
 ;;;; Taking it back
 
@@ -289,9 +288,9 @@ a NOTE of yours.  One line says what became of each."
   "Take back the request that the agent of TURN stop.
 Offered are those that were asked and have not stopped yet."
   (interactive
-   (list (hive-interrupt--read "Take back the stop of"
+   (list (hive-interrupt--read 'which-withdraw
                                (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
-                               "No agent at work was asked to stop")))
+                               'interrupt-none-asked)))
   (hive-sidecar-demand)
   (let* ((agent (hive-text-line (plist-get turn :agent) 40))
          ;; What comes of these is said here, once.
@@ -304,13 +303,11 @@ Offered are those that were asked and have not stopped yet."
                                   :by (hive-human-name))
      :success (lambda (result)
                 (if (seq-empty-p (plist-get result :withdrawn))
-                    (hive-notify-say "Nothing to take back: nobody's request that %s stop stands any more"
-                                     agent)
-                  (hive-notify-say "Taken back: %s is no longer asked to stop" agent)))
+                    (hive-announce 'interrupt-nothing-to-withdraw agent)
+                  (hive-announce 'interrupt-withdrawn agent)))
      :error (lambda (err)
               (funcall mark (plist-get turn :agent))
-              (hive-notify-say "Hive could not take that back: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'interrupt-withdraw-failed (hive-text-line (plist-get err :text) 200))))))
 
 (provide 'hive-interrupt)
 ;;; hive-interrupt.el ends here

@@ -15,6 +15,7 @@
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-interrupt)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-prompt)
@@ -123,8 +124,7 @@ Call THEN in the list's buffer when it is here."
                             hive-list--total (plist-get result :total))
                       (funcall then)))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not fetch the list: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'list-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Going elsewhere
 
@@ -353,7 +353,7 @@ Point itself stands there with nil as its window."
   "Return why the list is empty, in a sentence, or nil while it may still fill."
   (or (hive-sidecar-absence)
       (and (eq hive-list--view 'waiting) (null hive-list--filter) (hive-feed-complete-p)
-           "No question waits.")))
+           (hive-words 'list-empty))))
 
 (defun hive-list--say-nothing ()
   "Say in an empty list why it is empty; in any other, nothing.
@@ -436,29 +436,29 @@ It is no text of the list: nothing can be on that line."
 (defun hive-list-filter-agent (agent)
   "Show only the questions of AGENT, or with an empty one those of all.
 The first letters of one name are enough."
-  (interactive (list (completing-read "Questions of agent: " (hive-list--known :agent)))
+  (interactive (list (completing-read (hive-words 'which-agent) (hive-list--known :agent)))
                hive-list-mode)
   (hive-list--filter-by :agent (hive-handles-expand agent (hive-list--known :agent))))
 
 (defun hive-list-filter-project (project)
   "Show only the questions from PROJECT, or with an empty one from all."
-  (interactive (list (completing-read "Questions from project: " (hive-list--known :project)))
+  (interactive (list (completing-read (hive-words 'which-project) (hive-list--known :project)))
                hive-list-mode)
   (hive-list--filter-by :project project))
 
 (defun hive-list-filter-kind (kind)
   "Show only questions of KIND, or with an empty one all."
-  (interactive (list (completing-read "Kind: " '("question" "permission") nil t)) hive-list-mode)
+  (interactive (list (completing-read (hive-words 'which-kind) '("question" "permission") nil t)) hive-list-mode)
   (hive-list--filter-by :kind kind))
 
 (defun hive-list-filter-text (text)
   "Show only questions that contain TEXT, or with an empty one all."
-  (interactive (list (read-string "Questions with: ")) hive-list-mode)
+  (interactive (list (read-string (hive-words 'which-text))) hive-list-mode)
   (hive-list--filter-by :query text))
 
 (defun hive-list-filter-for (name)
   "Show only the questions for NAME, a human or a team, or with an empty one all."
-  (interactive (list (completing-read "Questions for: "
+  (interactive (list (completing-read (hive-words 'which-recipient)
                                       (append (delq nil (hive-list--known :to))
                                               (list (hive-human-name)))))
                hive-list-mode)
@@ -474,7 +474,7 @@ The first letters of one name are enough."
 (defun hive-list--turn (forward)
   "Turn the page, to the next if FORWARD."
   (unless (hive-list-page-turn forward)
-    (user-error (if forward "This is the last page" "This is the first page")))
+    (hive-fail (if forward 'last-page 'first-page)))
   (goto-char (point-min))
   (if (eq hive-list--view 'waiting) (hive-list--print) (hive-list--renew))
   (goto-char (point-min)))
@@ -511,7 +511,7 @@ Signal a `user-error' when no answer could fit them all."
                   (append (plist-get first :options) nil)))
          (free (cl-every (lambda (prompt) (hive-rpc-true-p prompt :allow_free_text)) questions)))
     (unless (or common free)
-      (user-error "These questions have no option in common: answer them one by one"))
+      (hive-fail 'batch-nothing-common))
     (list :ask_id (plist-get first :ask_id)
           :lead (hive-list--lead questions)
           :question (mapconcat (lambda (prompt)
@@ -525,22 +525,21 @@ Signal a `user-error' when no answer could fit them all."
 (defun hive-list--lead (questions)
   "Return what is about to be done with QUESTIONS, and what they permit."
   (let ((permissions (cl-count-if #'hive-permission-p questions)))
-    (concat (format "Answer %d question%s" (length questions) (if (cdr questions) "s" ""))
-            (if (> permissions 0)
-                (propertize (format ", %d of them PERMISSION%s" permissions
-                                    (if (> permissions 1) "S" ""))
-                            'face 'warning)
-              ""))))
+    (hive-words 'batch-lead (hive-count (length questions) "question")
+                (if (> permissions 0)
+                    (propertize (hive-words 'batch-permissions
+                                            (hive-count permissions "PERMISSION" "PERMISSIONS"))
+                                'face 'warning)
+                  ""))))
 
 (defun hive-list--confirm (questions decision)
   "Let the human confirm DECISION if it may permit something of QUESTIONS."
   (let ((permissions (cl-count-if (lambda (prompt) (hive-permission-confirmed-p prompt decision))
                                   questions)))
     (unless (or (zerop permissions)
-                (y-or-n-p (format "Answer %d permission%s with \"%s\"? " permissions
-                                  (if (> permissions 1) "s" "")
-                                  (hive-text-line decision 60))))
-      (user-error "Nothing was answered: the questions still wait"))))
+                (y-or-n-p (hive-words 'batch-permissions? (hive-count permissions "permission")
+                                      (hive-text-line decision 60))))
+      (hive-fail 'still-all-pending))))
 
 (defun hive-list-mark-answer (questions)
   "Read one decision, and answer QUESTIONS with it.
@@ -549,7 +548,7 @@ One that may permit something is confirmed."
   (mapc #'hive-respond-seen questions)
   (let ((answer (hive-read-answer (hive-list-mark-common questions))))
     (when (hive-respond-empty-p answer)
-      (user-error "Nothing was said: the questions still wait"))
+      (hive-fail 'still-all-pending))
     (hive-list--confirm questions (plist-get answer :decision))
     (dolist (prompt questions)
       (let ((decision (plist-get answer :decision)))
@@ -557,7 +556,7 @@ One that may permit something is confirmed."
                             (if (member decision (hive-list--labels prompt))
                                 (list :decision decision :selected (vector decision))
                               (list :decision decision)))))
-    (message "Hive: %d answers queued" (length questions))))
+    (hive-say 'answers-queued (length questions))))
 
 ;;;; All questions, and what became of them
 
@@ -694,7 +693,7 @@ turn pages.  The list follows what happens by itself.
   (let ((id (tabulated-list-get-id)))
     (or (cl-find id hive-list--shown :test #'equal
                  :key (lambda (prompt) (plist-get prompt :ask_id)))
-        (user-error "There is no question on this line"))))
+        (hive-fail 'list-none-here))))
 
 (defun hive-list-show ()
   "Show all of the question at point."
@@ -716,8 +715,7 @@ turn pages.  The list follows what happens by itself.
   "Cancel the question at point: its agent gets no answer."
   (interactive nil hive-list-mode)
   (let ((prompt (hive-list--prompt)))
-    (when (y-or-n-p (format "Cancel the question of %s? "
-                            (hive-text-line (plist-get prompt :agent) 40)))
+    (when (y-or-n-p (hive-words 'cancel-of? (hive-text-line (plist-get prompt :agent) 40)))
       (hive-cancel-prompt prompt))))
 
 (defun hive-list-snooze (&optional minutes)
@@ -736,7 +734,7 @@ One that is away already comes back, if there is no prefix argument."
   "Ask the agent of the question at point to stop what it does."
   (interactive nil hive-list-mode)
   (let ((prompt (hive-list--prompt)))
-    (when (y-or-n-p (format "Interrupt %s? " (hive-text-line (plist-get prompt :agent) 40)))
+    (when (y-or-n-p (hive-words 'interrupt? (hive-text-line (plist-get prompt :agent) 40)))
       (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))))
 
 (defun hive-list-refresh ()

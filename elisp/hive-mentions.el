@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -106,12 +107,11 @@
          (first (car fresh))
          (others (length (cdr fresh))))
     (when first
-      (hive-notify-say "%s mentions you: %s%s%s"
-                       (hive-text-author first 40)
-                       (hive-text-line (plist-get first :body)
-                                       (max 20 (- (frame-width) 70)))
-                       (if (> others 0) (format " (and %d more)" others) "")
-                       (substitute-command-keys "  \\[hive-check-mentions]")))))
+      (hive-announce 'mentions-you
+                     (hive-text-author first 40)
+                     (hive-text-line (plist-get first :body) (max 20 (- (frame-width) 70)))
+                     (if (> others 0) (hive-words 'and-more others) "")
+                     (substitute-command-keys "  \\[hive-check-mentions]")))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'mention/changed)) mention)
   "Take MENTION, with which something happened."
@@ -175,12 +175,10 @@ store has it."
    :success (lambda (result)
               (let ((done (length (plist-get result :processed)))
                     (left (plist-get result :remaining)))
-                (hive-notify-say "%d mention%s done, %s left"
-                                 done (if (= done 1) "" "s") left))
+                (hive-announce 'mentions-done (hive-count done "mention") left))
               (when then (funcall then)))
    :error (lambda (err)
-            (hive-notify-say "Hive could not note that: %s"
-                             (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce 'mentions-done-failed (hive-text-line (plist-get err :text) 200)))))
 
 ;;;; How mentions are shown
 
@@ -197,8 +195,8 @@ store has it."
 (defun hive-mentions--whose ()
   "Return whose mentions these are, in words."
   (if hive-mentions--session
-      (concat "Mentions of " (hive-text-line hive-mentions--session 40))
-    "Mentions of you"))
+      (hive-words 'mentions-of (hive-text-line hive-mentions--session 40))
+    (hive-words 'mentions-yours)))
 
 (defun hive-mentions--header ()
   "Return the header line: the summary."
@@ -208,12 +206,13 @@ store has it."
      (if (null summary)
          (concat " " (hive-mentions--whose))
        (cl-flet ((count (key) (or (plist-get summary key) 0)))
-         (concat (format " %s: %d in all, %d processed, %d unprocessed"
-                         (hive-mentions--whose) (count :total)
-                         (count :processed) (count :unprocessed))
-                 (if (> (count :expired) 0) (format ", %d expired" (count :expired)) "")
+         (concat (hive-words 'mentions-summary (hive-mentions--whose) (count :total)
+                             (count :processed) (count :unprocessed))
+                 (if (> (count :expired) 0)
+                     (hive-words 'mentions-expired (count :expired))
+                   "")
                  (if hive-mentions--session
-                     (format "; %d gating, %d denials" (count :gating) (count :denials))
+                     (hive-words 'mentions-gating (count :gating) (count :denials))
                    ""))))
      t t)))
 
@@ -261,9 +260,9 @@ store has it."
          (inhibit-read-only t))
     (erase-buffer)
     (if (null hive-mentions--mentions)
-        (insert (or (hive-sidecar-absence) "Nothing waits.") "\n")
+        (insert (or (hive-sidecar-absence) (hive-words 'mentions-none)) "\n")
       (mapc #'hive-mentions--insert hive-mentions--mentions))
-    (when hive-mentions--cursor (insert "There are more: + shows them.\n"))
+    (when hive-mentions--cursor (insert (hive-words 'mentions-more)))
     (goto-char (hive-mentions--position here))
     (pcase-dolist (`(,window . ,id) places)
       (set-window-point window (hive-mentions--position id)))))
@@ -346,8 +345,7 @@ those of another session.
            (hive-wrap-heed (point-min) (point-max))
            (force-mode-line-update))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not read the mentions: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'mentions-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-mentions--changed (mention)
   "Fetch anew where MENTION is shown, or would be; once for many of them."
@@ -372,18 +370,18 @@ those of another session.
 (defun hive-mentions--demand ()
   "Return the mention at point, or complain."
   (or (get-text-property (point) 'hive-mention)
-      (user-error "There is no mention here")))
+      (hive-fail 'mention-none-here)))
 
 (defun hive-mentions--note ()
   "With a prefix argument, ask the human for a note, and return it."
-  (when current-prefix-arg (read-string "What was done: ")))
+  (when current-prefix-arg (read-string (hive-words 'which-done-note))))
 
 (defun hive-check-mentions-done (&optional note)
   "Note that the mention at point is dealt with, and go to the next.
 With a prefix argument, ask for a NOTE about what was done."
   (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
-    (unless (hive-mentions-waiting-p mention) (user-error "It is dealt with already"))
+    (unless (hive-mentions-waiting-p mention) (hive-fail 'mention-already-done))
     (hive-mentions-process (list (plist-get mention :mention_id))
                            :session hive-mentions--session :note note)
     (ignore-errors (hive-check-mentions-next))))
@@ -393,9 +391,8 @@ With a prefix argument, ask for a NOTE about what was done."
 With a prefix argument, ask for a NOTE about what was done."
   (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
-    (when (zerop count) (user-error "Nothing waits"))
-    (when (y-or-n-p (format "%s: note all %d as dealt with? "
-                            (hive-mentions--whose) count))
+    (when (zerop count) (hive-fail 'mentions-none-open))
+    (when (y-or-n-p (hive-words 'mentions-all-done? (hive-mentions--whose) count))
       (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
 
 (defun hive-mentions--place (mention)
@@ -425,7 +422,7 @@ if it is yours."
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-demand (plist-get mention :project)))
          (text (hive-read-template
-                (format "Answer %s: " (hive-text-author mention 30)) templates)))
+                (hive-words 'answer-mention (hive-text-author mention 30)) templates)))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
     ;; With an address in front nothing is no longer blank.
@@ -440,13 +437,13 @@ if it is yours."
   (interactive nil hive-check-mentions-mode)
   (let ((pos (next-single-property-change (point) 'hive-mention)))
     (if (and pos (get-text-property pos 'hive-mention)) (goto-char pos)
-      (user-error "This is the last"))))
+      (hive-fail 'mentions-last))))
 
 (defun hive-check-mentions-previous ()
   "Go to the mention before this."
   (interactive nil hive-check-mentions-mode)
   (let* ((start (hive-mentions--position (hive-mentions--id-at (point)))))
-    (if (= start (point-min)) (user-error "This is the first")
+    (if (= start (point-min)) (hive-fail 'mentions-first)
       (goto-char (hive-mentions--position
                   (hive-mentions--id-at (1- start)))))))
 
@@ -459,12 +456,12 @@ if it is yours."
 (defun hive-check-mentions-more ()
   "Show the next page."
   (interactive nil hive-check-mentions-mode)
-  (unless hive-mentions--cursor (user-error "There are no more"))
+  (unless hive-mentions--cursor (hive-fail 'mentions-no-more))
   (hive-mentions--fetch t))
 
 (defun hive-mentions--ask ()
   "Ask whose mentions are wanted: a handle, or nil for the human's own."
-  (let ((handle (completing-read "Mentions of (empty: yours): "
+  (let ((handle (completing-read (hive-words 'which-mentions-of)
                                  (mapcar (lambda (session)
                                            (hive-text-line (plist-get session :handle)))
                                          (hive-handles-sessions)))))

@@ -46,6 +46,7 @@
 (require 'hive-interrupt)
 (require 'hive-list)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-mode-line)
 (require 'hive-model)
 (require 'hive-next)
@@ -76,9 +77,9 @@
   (interactive)
   (if (file-exists-p (expand-file-name "hive.info" hive-mode--directory))
       (info (format "(%s)" (expand-file-name "hive.info" hive-mode--directory)))
-    (user-error "The manual is not made yet: run `npm run build' in %s"
-                (abbreviate-file-name (file-name-directory
-                                       (directory-file-name hive-mode--directory))))))
+    (hive-fail 'manual-missing
+               (abbreviate-file-name (file-name-directory
+                                      (directory-file-name hive-mode--directory))))))
 
 ;;;; Answer your coding agents when it suits you
 

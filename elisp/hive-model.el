@@ -18,6 +18,7 @@
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-rpc)
 (require 'hive-text)
 
@@ -501,8 +502,8 @@ is; several are a `user-error' that names them."
          (same (cl-find typed found :test #'cl-equalp)))
     (cond (same)
           ((cdr found)
-           (user-error "%s begins several names: %s" (hive-text-line typed 40)
-                       (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
+           (hive-fail 'handle-ambiguous (hive-text-line typed 40)
+                      (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
           (t (or (car found) typed)))))
 
 ;;;; Completion in text

@@ -16,6 +16,7 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-prompt)
 (require 'hive-read)
@@ -43,7 +44,7 @@ shown for a moment in which none was pressed."
         (max-mini-window-height 0.75)
         (message-log-max nil))
     (when (and new (hive-next--dropped-p text))
-      (setq text (concat text (propertize "  (what you typed before you saw this was dropped)"
+      (setq text (concat text (propertize (hive-words 'next-dropped)
                                           'face 'shadow))))
     (let ((key (read-key text)))
       (setq hive-next--raw (this-single-command-raw-keys))
@@ -122,10 +123,12 @@ After a prefix the whole sequence then runs as it always does."
   (string-join
    (delq nil
          (list (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
-                 "RET send")
+                 (hive-words 'key-send))
                (when (hive-rpc-true-p prompt :allow_free_text)
-                 (if (hive-rpc-true-p prompt :multi_select) "e own words" "RET own words"))
-               "TAB skip" "s snooze" "? all of it, in a buffer" "q leave"))
+                 (if (hive-rpc-true-p prompt :multi_select) (hive-words 'key-e-own-words)
+                   (hive-words 'key-own-words)))
+               (hive-words 'key-skip) (hive-words 'key-snooze)
+               (hive-words 'key-full) (hive-words 'key-leave)))
    "  "))
 
 (defun hive-next--text (prompt chosen left)
@@ -137,7 +140,7 @@ After a prefix the whole sequence then runs as it always does."
               (hive-text-agent prompt 40)
               (hive-text-line (plist-get prompt :project) 30)
               (hive-text-age (plist-get prompt :created_at))
-              (if (> left 0) (format "  (%d more)" left) ""))
+              (if (> left 0) (hive-words 'next-more left) ""))
       'face 'shadow)
      (hive-permission-mark prompt)
      (propertize (hive-human-note prompt) 'face 'warning)
@@ -178,9 +181,9 @@ Return what they did: answered, skip, snooze, or nil to leave."
          (option (setq done (hive-next--send prompt (list label))))
          ((memq key '(?\r ?\n return))
           (cond (chosen (setq done (hive-next--send prompt chosen)))
-                (several (hive-next--say "Choose something first, or e for your own words"))
+                (several (hive-next--say (hive-words 'next-choose-first)))
                 (free (setq done (hive-next--own-words prompt)))
-                (t (hive-next--say "This question takes one of its options only"))))
+                (t (hive-next--say (hive-words 'next-options-only)))))
          ((and free (eq key ?e)) (setq done (hive-next--own-words prompt)))
          ((memq key '(?\t tab)) (setq done 'skip))
          ((eq key ?s) (setq done (hive-next--snooze prompt)))
@@ -201,7 +204,7 @@ Return nil when the human stays: the key of an option that this
 question lacks would do something else there, or be inserted."
   (if (and (not (seq-contains-p hive-next--keys key)) (hive-keys-foreign-p key))
       (progn (hive-keys-give-back key) 'leave)
-    (hive-next--say (format "%s means nothing here; q leaves" (key-description (vector key))))))
+    (hive-next--say (hive-words 'next-stray (key-description (vector key))))))
 
 (defun hive-next--confirm (prompt decision description)
   "Let the human confirm DECISION about PROMPT and return answered.
@@ -215,7 +218,7 @@ press a key that leaves, and nil when they go back."
                         "\n" (hive-permission-about prompt (frame-width))
                         (propertize (hive-text-line decision 120) 'face 'hive-next-chosen)
                         (if description (concat ": " (hive-text-line description 160)) "")
-                        (propertize "\nRET or y gives this answer   n goes back" 'face 'shadow))
+                        (propertize (hive-words 'next-confirm) 'face 'shadow))
                 t)))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
             ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
@@ -285,10 +288,10 @@ confirmed with RET or y.  A key that means nothing here leaves, and
 does what it always does."
   (interactive)
   (when executing-kbd-macro
-    (user-error "A keyboard macro answers no questions: nobody would have read them"))
+    (hive-fail 'next-macro))
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
-    (unless waiting (message "No agent waits for you%s" (hive-respond-others)))
+    (unless waiting (hive-say 'none-pending (hive-respond-others)))
     (while waiting
       (let* ((prompt (car waiting))
              (done (hive-next--ask prompt (length (cdr waiting)))))
@@ -296,9 +299,9 @@ does what it always does."
         (when (eq done 'answered) (setq answered (1+ answered)))
         (setq waiting (and done (hive-next--following passed)))
         (when (and done (null waiting))
-          (message "%s" (if (> answered 0)
-                            (format "That was the last: %d answered" answered)
-                          "No other question waits")))))))
+          (if (> answered 0)
+              (hive-say 'next-done answered)
+            (hive-say 'next-none)))))))
 
 (provide 'hive-next)
 ;;; hive-next.el ends here

@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-outbox)
 (require 'hive-rpc)
@@ -81,6 +82,12 @@ Lines that nobody asked for go through here, all of them."
         (nconc hive-notify--lines (list (apply #'format format args))))
   (hive-notify--soon 0))
 
+(defun hive-announce (key &rest args)
+  "Say the sentence KEY of `hive-messages', filled in with ARGS.
+Like `hive-notify-say' it waits until the human is free."
+  (declare (compiler-macro hive-messages-check))
+  (hive-notify-say "%s" (apply #'hive-words key args)))
+
 (defun hive-notify--soon (delay)
   "Look in DELAY seconds whether the human is free."
   (when hive-notify--timer (cancel-timer hive-notify--timer))
@@ -128,24 +135,22 @@ Those that were settled or answered meanwhile are not worth a word."
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
-      (concat (hive-text-agent first 40) " asks: "
-              (hive-text-line (plist-get first :question)
-                              (max 20 (- (frame-width) 50)))
-              (if (> others 0) (format " (and %d more)" others) "")
-              (substitute-command-keys "  \\[hive-respond]")))))
+      (hive-words 'asks (hive-text-agent first 40)
+                  (hive-text-line (plist-get first :question) (max 20 (- (frame-width) 50)))
+                  (if (> others 0) (hive-words 'and-more others) "")
+                  (substitute-command-keys "  \\[hive-respond]")))))
 
 (defun hive-notify--sidecar ()
   "Tell once of a sidecar that cannot be started."
   (when (eq hive-sidecar-state 'failed)
-    (hive-notify-say "Hive: %s" hive-sidecar-problem)))
+    (hive-announce 'from-sidecar hive-sidecar-problem)))
 
 (defun hive-notify--rejected (entry)
   "Tell that the answer in ENTRY cannot be stored."
   ;; Of what is no answer, its own capability tells.
   (when (equal (hive-entry-method entry) "hivemind-response")
-    (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
-                     (hive-entry-ask-id entry)
-                     (hive-text-line (hive-entry-text entry) 200))))
+    (hive-announce 'answer-rejected (hive-entry-ask-id entry)
+                   (hive-text-line (hive-entry-text entry) 200))))
 
 (defun hive-notify-start ()
   "Begin to tell of what happens."
@@ -408,8 +413,7 @@ It tells in turn what stands, the rest being from the store."
                 (run-hook-with-args 'hive-attention-functions now)
                 (when then (funcall then now))))
    :error (lambda (err)
-            (hive-notify-say "Hive did not take the preference: %s"
-                             (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce 'preference-refused (hive-text-line (plist-get err :text) 200)))))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
 
@@ -424,7 +428,7 @@ It tells in turn what stands, the rest being from the store."
   "Let no question of PROJECT pop up, or let them again.
 The echo area then tells of its critical ones only."
   (interactive
-   (list (completing-read "Mute or unmute project: "
+   (list (completing-read (hive-words 'which-mute)
                           (delete-dups (mapcar (lambda (prompt)
                                                  (hive-text-line (plist-get prompt :project)))
                                                (hive-prompts))))))
@@ -437,8 +441,7 @@ The echo area then tells of its critical ones only."
         (list :muted_projects
               (vconcat (if was (remove project muted) (append muted (list project)))))
         (lambda (_)
-          (hive-notify-say "%s: %s" (hive-text-line project 60)
-                           (if was "pops up again" "does not pop up"))))))))
+          (hive-announce (if was 'unmuted 'muted) (hive-text-line project 60))))))))
 
 ;;;###autoload
 (defun hive-attention ()
@@ -460,10 +463,9 @@ The echo area then tells of its critical ones only."
   (cl-count-if (lambda (prompt) (string< since (plist-get prompt :created_at)))
                (hive-prompts-mine)))
 
-(defun hive-notify--say (count)
-  "Say that COUNT questions arrived meanwhile."
-  (hive-notify-say "Meanwhile %d question%s arrived that still wait%s"
-                   count (if (= count 1) "" "s") (if (= count 1) "s" "")))
+(defun hive-notify--say-arrived (count)
+  "Say that COUNT questions arrived in a quiet time."
+  (hive-announce 'quiet-arrived (hive-count count "question")))
 
 ;;;; Do not disturb
 
@@ -486,8 +488,8 @@ meanwhile is told of in one line at the end."
        (list :do_not_disturb (or until t))
        (lambda (_)
          (hive-notify--begin until)
-         (hive-notify-say "Do not disturb: only critical questions pop up%s"
-                          (if minutes (format " for %d minutes" minutes) "")))))))
+         (hive-announce 'quiet-begins
+                        (if minutes (hive-words 'quiet-for (hive-count minutes "minute")) "")))))))
 
 (defun hive-notify--begin (until)
   "Note that it is quiet now, UNTIL a time of the wire or nil for no end."
@@ -508,8 +510,8 @@ meanwhile is told of in one line at the end."
       (setq hive-notify--since nil)
       (hive-changed)
       (if (> count 0)
-          (hive-notify--say count)
-        (hive-notify-say "Nothing arrived meanwhile that still waits")))))
+          (hive-notify--say-arrived count)
+        (hive-announce 'quiet-nothing-new)))))
 
 ;;;; Quiet hours
 
@@ -557,7 +559,7 @@ meanwhile is told of in one line at the end."
   (setq hive-notify--hours-timer nil)
   (let ((count (hive-notify--count-since begin)))
     ;; Nobody asked: that nothing came is not worth a word.
-    (when (> count 0) (hive-notify--say count)))
+    (when (> count 0) (hive-notify--say-arrived count)))
   (hive-notify--plan hours))
 
 (defun hive-notify--hours-p ()
@@ -573,9 +575,9 @@ meanwhile is told of in one line at the end."
 
 (defun hive-quiet-text ()
   "Return why it is quiet and how that ends, in words, or nil when it is not."
-  (cond (hive-notify--since "Do not disturb: M-x hive-do-not-disturb ends it")
+  (cond (hive-notify--since (hive-words 'quiet-help))
         ((hive-notify--hours-p)
-         (format "Quiet hours until %s" (hive-text-line (plist-get hive-notify--times :to) 10)))))
+         (hive-words 'quiet-until (hive-text-line (plist-get hive-notify--times :to) 10)))))
 
 (defun hive-notify--held-p (item)
   "Return non-nil if nobody is to be told of ITEM, a plist, when it arrives."
@@ -619,7 +621,7 @@ meanwhile is told of in one line at the end."
   "Say NOTICE and keep it."
   (hive-notify--keep (cons notice hive-notify--list))
   (unless (hive-notify--said-p notice)
-    (hive-notify-say "Hive: %s" (hive-text-line (plist-get notice :text) 300))))
+    (hive-announce 'from-sidecar (hive-text-line (plist-get notice :text) 300))))
 
 (defun hive-notify--said-p (notice)
   "Return non-nil if the human knows of NOTICE already.
@@ -659,7 +661,7 @@ That an answer of this Emacs was refused, its outbox has said."
       (with-current-buffer buffer
         (let ((inhibit-read-only t) (place (point)))
           (erase-buffer)
-          (unless hive-notify--list (insert "Nothing was said so far.\n"))
+          (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
           (dolist (notice hive-notify--list)
             (insert (propertize (concat (hive-text-age (plist-get notice :at)) " ago  ")
                                 'face 'shadow)

@@ -22,6 +22,7 @@
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-text)
@@ -334,9 +335,7 @@ says that nothing was sent."
                              (hive-entry-record entry))
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
-       (user-error
-        "Hive could not save your %s, so nothing was sent; it is in the kill ring (%s)"
-        (if ask-id "answer" "message") (error-message-string oops))))
+       (hive-fail (if ask-id 'answer-unsaved 'message-unsaved) (error-message-string oops))))
     (setq hive-outbox--entries (nconc hive-outbox--entries (list entry)))
     (hive-model-set-answered ask-id t)
     (hive-outbox-flush)
@@ -481,8 +480,8 @@ Their texts are gone then; `hive-doctor' shows them."
   (interactive)
   (let ((rejected (hive-outbox-entries 'rejected)))
     (when (and rejected
-               (yes-or-no-p (format "Delete %d rejected answer(s)? "
-                                    (length rejected))))
+               (yes-or-no-p (hive-words 'delete-rejected
+                                        (hive-count (length rejected) "rejected answer"))))
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)

@@ -15,6 +15,7 @@
 
 (require 'button)
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-respond)
@@ -72,7 +73,7 @@
   "Answer the question ASK-ID of a card with LABEL, one of its buttons."
   (let ((prompt (hive-model-prompt ask-id)))
     (unless (and prompt (hive-prompt-waiting-p prompt))
-      (user-error "This card was answered already, or waits no more"))
+      (hive-fail 'card-closed))
     (hive-respond-seen prompt)
     (hive-respond-send prompt (list :decision label :selected (vector label)))))
 
@@ -131,14 +132,14 @@
   "Return the key of `hive-outreach'."
   (substitute-command-keys "\\[hive-outreach]"))
 
-(defun hive-outreach--line (item &optional short)
-  "Return a line about ITEM, without a key if SHORT."
+(defun hive-outreach--line (item before &optional short)
+  "Return a line about ITEM, after the words BEFORE; without a key if SHORT."
   (if (equal (plist-get item :kind) "ping")
-      (format "%s: %s" (hive-text-agent item 40)
-              (hive-text-line (plist-get item :message) (if short 100 500)))
-    (format "%s sends a card: %s%s" (hive-text-agent item 40)
-            (hive-text-line (plist-get item :title) 100)
-            (if short "" (concat "  " (hive-outreach--key))))))
+      (hive-words 'ping before (hive-text-agent item 40)
+                  (hive-text-line (plist-get item :message) (if short 100 500)))
+    (hive-words 'card before (hive-text-agent item 40)
+                (hive-text-line (plist-get item :title) 100)
+                (if short "" (concat "  " (hive-outreach--key))))))
 
 (defun hive-outreach--say (item)
   "Say ITEM soon, together with what arrives meanwhile, if it is for the human."
@@ -155,13 +156,13 @@
   "Say what arrived: each in a line of its own, or many in one line."
   (let* ((items (reverse hive-outreach--arrived))
          (away (if (cl-some (lambda (item) (equal (plist-get item :status) "unseen")) items)
-                   "While you were away: " "")))
+                   (hive-words 'while-away) "")))
     (setq hive-outreach--arrived nil)
     (if (length> items hive-outreach--several)
-        (hive-notify-say "%s%d messages from agents, the last %s  %s" away (length items)
-                         (hive-outreach--line (car (last items)) t) (hive-outreach--key))
+        (hive-announce 'outreach-many away (length items)
+                       (hive-outreach--line (car (last items)) "" t) (hive-outreach--key))
       (dolist (item items)
-        (hive-notify-say "%s%s" away (hive-outreach--line item))))))
+        (hive-notify-say "%s" (hive-outreach--line item away))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
   "Take ITEM, which an agent has sent."
@@ -253,10 +254,10 @@ older ones, \\[revert-buffer] fetches anew.
                                windows))
                (here (hive-outreach--place (point))))
           (erase-buffer)
-          (unless hive-outreach--items (insert "Nothing was sent so far.\n"))
+          (unless hive-outreach--items (insert (hive-words 'outreach-empty)))
           (mapc #'hive-outreach--insert hive-outreach--items)
           (when hive-outreach--cursor
-            (insert (substitute-command-keys "\\[hive-outreach-older] shows older ones\n")))
+            (insert (hive-words 'outreach-older (substitute-command-keys "\\[hive-outreach-older]"))))
           (hive-wrap-heed (point-min) (point-max))
           (set-buffer-modified-p nil)
           (goto-char (hive-outreach--position here))
@@ -299,8 +300,7 @@ older ones, \\[revert-buffer] fetches anew.
                    hive-outreach--cursor (plist-get result :next_cursor)))
            (hive-outreach--print))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not fetch what agents sent: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'outreach-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Commands
 
@@ -327,7 +327,7 @@ older ones, \\[revert-buffer] fetches anew.
 
 (defun hive-outreach-choose-kind (kind)
   "Show only what is of KIND, or with an empty one everything."
-  (interactive (list (completing-read "Only: " '("ping" "card" "report") nil t))
+  (interactive (list (completing-read (hive-words 'which-outreach) '("ping" "card" "report") nil t))
                hive-outreach-mode)
   (setq hive-outreach--kind (unless (string-empty-p kind) kind)
         hive-outreach--items nil
@@ -338,7 +338,7 @@ older ones, \\[revert-buffer] fetches anew.
 (defun hive-outreach-older ()
   "Show what was sent before, too."
   (interactive nil hive-outreach-mode)
-  (unless hive-outreach--cursor (user-error "There is nothing older"))
+  (unless hive-outreach--cursor (hive-fail 'nothing-older))
   (hive-outreach--fetch hive-outreach--cursor))
 
 (provide 'hive-outreach)

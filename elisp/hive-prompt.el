@@ -17,6 +17,7 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -298,8 +299,7 @@ the next question.
                 (hive-prompt--take buffer :prompt (plist-get result :prompt)
                                    :events (plist-get result :events)))
      :error (lambda (err)
-              (hive-notify-say "Hive could not fetch the question: %s"
-                               (hive-text-line (plist-get err :text) 200))))
+              (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200))))
     (hive-rpc-request
      'prompt/list (list :agent (plist-get prompt :agent) :limit 20)
      :success (lambda (result)
@@ -352,7 +352,7 @@ the next question.
 (defun hive-prompt-cancel ()
   "Cancel the question of this buffer: its agent gets no answer."
   (interactive nil hive-prompt-mode)
-  (when (y-or-n-p "Cancel this question? ") (hive-cancel-prompt hive-prompt--prompt)))
+  (when (y-or-n-p (hive-words 'cancel-this?)) (hive-cancel-prompt hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
   "Put the question of this buffer away for a while, or bring it back."
@@ -364,17 +364,16 @@ the next question.
   (interactive nil hive-prompt-mode)
   (let* ((number (- last-command-event ?0))
          (option (nth (1- number) (append (plist-get hive-prompt--prompt :options) nil))))
-    (unless option (user-error "This question has no option %d" number))
+    (unless option (hive-fail 'prompt-no-option number))
     (hive-prompt--send-label (plist-get option :label))))
 
 (defun hive-prompt--send-label (label)
   "Answer the question of this buffer with the option LABEL."
   (unless (hive-prompt-waiting-p hive-prompt--prompt)
-    (user-error "This question no longer waits"))
+    (hive-fail 'prompt-closed))
   (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
-             (not (y-or-n-p (format "This is a PERMISSION.  Answer \"%s\"? "
-                                    (hive-text-line label 60)))))
-    (user-error "Nothing was answered"))
+             (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
+    (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
   (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)

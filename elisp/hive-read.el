@@ -13,6 +13,7 @@
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-text)
@@ -51,7 +52,7 @@ Whatever else an option is called, it may allow something.")
      (mapconcat (lambda (line) (concat "  " (hive-text-line line (max 20 (- width 3))) "\n"))
                 (butlast lines (length rest)) "")
      (if rest
-         (propertize (format "  … and %d lines more: ? shows them\n" (length rest))
+         (propertize (hive-words 'permission-more (length rest))
                      'face 'warning)
        ""))))
 
@@ -95,7 +96,7 @@ Whatever else an option is called, it may allow something.")
       (let ((context (plist-get prompt :context)))
         (when context (insert "\n" (hive-text-inert context) "\n")))
       (when (hive-rpc-true-p prompt :context_truncated)
-        (insert "… (the rest is being fetched)\n"))
+        (insert (hive-words 'context-loading)))
       (hive-wrap-heed (point-min) (point-max))
       (goto-char (min place (point-max))))))
 
@@ -138,10 +139,10 @@ options; otherwise only with REMARK, a yes-or-no question."
 (defun hive-read--question (typed numbered)
   "Return the question whether by TYPED one of NUMBERED was meant.
 That is an alist of keys and options."
-  (concat "\"" (hive-text-line typed 40) "\" is: "
-          (mapconcat (lambda (cell) (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
-                     numbered "  ")
-          "  [w] words of your own  [e] edit it "))
+  (hive-words 'which-meant (hive-text-line typed 40)
+              (mapconcat (lambda (cell)
+                           (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
+                         numbered "  ")))
 
 ;;;; Answers that are ready to be given
 
@@ -190,7 +191,7 @@ from that PROJECT; nil stands for any.  For example:
 (defun hive-template-demand (project)
   "Return what to offer for messages in PROJECT, or complain that there is nothing."
   (or (hive-template-messages project)
-      (user-error "You have no templates for mentions here: customize `hive-reply-templates'")))
+      (hive-fail 'no-templates)))
 
 ;;;; Reading an answer in the minibuffer
 
@@ -236,8 +237,7 @@ LINE is a function that returns the line of one, which another may share."
                                     (hive-read--annotation prompt))))
                           lines)))
          (line (completing-read
-                (format-prompt "Answer which of %d" (hive-text-line (caar alist) 60)
-                               (length waiting))
+                (hive-words 'which-question (length waiting) (hive-text-line (caar alist) 60))
                 (hive-read-table (mapcar #'car alist) 'hive-prompt affix)
                 nil t nil nil (caar alist))))
     (cdr (assoc line alist))))
@@ -262,9 +262,8 @@ It begins with the :lead of PROMPT, if it has one, instead of who asks."
     (concat (hive-permission-mark prompt)
             (cond ((plist-get prompt :lead))
                   ((member (plist-get prompt :status) '("expired" "cancelled"))
-                   (concat "Late answer to " agent))
-                  (t (concat agent " asks")))
-            ": "
+                   (hive-words 'late-answer-to agent))
+                  (t (hive-words 'agent-asks agent)))
             (hive-text-line (plist-get prompt :question) 240)
             (if what (format " (%s)" what) "") " ")))
 
@@ -358,7 +357,7 @@ Half an option is one only if the human says so."
 
 (defun hive-read--offer (alist free)
   "Return what may be answered: the lines of ALIST, and when FREE own words."
-  (concat (string-join (mapcar #'car alist) " / ") (if free " / your own words" "")))
+  (concat (string-join (mapcar #'car alist) " / ") (if free (hive-words 'offer-own-words) "")))
 
 (defun hive-read--options (prompt)
   "Read several options of PROMPT, one after the other.
@@ -372,13 +371,13 @@ your own become the answer, or a comment to what you chose."
          (chosen nil) (own nil) (typed nil) (done nil))
     (while (not done)
       (let* ((names (mapconcat #'hive-text-line (reverse chosen) ", "))
-             (finish (format "[done: %s]" (if chosen names "nothing chosen")))
+             (finish (hive-words 'offer-done (if chosen names (hive-words 'offer-nothing))))
              (text (hive-read--one
                     (hive-read-prompt-line
                      prompt
                      (concat (hive-read--offer alist free)
-                             (if chosen (format "; chosen: %s; RET sends" names)
-                               "; choose several, then RET")))
+                             (if chosen (hive-words 'offer-chosen names)
+                               (hive-words 'offer-several))))
                     (cons finish (mapcar #'car alist))
                     (funcall affix chosen) (not free) finish typed))
              (ended (or (string-blank-p text) (equal text finish)))
@@ -386,9 +385,9 @@ your own become the answer, or a comment to what you chose."
                           ((hive-read--meant text alist) text)
                           (t (hive-read-meant
                               text (mapcar #'car alist)
-                              (format "\"%s\" is no option.  Send it as %s? "
-                                      (hive-text-line text 40)
-                                      (if chosen "your remark" "your answer"))))))
+                              (hive-words (if chosen 'not-an-option-comment
+                                            'not-an-option-answer)
+                                          (hive-text-line text 40))))))
              (label (and meant (hive-read--meant meant alist))))
         (setq typed (unless (or ended meant) text))
         (cond (ended (setq done t))

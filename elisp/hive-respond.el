@@ -13,6 +13,7 @@
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
@@ -83,12 +84,11 @@ When the question was settled while the human typed, say that
 instead, and keep TEXT in the kill ring."
   (let ((fate (hive-respond-meanwhile prompt)))
     (cond ((not (hive-prompt-pending-p prompt))
-           (message "Hive: late answer queued"))
-          ((null fate) (message "Hive: answer queued"))
+           (hive-say 'late-answer-queued))
+          ((null fate) (hive-say 'answer-queued))
           (t
            (unless (string-empty-p text) (kill-new text))
-           (message "Hive: this question was %s meanwhile; your answer is sent all the same and is in the kill ring"
-                    fate)))))
+           (hive-say 'answer-queued-closed fate)))))
 
 ;;;; What became of a question
 
@@ -101,9 +101,9 @@ instead, and keep TEXT in the kill ring."
 (defun hive-respond-still (prompt)
   "Return how PROMPT, as it was when it was opened, stands now, as a clause."
   (let ((fate (hive-respond-meanwhile prompt)))
-    (cond (fate (format "the question was %s meanwhile" fate))
-          ((hive-prompt-pending-p prompt) "the question still waits")
-          (t (format "the question stays as it is, %s" (hive-respond-fate prompt))))))
+    (cond (fate (hive-words 'already-closed fate))
+          ((hive-prompt-pending-p prompt) (hive-words 'still-pending))
+          (t (hive-words 'stays-closed (hive-respond-fate prompt))))))
 
 (defun hive-respond-open (prompt)
   "Return PROMPT as it is known now, so that it can be answered.
@@ -121,25 +121,23 @@ Signal a `user-error' when it has an answer, which no other replaces."
          (decision (hive-text-line (plist-get answer :decision) 40)))
     (cond
      ((and answer (not (equal by (hive-human-name))))
-      (user-error "%s has answered \"%s\" already: %s" (hive-text-line by 40) question decision))
+      (hive-fail 'answered-by-other (hive-text-line by 40) question decision))
      ((and answer (plist-get now :handed_at))
-      (user-error "You have answered \"%s\": %s; %s has it, so write to the agent instead"
-                  question decision (hive-text-line (plist-get now :agent) 40)))
+      (hive-fail 'answered-handed question decision
+                 (hive-text-line (plist-get now :agent) 40)))
      (answer
-      (user-error "You have answered \"%s\" already: %s; M-x hive-amend corrects it"
-                  question decision))
+      (hive-fail 'answered-amendable question decision))
      ((and (hive-prompt-pending-p now) known (not (hive-prompt-waiting-p known)))
-      (user-error "Your answer to \"%s\" is on its way: M-x hive-amend corrects it once it is stored"
-                  question))
+      (hive-fail 'answer-unstored question))
      (t now))))
 
 (defun hive-respond-fate (prompt)
   "Return what became of PROMPT, in words."
   (pcase (plist-get prompt :status)
-    ("responded" (format "answered by %s" (hive-text-line (plist-get prompt :by) 40)))
-    ("expired" "past its time")
-    ("cancelled" "cancelled")
-    (_ "settled")))
+    ("responded" (hive-words 'fate-answered (hive-text-line (plist-get prompt :by) 40)))
+    ("expired" (hive-words 'fate-expired))
+    ("cancelled" (hive-words 'fate-cancelled))
+    (_ (hive-words 'fate-closed))))
 
 (defun hive-respond--acked (entry result)
   "Say what became of the answer in ENTRY, according to RESULT."
@@ -148,13 +146,12 @@ Signal a `user-error' when it has an answer, which no other replaces."
     (cond
      ((not (equal (hive-entry-method entry) "hivemind-response"))) ; no answer
      ((hive-rpc-true-p result :accepted)
-      (hive-notify-say "Answered %s: %s (stored)" agent decision))
+      (hive-announce 'answered agent decision))
      ((hive-rpc-true-p result :late)
-      (hive-notify-say "Your answer to %s came late: it is kept and %s will see it"
-                       agent agent))
+      (hive-announce 'answered-late agent agent))
      (t
-      (hive-notify-say "%s had an answer already, from %s: %s"
-                       agent (hive-text-line (plist-get result :by) 40) decision)))))
+      (hive-announce 'answered-second agent (hive-text-line (plist-get result :by) 40)
+                     decision)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-respond--acked)
 
@@ -171,11 +168,11 @@ is answered late."
   (unwind-protect
       (let ((answer (hive-read-answer prompt)))
         (when (hive-respond-empty-p answer)
-          (user-error "Nothing was said: %s" (hive-respond-still prompt)))
+          (hive-fail 'no-answer (hive-respond-still prompt)))
         (when comment
           (setq answer (plist-put answer :comment
                                   ;; Words beside chosen options are one already.
-                                  (read-string "Comment: " (plist-get answer :comment)))))
+                                  (read-string (hive-words 'which-comment) (plist-get answer :comment)))))
         (hive-respond-send prompt answer))
     (hive-respond-release prompt)))
 
@@ -192,7 +189,7 @@ dies."
     (cond
      ((null prompts)
       (hive-sidecar-demand)
-      (message "No agent waits for you%s" (hive-respond-others)))
+      (hive-say 'none-pending (hive-respond-others)))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
      (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
 
@@ -201,9 +198,9 @@ dies."
   (let* ((mine (hive-prompts-mine))
          (others (- (length (hive-prompts)) (length mine)))
          (away (cl-count-if #'hive-prompt-snoozed-p mine))
-         (parts (delq nil (list (and (> away 0) (format "%d put away" away))
-                                (and (> others 0) (format "%d for others" others))))))
-    (if parts (format "; %s: M-x hive-list" (string-join parts ", ")) "")))
+         (parts (delq nil (list (and (> away 0) (hive-words 'count-snoozed away))
+                                (and (> others 0) (hive-words 'count-for-others others))))))
+    (if parts (hive-words 'others-pending (string-join parts ", ")) "")))
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."
@@ -212,12 +209,11 @@ dies."
      'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
      :success (lambda (result)
                 (if (hive-rpc-true-p result :accepted)
-                    (hive-notify-say "Cancelled the question of %s" agent)
-                  (hive-notify-say "The question of %s was %s already" agent
-                                   (hive-respond-fate (plist-get result :prompt)))))
+                    (hive-announce 'cancelled agent)
+                  (hive-announce 'cancel-late agent
+                                 (hive-respond-fate (plist-get result :prompt)))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not cancel: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Questions put away for a while
 
@@ -246,10 +242,11 @@ stays away for so long.  Return non-nil if it is put away."
      'prompt/snooze (list :ask_id id
                           :until (unless back (hive-text-before (* -60 minutes))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not %s: %s"
-                               (if back "bring the question back" "put the question away")
-                               (hive-text-line (plist-get err :text) 200))))
-    (message "%s" (if back "Back again" (format "Put away for %d minutes" minutes)))
+              (hive-announce (if back 'unsnooze-failed 'snooze-failed)
+                             (hive-text-line (plist-get err :text) 200))))
+    (let ((agent (hive-text-line (plist-get prompt :agent) 40)))
+      (if back (hive-say 'unsnoozed agent)
+        (hive-say 'snoozed agent (hive-count minutes "minute"))))
     (not back)))
 
 (defvar hive-respond--timer nil "The timer of the next return, or nil.")

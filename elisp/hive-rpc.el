@@ -19,6 +19,7 @@
 (require 'cl-lib)
 (require 'eieio)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-text)
 (require 'jsonrpc)
 (require 'subr-x)
@@ -127,8 +128,7 @@ the sidecar's default."
   "Return the absolute name of PROGRAM, or fail with WHAT-TO-DO."
   (or (executable-find program)
       (signal 'hive-program-missing
-              (list (format "the program `%s' was not found; %s"
-                            program what-to-do)))))
+              (list (hive-words 'program-missing program what-to-do)))))
 
 (defun hive-program-installed ()
   "Return the program `hive' that was installed from Emacs, or nil."
@@ -149,9 +149,7 @@ the sidecar's default."
       (and hive-rpc--beside (file-executable-p hive-rpc--beside)
            hive-rpc--beside)
       (hive-rpc--find
-       "hive" (concat "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar;"
-                      " if it is there already, add its directory to `exec-path'"
-                      " or name its file in `hive-sidecar-command'"))))
+       "hive" (hive-words 'program-missing-hive))))
 
 (defcustom hive-serve nil
   "Where the sidecar lets agents of other machines in, as `hive serve' does.
@@ -167,10 +165,10 @@ Signal `hive-program-missing' with a sentence when one is missing."
   (cond
    (hive-sidecar-command
     (cons (hive-rpc--find (car hive-sidecar-command)
-                              "correct `hive-sidecar-command'")
+                              (hive-words 'program-missing-option 'hive-sidecar-command))
           (cdr hive-sidecar-command)))
    (hive-node-program
-    (list (hive-rpc--find hive-node-program "correct `hive-node-program'")
+    (list (hive-rpc--find hive-node-program (hive-words 'program-missing-option 'hive-node-program))
           (hive-rpc--hive) "sidecar"))
    (t (list (hive-rpc--hive) "sidecar"))))
 
@@ -456,7 +454,8 @@ or `disconnected'; nil for an error of the protocol itself.
 TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
   (let ((fail (lambda (err) (when error (hive-work-later error err)))))
     (if (not (hive-pipe-live-p conn))
-        (funcall fail '(:code -1 :name disconnected :text "not connected (M-x hive-doctor says why)"))
+        (funcall fail (list :code -1 :name 'disconnected
+                            :text (hive-words 'request-not-connected)))
       (condition-case oops
           (hive-pipe-sending conn
             (jsonrpc-async-request
@@ -472,13 +471,14 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
                (funcall fail (if (hive-pipe-live-p conn)
                                  (hive-rpc--error (plist-get err :code)
                                                   (plist-get err :message))
-                               '(:code -1 :name disconnected
-                                       :text "The sidecar ended"))))
+                               (list :code -1 :name 'disconnected
+                                     :text (hive-words 'sidecar-stopped)))))
              :timeout-fn
              (lambda ()
                (hive-work-log "no answer to %s" method)
                (hive-pipe-unanswered conn)
-               (funcall fail '(:code -1 :name timeout :text "No answer")))))
+               (funcall fail (list :code -1 :name 'timeout
+                                   :text (hive-words 'request-timeout))))))
         ((wrong-type-argument json-error) ; no JSON can be made of it
          (funcall fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
                              :text (error-message-string oops))))
@@ -547,10 +547,10 @@ meant for the same :store_id.")
   "Return a sentence on why nothing can be asked of the sidecar, or nil.
 It tells what to do."
   (cond ((hive-sidecar-connected-p) nil)
-        ((eq hive-sidecar-state 'off) "Hive is off: turn it on with M-x hive-mode")
+        ((eq hive-sidecar-state 'off) (hive-words 'off))
         (hive-sidecar-problem
-         (format "Hive is not connected: %s  (M-x hive-doctor says why)" hive-sidecar-problem))
-        (t "Hive is not connected yet: M-x hive-doctor says why")))
+         (hive-words 'not-connected-because hive-sidecar-problem))
+        (t (hive-words 'not-connected))))
 
 (defun hive-sidecar-demand ()
   "Fail, telling in a sentence what to do, unless the sidecar is there.
@@ -616,13 +616,11 @@ For commands that would otherwise claim that there is nothing."
 (defun hive-rpc--mismatch (theirs)
   "Return a sentence when the sidecar's protocol THEIRS is not ours."
   (cond ((not (integerp theirs))
-         "The sidecar did not name its protocol: is `hive-sidecar-command' right?")
+         (hive-words 'protocol-missing))
         ((< theirs hive-sidecar-protocol)
-         (concat "The Hive sidecar is older than hive-mode; update it with: "
-                 "npm install -g hive-sidecar@latest, then M-x hive-restart"))
+         (hive-words 'sidecar-too-old))
         ((> theirs hive-sidecar-protocol)
-         (concat "Your hive-mode is older than the Hive sidecar; "
-                 "update the package hive-mode, then M-x hive-restart"))))
+         (hive-words 'sidecar-too-new))))
 
 (defun hive-rpc--refused (conn err)
   "Deal with the error ERR that CONN's handshake brought."
@@ -659,19 +657,16 @@ For commands that would otherwise claim that there is nothing."
       (when (and greeted (> (- (float-time) hive-rpc--born) 60))
         (setq hive-rpc--delay 1))
       (cond
-       (greeted (hive-rpc--retry (or words "the sidecar ended")))
+       (greeted (hive-rpc--retry (or words (hive-words 'sidecar-stopped))))
        ((and (memq status '(126 127)) (not hive-node-program))
         (hive-rpc--become
          'failed
-         (format (concat "Node.js was not found by the program `hive'; install Node.js %s or newer,"
-                         " or set `hive-node-program', then M-x hive-restart")
-                 hive-program-node-version)))
+         (hive-words 'node-missing hive-program-node-version)))
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
         (hive-rpc--become
-         'failed (format "%s (or set `hive-node-program', then M-x hive-restart)"
-                         (hive-rpc--sentence words))))
+         'failed (hive-words 'node-unsuitable (hive-rpc--sentence words))))
        (t (hive-rpc--retry
-           (or words (format "the sidecar ended with status %s" status))))))))
+           (or words (hive-words 'sidecar-stopped-with status))))))))
 
 (defun hive-rpc--last-words (conn)
   "Return the most telling line of CONN's standard error, or nil."
@@ -685,8 +680,7 @@ For commands that would otherwise claim that there is nothing."
     (setq hive-rpc--delay (min 60 (* 2 delay))
           hive-rpc--start-timer (run-at-time delay nil #'hive-sidecar-start))
     (hive-rpc--become 'waiting
-                          (format "%s; next start in %s s"
-                                  (hive-rpc--sentence problem) delay))))
+                      (hive-words 'retrying (hive-rpc--sentence problem) delay))))
 
 ;;;; Stop
 
@@ -714,7 +708,7 @@ updated the program, or changed `hive-sidecar-command',
   (hive-sidecar-stop)
   (hive-sidecar-start)
   (when (eq hive-sidecar-state 'failed)
-    (message "Hive: %s" hive-sidecar-problem)))
+    (hive-say 'from-sidecar hive-sidecar-problem)))
 
 (provide 'hive-rpc)
 ;;; hive-rpc.el ends here

@@ -16,6 +16,7 @@
 (require 'hive-human)
 (require 'hive-interrupt)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -39,14 +40,14 @@
   (if (derived-mode-p 'hive-sessions-mode)
       (funcall hive-session-at-point-function)
     (let* ((sessions (or (hive-handles-sessions) (hive-sidecar-demand)
-                         (user-error "No agent is here")))
-           (handle (completing-read "Session: "
+                         (hive-fail 'no-agents)))
+           (handle (completing-read (hive-words 'which-session)
                                     (mapcar (lambda (session) (plist-get session :handle))
                                             sessions)
                                     nil t)))
       (or (cl-find handle sessions :test #'equal
                    :key (lambda (session) (plist-get session :handle)))
-          (user-error "No session was named")))))
+          (hive-fail 'no-session-chosen)))))
 
 (defun hive-sessions--handle (session)
   "Return the handle of SESSION, to be shown."
@@ -66,7 +67,7 @@
   (let* ((project-dir (or (plist-get session :project_dir) ""))
          (directory (replace-regexp-in-string "/\\.git/?\\'" "/" project-dir)))
     (unless (and (file-name-absolute-p directory) (file-directory-p directory))
-      (user-error "There is no directory %s here" (hive-text-line directory)))
+      (hive-fail 'no-directory (hive-text-line directory)))
     (dired directory)))
 
 (defun hive-session-shared (session)
@@ -81,7 +82,7 @@
   "Mention SESSION in the shared buffer of its project, and tell it BODY."
   (interactive
    (let ((session (hive-sessions--which)))
-     (list session (hive-post-read (format "Tell @%s: " (hive-sessions--handle session))
+     (list session (hive-post-read (hive-words 'tell (hive-sessions--handle session))
                                     (hive-sessions--place session)))))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
@@ -95,7 +96,7 @@
                   (lambda (prompt)
                     (equal (plist-get prompt :session_id) (plist-get session :session_id)))
                   (hive-prompts))))
-    (unless prompts (user-error "%s waits for nothing" (hive-sessions--handle session)))
+    (unless prompts (hive-fail 'session-none-pending (hive-sessions--handle session)))
     (hive-answer-prompt (if (cdr prompts) (hive-read-prompt prompts) (car prompts)))))
 
 (defun hive-session-mentions (session)
@@ -119,11 +120,11 @@
   "Read a value for SETTING; return what the sidecar wants."
   (pcase-let ((`(,_name ,field ,what . ,values) setting))
     (if (eq field :roles)
-        (vconcat (split-string (read-string (concat what ": ")) "[ ,]+" t))
-      (pcase (completing-read (concat what ": ") values nil t)
+        (vconcat (split-string (read-string (hive-words 'which-value what)) "[ ,]+" t))
+      (pcase (completing-read (hive-words 'which-value what) values nil t)
         ("yes" t) ("no" :json-false)
         ((or "default" "as it tells") nil)
-        ("" (user-error "Nothing was chosen"))
+        ("" (hive-fail 'nothing-chosen))
         (value value)))))
 
 (defun hive-session-configure (session setting value)
@@ -133,20 +134,19 @@ agent reaches; yours, by its name, still do.
 `gate' is what unprocessed mentions do to its tool calls."
   (interactive
    (let* ((session (hive-sessions--which))
-          (name (completing-read (format "Set of %s: " (hive-sessions--handle session))
+          (name (completing-read (hive-words 'which-setting (hive-sessions--handle session))
                                  (mapcar #'car hive-sessions--settings) nil t))
           (setting (or (assoc name hive-sessions--settings)
-                       (user-error "Nothing was chosen"))))
+                       (hive-fail 'nothing-chosen))))
      (list session setting (hive-sessions--value setting))))
   (let ((handle (hive-sessions--handle session)))
     (hive-rpc-request
      'session/configure (list :session_id (plist-get session :session_id)
                               :by (hive-human-name)
                               (nth 1 setting) value)
-     :success (lambda (_) (hive-notify-say "%s: %s is set" handle (car setting)))
+     :success (lambda (_) (hive-announce 'setting-saved (car setting) handle))
      :error (lambda (err)
-              (hive-notify-say "Hive could not set that: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'setting-failed (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Interrupting
 
@@ -155,9 +155,9 @@ agent reaches; yours, by its name, still do.
 With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
    (let ((session (hive-sessions--which)))
-     (list session (when current-prefix-arg (read-string "Why: ")))))
+     (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
   (when (or (not (called-interactively-p 'any))
-            (y-or-n-p (format "Interrupt %s? " (hive-sessions--handle session))))
+            (y-or-n-p (hive-words 'interrupt? (hive-sessions--handle session))))
     (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
 
 ;;;; The agents that are here
@@ -267,7 +267,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
   "Return the session at point."
   (or (cl-find (tabulated-list-get-id) hive-sessions--list :test #'equal
                :key (lambda (session) (plist-get session :session_id)))
-      (user-error "There is no session on this line")))
+      (hive-fail 'no-session-here)))
 
 (setq hive-session-at-point-function #'hive-sessions-at-point)
 
@@ -284,7 +284,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
         (inhibit-modification-hooks t))
     (setq mode-line-process
           (when hive-sessions--more
-            (format " [the newest %d; there are more]" (length hive-sessions--list))))
+            (hive-words 'sessions-more (length hive-sessions--list))))
     (tabulated-list-print t)
     (pcase-dolist (`(,window . ,id) places)
       (let ((pos (and id (not (eq window (selected-window)))

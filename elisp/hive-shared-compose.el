@@ -15,6 +15,7 @@
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
@@ -49,9 +50,9 @@ A non-nil value means that the human has been told.")
 (defun hive-post-check (body)
   "Signal an error unless BODY can be posted."
   (when (string-blank-p body)
-    (user-error "There is nothing to post: write something first"))
+    (hive-fail 'post-empty))
   (when (> (string-bytes (encode-coding-string body 'utf-8)) hive-post-most)
-    (user-error "This is too long to post: at most 32 KB; put the rest into a file and name it")))
+    (hive-fail 'post-too-long)))
 
 (cl-defun hive-post-send (body &key place thread reply-to priority heading)
   "Post BODY, a string, and return the id of the message.
@@ -104,7 +105,7 @@ It mentions the author when that is an agent."
   (when (equal (hive-entry-method entry) "message/post")
     (let ((told (hive-shared-compose--told result))
           (id (hive-entry-response-id entry)))
-      (when told (hive-notify-say "Posted, but %s" told))
+      (when told (hive-announce 'posted-but told))
       (run-hook-with-args 'hive-post-stored-functions id result))))
 
 (defun hive-shared-compose--rejected (entry)
@@ -114,16 +115,14 @@ It mentions the author when that is an agent."
           (id (hive-entry-response-id entry)))
       (unless (run-hook-with-args-until-success 'hive-post-rejected-functions id text)
         (kill-new (plist-get (hive-entry-params entry) :body))
-        (hive-notify-say "Hive: your message was not taken: %s  (it is in the kill ring)"
-                         text)))))
+        (hive-announce 'message-rejected text)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-shared-compose--acked)
 (add-hook 'hive-outbox-rejected-functions #'hive-shared-compose--rejected)
 
 (defun hive-post-say-queued ()
   "Say that a message is on its way."
-  (message (if (hive-sidecar-connected-p) "Hive: message queued"
-             "Hive: message kept; it is posted as soon as the sidecar is there")))
+  (hive-say (if (hive-sidecar-connected-p) 'message-queued 'message-kept)))
 
 ;;;; Commands
 
@@ -143,8 +142,7 @@ It mentions the author when that is an agent."
           (setq hive-handles-project-dir (plist-get place :project_dir))
           (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
       (read-from-minibuffer (if templates
-                                (concat (string-remove-suffix ": " prompt)
-                                        " (M-n: templates): ")
+                                (hive-words 'with-templates (string-remove-suffix ": " prompt))
                               prompt)
                             nil hive-post-map nil 'hive-post-history templates))))
 
@@ -160,8 +158,8 @@ project.  @HANDLE in it reaches that session, @All those of the
 project; \\<hive-post-map>\\[completion-at-point] completes a handle.
 See `hive-shared' for a buffer to write longer messages in."
   (interactive
-   (list (hive-post-read (format "Post to %s: "
-                                  (hive-shared-compose--where (unless current-prefix-arg (hive-place-of))))
+   (list (hive-post-read (hive-words 'post-to (hive-shared-compose--where
+                                              (unless current-prefix-arg (hive-place-of))))
                           (hive-place-of))
          current-prefix-arg))
   (hive-post-send body :place (unless everyone (hive-place-of)))
@@ -174,10 +172,10 @@ The session is held up at its next tool call until it has dealt
 with it, unless its mentions only remind."
   (interactive
    (let* ((place (hive-place-of))
-          (handle (completing-read "Mention: "
+          (handle (completing-read (hive-words 'which-mention)
                                    (hive-handles-table (plist-get place :project_dir)))))
-     (list handle (hive-post-read (format "Tell @%s: " (hive-text-line handle 40)) place))))
-  (when (string-blank-p handle) (user-error "Nobody was named"))
+     (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place))))
+  (when (string-blank-p handle) (hive-fail 'mention-nobody))
   (hive-post-check body)
   (let ((session (cl-find handle (hive-handles-sessions) :test #'equal
                           :key (lambda (session) (plist-get session :handle)))))
@@ -233,11 +231,10 @@ ORIGIN says how it came here, as in `hive-post-send'."
         (overlay-put overlay 'evaporate t)
         (overlay-put overlay 'face 'hive-shared-note)
         (overlay-put overlay 'after-string
-                     (propertize "[being posted]\n" 'face 'hive-shared-note))
+                     (propertize (hive-words 'block-posting) 'face 'hive-shared-note))
         (hive-shared-compose--remember block))
     ((error quit)
-     (hive-notify-say "Hive: a message inserted into %s was not posted: %s"
-                      (buffer-name) (error-message-string oops)))))
+     (hive-announce 'block-failed (buffer-name) (error-message-string oops)))))
 
 (defun hive-shared-compose--remember (block)
   "Remember that BLOCK was posted from here: a second time it is old text."
@@ -280,9 +277,8 @@ an equal message was there."
   (let ((overlay (hive-shared-compose--overlay id)))
     (when overlay
       (overlay-put overlay 'after-string
-                   (propertize (format "[not posted: %s]\n" why) 'face 'error))
-      (hive-notify-say "Hive: a message inserted into %s was not taken: %s"
-                       (buffer-name (overlay-buffer overlay)) why)
+                   (propertize (hive-words 'block-not-posted why) 'face 'error))
+      (hive-announce 'block-rejected (buffer-name (overlay-buffer overlay)) why)
       t)))
 
 (add-hook 'hive-post-stored-functions #'hive-shared-compose--stored)
@@ -576,8 +572,7 @@ It no longer answers a message, and is no longer urgent."
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
     (hive-shared-plain-draft)
-    (message (if (string-blank-p draft) "There was no draft"
-               "The draft is in the kill ring"))))
+    (hive-say (if (string-blank-p draft) 'no-draft 'draft-discarded))))
 
 (defun hive-shared-toggle-urgent ()
   "Let the draft be urgent, or not.
@@ -586,13 +581,13 @@ remind."
   (interactive)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (force-mode-line-update)
-  (message "The message will be %s" (if hive-shared-urgent "urgent" "of normal priority")))
+  (hive-say (if hive-shared-urgent 'draft-urgent 'draft-normal)))
 
 (defun hive-shared--demand ()
   "Return the message at point, or complain."
   (or (hive-shared-message-at)
       (and (> (point) (point-min)) (hive-shared-message-at (1- (point))))
-      (user-error "There is no message here")))
+      (hive-fail 'no-message-here)))
 
 (defun hive-shared-reply (&optional message)
   "Answer MESSAGE, by default the one at point, below the line.
@@ -622,7 +617,7 @@ Posting the answer deals with its mention of you."
 
 (defun hive-shared-insert-template (text)
   "Insert TEXT, one of `hive-reply-templates', into the draft."
-  (interactive (list (hive-read-template "Insert template: "
+  (interactive (list (hive-read-template (hive-words 'which-template)
                                          (hive-template-demand (hive-shared--project)))))
   (when (< (point) (hive-shared-start))
     (push-mark nil t)
@@ -632,9 +627,9 @@ Posting the answer deals with its mention of you."
 (defun hive-shared-done (&optional note)
   "Note that you have dealt with the mention of you at point.
 With a prefix argument, ask for a NOTE about what you did."
-  (interactive (list (and current-prefix-arg (read-string "What you did: "))))
+  (interactive (list (and current-prefix-arg (read-string (hive-words 'shared-done-note)))))
   (let ((mention (hive-mentions-open-p (hive-shared--demand))))
-    (unless mention (user-error "This message has no mention of you that waits"))
+    (unless mention (hive-fail 'no-mention-in-message))
     (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))
 
 ;;;; What the header line says
@@ -646,12 +641,11 @@ With a prefix argument, ask for a NOTE about what you did."
      (delq nil
            (list (when hive-shared-urgent (propertize "urgent" 'face 'warning))
                  (when hive-shared-reply-to
-                   (concat "answers "
-                           (hive-text-author hive-shared-reply-to 30)
-                           ": "
-                           (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
+                   (hive-words 'target-answers
+                               (hive-text-author hive-shared-reply-to 30)
+                               (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
                  (when thread
-                   (concat "in thread " (hive-text-line thread 30)))))
+                   (hive-words 'target-thread (hive-text-line thread 30)))))
      ", ")))
 
 (defun hive-shared-keep-draft ()

@@ -28,6 +28,7 @@
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-shared-text)
@@ -362,8 +363,8 @@ A fetch that begins later takes the place of this one."
        :error (lambda (err)
                 (finish (lambda (err)
                           (unless (eq 'disconnected (plist-get err :name))
-                            (hive-notify-say "Hive could not read the messages: %s"
-                                             (hive-text-line (plist-get err :text) 200))))
+                            (hive-announce 'shared-fetch-failed
+                                           (hive-text-line (plist-get err :text) 200))))
                         err))))))
 
 (defun hive-shared--catch-up ()
@@ -436,7 +437,7 @@ When so much was posted that a gap would remain, begin anew."
 (defun hive-shared-page-back ()
   "Show older messages."
   (interactive)
-  (cond ((not hive-shared-earlier) (user-error "These are the first messages"))
+  (cond ((not hive-shared-earlier) (hive-fail 'shared-first))
         (t (hive-sidecar-demand)
            (hive-shared--back hive-shared-limit))))
 
@@ -444,7 +445,7 @@ When so much was posted that a gap would remain, begin anew."
   "Show newer messages, after you have paged back."
   (interactive)
   (cond
-   ((not hive-shared-later) (user-error "These are the last messages"))
+   ((not hive-shared-later) (hive-fail 'shared-last))
    (t (hive-sidecar-demand)
       (hive-shared--request
        (list :after (plist-get (hive-shared-last) :seq) :limit (min 500 hive-shared-limit))

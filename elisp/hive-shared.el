@@ -16,6 +16,7 @@
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
@@ -49,12 +50,12 @@ What is hidden is passed over."
 (defun hive-shared-next-mention ()
   "Go to the next mention of you."
   (interactive)
-  (unless (hive-shared--next 'hive-mention 1) (user-error "No mention of you after this")))
+  (unless (hive-shared--next 'hive-mention 1) (hive-fail 'shared-no-next-mention)))
 
 (defun hive-shared-previous-mention ()
   "Go to the mention of you before this."
   (interactive)
-  (unless (hive-shared--next 'hive-mention -1) (user-error "No mention of you before this")))
+  (unless (hive-shared--next 'hive-mention -1) (hive-fail 'shared-no-previous-mention)))
 
 (defun hive-shared-next-message ()
   "Go to the next message, or to where you write."
@@ -64,7 +65,7 @@ What is hidden is passed over."
 (defun hive-shared-previous-message ()
   "Go to the message before this."
   (interactive)
-  (unless (hive-shared--next 'hive-heading -1) (user-error "This is the first message shown")))
+  (unless (hive-shared--next 'hive-heading -1) (hive-fail 'shared-first-message)))
 
 ;;;; Threads
 
@@ -79,12 +80,12 @@ While you do, what you post goes into that thread."
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
   (force-mode-line-update)
-  (message (if hive-shared-narrowed "Only this thread is visible" "All messages are visible")))
+  (hive-say (if hive-shared-narrowed 'shared-narrowed 'shared-widened)))
 
 (defun hive-shared-open-thread (thread)
   "Open THREAD in a buffer of its own; by default that of the message at point.
 With a prefix argument, type the name of a thread."
-  (interactive (list (if current-prefix-arg (read-string "Thread: ")
+  (interactive (list (if current-prefix-arg (read-string (hive-words 'which-thread))
                        (hive-shared--thread-at))))
   (pop-to-buffer (hive-shared-buffer hive-shared-place thread)))
 
@@ -109,14 +110,14 @@ They are the store's, whatever was changed in the buffer."
 The name proposed is shared-YYYYMMDD.md.  To write all that were
 ever posted, use the command line: hive messages --format shared."
   (interactive
-   (list (read-file-name "Save messages to: "
+   (list (read-file-name (hive-words 'which-shared-file)
                          (or hive-shared-directory default-directory) nil nil
                          (format-time-string "shared-%Y%m%d.md"))))
   (let ((text (hive-shared-file-text))
         (count (hive-shared-count))
         (coding-system-for-write 'utf-8-unix))
     (write-region text nil file nil nil nil t)
-    (message "%d messages written to %s" count (abbreviate-file-name file))))
+    (hive-say 'shared-saved (hive-count count "message") (abbreviate-file-name file))))
 
 ;;;; The shared buffer when somebody is mentioned
 
@@ -345,11 +346,11 @@ With DELETE, delete it."
   (let ((target (hive-shared-target))
         (open (hive-mentions-count)))
     (concat " " (replace-regexp-in-string "%" "%%" (hive-shared--name) t t)
-            (cond ((not (hive-sidecar-connected-p)) "   not connected")
+            (cond ((not (hive-sidecar-connected-p)) (hive-words 'shared-not-connected))
                   (hive-shared--fetch "   …")
-                  (t (format "   %d shown" (hive-shared-count))))
-            (if hive-shared-later "   later messages below: C-c C-l" "")
-            (if (> open 0) (format "   %d for you" open) "")
+                  (t (hive-words 'shared-shown (hive-shared-count))))
+            (if hive-shared-later (hive-words 'shared-later) "")
+            (if (> open 0) (hive-words 'shared-for-you open) "")
             (if (string-empty-p target) ""
               (concat "   " (replace-regexp-in-string "%" "%%" target t t))))))
 
@@ -416,7 +417,7 @@ With DELETE, delete it."
                             (cons (hive-text-line (plist-get session :project) 60)
                                   (plist-get session :project_dir)))
                           (hive-handles-sessions))))
-         (name (completing-read "Shared buffer of: "
+         (name (completing-read (hive-words 'which-shared)
                                 (cons "everyone" (mapcar #'car places)) nil t)))
     (unless (equal name "everyone")
       (list :confirmed t :project name :project_dir (cdr (assoc name places))))))

@@ -172,7 +172,7 @@
     (should (string-match-p "for 10 minutes" (car said)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-do-not-disturb)
-    (should (equal "Meanwhile 1 question arrived that still waits" (car said)))
+    (should (equal "1 question arrived while you were away" (car said)))
     (should-not hive-notify--end-timer)))
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
@@ -180,7 +180,7 @@
     (hive-notify--take (list :do_not_disturb (hive-attention-test-until 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-test-wait 3 said)
-    (should (equal '("Meanwhile 1 question arrived that still waits") said))
+    (should (equal '("1 question arrived while you were away") said))
     ;; What has ended, or was never wished, begins nothing.
     (hive-notify--take (list :do_not_disturb (hive-attention-test-until -60)))
     (hive-notify--take (list :do_not_disturb :json-false))
@@ -199,7 +199,7 @@
       (let ((timer hive-notify--hours-timer))
         (cancel-timer timer)
         (apply (timer--function timer) (timer--args timer))
-        (should (equal '("Meanwhile 2 questions arrived that still wait") said))
+        (should (equal '("2 questions arrived while you were away") said))
         (should hive-notify--hours-timer)
         (should-not (eq timer hive-notify--hours-timer)))
       ;; Taken back, nothing is waited for.

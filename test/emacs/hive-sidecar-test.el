@@ -121,7 +121,7 @@
         (hive-mode 1)
         (hive-test-wait 20 (= 8 (length delays)))
         (should (equal (reverse delays) '(1 2 4 8 16 32 60 60)))
-        (should (string-match-p "\\`Something broke; next start in" hive-sidecar-problem))
+        (should (string-match-p "\\`Something broke; retrying in" hive-sidecar-problem))
         (hive-mode -1)))))
 
 (ert-deftest hive-sidecar-the-delay-starts-over-after-a-minute-of-life ()
