@@ -271,7 +271,7 @@
       (mentions-of . "Mentions of %s")
       (mentions-summary . " %s: %d in total, %d processed, %d unprocessed")
       (mentions-expired . ", %d expired")
-      (mentions-gating . "; %d blocking, %d tool calls denied")
+      (mentions-gating . "; %d gating, %d denials")
       (mentions-none . "No unprocessed mentions.")
       (mentions-more . "There are more; + shows them.\n")
       (mentions-no-more . "There are no more mentions")

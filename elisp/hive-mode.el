@@ -42,7 +42,6 @@
 (require 'hive-amend)
 (require 'hive-doctor)
 (require 'hive-history)
-(require 'hive-install)
 (require 'hive-interrupt)
 (require 'hive-list)
 (require 'hive-mentions)

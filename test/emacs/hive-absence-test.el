@@ -31,7 +31,7 @@
 
 (ert-deftest hive-absence-no-command-claims-that-nothing-is-there ()
   (hive-test-with-desk nil
-    (apply #'hive-absence-test-says "Hive is off: .*M-x hive-mode" hive-absence-test-commands)
+    (apply #'hive-absence-test-says "Hive is off; .*M-x hive-mode" hive-absence-test-commands)
     (let ((hive-sidecar-command '("/no/such")))
       (hive-mode 1)
       (apply #'hive-absence-test-says "not connected: .*not found.*M-x hive-doctor says why"
@@ -48,7 +48,7 @@
   (hive-test-with-desk nil
     (hive-list-test
       (hive-list)
-      (should (string-match-p "Hive is off: .*M-x hive-mode" (hive-absence-test-note)))
+      (should (string-match-p "Hive is off; .*M-x hive-mode" (hive-absence-test-note)))
       (let ((hive-sidecar-command '("/no/such")))
         (hive-mode 1)
         (should (string-match-p "not connected: .*M-x hive-doctor" (hive-absence-test-note))))

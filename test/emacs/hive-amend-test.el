@@ -163,7 +163,7 @@ free answer is read like a choice."
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :handed_at "2026-01-01T00:00:00.000Z")
-    (should (string-match-p "too late" (hive-amend-test-first)))
+    (should (string-match-p "already delivered" (hive-amend-test-first)))
     (should-error (hive-amend-test-typing nil (list (hive-amend-test-first)) (hive-amend))
                   :type 'user-error)))
 

@@ -221,9 +221,9 @@
   (let ((hive-user-name "Ada"))
     (pcase-dolist
         (`(,fields ,says)
-         '(((:status "responded" :by "Ada" :decision "no") "You have answered \"Which\\?\" already: no; M-x hive-amend")
-           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 has it, so write")
-           ((:status "responded" :by "Bob" :decision "no") "Bob has answered \"Which\\?\" already: no\\'")
+         '(((:status "responded" :by "Ada" :decision "no") "You already answered \"Which\\?\": no; M-x hive-amend")
+           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 already has this answer")
+           ((:status "responded" :by "Bob" :decision "no") "Bob already answered \"Which\\?\": no\\'")
            ((:status "expired" :late_response (:by "Ada" :decision "no")) "hive-amend corrects it")))
       (let ((prompt (apply #'hive-respond-test-settled fields)))
         (dolist (command (list #'hive-answer-prompt #'hive-compose))
@@ -243,7 +243,7 @@
     (hive-test-wait 5 (hive-prompts))
     (let ((prompt (car (hive-prompts))))
       (hive-model-set-answered (plist-get prompt :ask_id) t)
-      (should (string-match-p "on its way: M-x hive-amend"
+      (should (string-match-p "not stored yet; once it is, M-x hive-amend"
                               (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
 
 (ert-deftest hive-respond-late-is-said-before-and-meanwhile-is-not ()
