@@ -88,7 +88,7 @@
         ;; A library that came alone has none.
         (set-file-modes hive-rpc--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
-          (dolist (word '(".exec-path." ".hive-sidecar-command." "npm install -g" "M-x hive-install-sidecar"))
+          (dolist (word '("exec-path" "hive-sidecar-command" "npm install -g" "M-x hive-install-sidecar"))
             (should (string-search word said))))))))
 
 (ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
