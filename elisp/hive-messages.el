@@ -84,6 +84,12 @@
       (outreach-many . "%s%d messages from agents; the last one: %s  %s")
       (while-away . "While you were away: ")
 
+      ;; The mode line
+      (mode-line-no-sidecar . "Hive has no sidecar; M-x hive-doctor shows why")
+      (mode-line-pending . "Agents are waiting for you\nmouse-1: answer\nmouse-3: list")
+      (mode-line-mentions . "Agents mention you; M-x hive-check-mentions shows where")
+      (mode-line-interrupt . "mouse-2: interrupt an agent")
+
       ;; Quiet times and preferences
       (quiet-begins . "Do not disturb: only critical questions are announced%s")
       (quiet-for . " for %s")

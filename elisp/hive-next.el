@@ -1,4 +1,4 @@
-;;; hive-next.el --- Answering one question after the other  -*- lexical-binding: t; -*-
+;;; hive-next.el --- Answering questions one by one  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,10 +6,10 @@
 
 ;;; Commentary:
 
-;; `hive-next' takes the most urgent question that waits, and one key
-;; answers it: each option has one.  Then it offers the following question,
-;; until none is left or you leave it.  No key answers what was not yet on
-;; the screen, and a permission is confirmed.
+;; `hive-next' shows the most urgent pending question, with a key for each
+;; option; one key answers it.  Then comes the next question, until none is
+;; left or you quit.  A key that was pressed before its question was on the
+;; screen is ignored, and a permission is confirmed.
 
 ;;; Code:
 
@@ -25,21 +25,21 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; Keys that answer what was seen
+;;;; Reading a key
 
-;; Where one key answers, it must have been pressed for what is on the
-;; screen: what was typed before that is dropped.  A key that means nothing
-;; here is given back to Emacs.
+;; A single key answers, so it must have been pressed for what is on the
+;; screen: keys typed earlier are dropped.  A key that does nothing here is
+;; given back to Emacs.
 
 (defconst hive-next--quiet 0.3
-  "For how many seconds something new is shown before a key counts.")
+  "How many seconds a new question is shown before keys count.")
 
-(defvar hive-next--raw nil "The key that was read last, as the terminal sent it.")
+(defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
 (defun hive-keys-read (text new)
-  "Show TEXT in the echo area and return the key that is pressed.
-If TEXT is NEW to the human, keys count only once it has been
-shown for a moment in which none was pressed."
+  "Show TEXT in the echo area and return the next key.
+If TEXT is NEW to the human, keys count only after a moment in which
+it was shown and no key was pressed."
   (let ((resize-mini-windows t)
         (max-mini-window-height 0.75)
         (message-log-max nil))
@@ -51,56 +51,56 @@ shown for a moment in which none was pressed."
       (hive-next--whole key hive-next--raw))))
 
 (defun hive-next--whole (key raw)
-  "Return KEY, or when it only begins a Meta key that is RAW, all of that.
-In a terminal `read-key' returns the escape alone, and drops the rest."
+  "Return KEY, or if it only begins a Meta key, RAW, that key.
+In a terminal, `read-key' returns the escape alone and drops the rest."
   (if (and (eq key ?\e) (> (length raw) 1) (characterp (aref raw 1)))
       (event-convert-list (list 'meta (aref raw 1)))
     key))
 
 (defun hive-next--dropped-p (text)
-  "Show TEXT for a moment; return non-nil if keys were dropped meanwhile."
+  "Show TEXT for a moment; return non-nil if keys were dropped."
   (let ((dropped nil) (waiting t))
     (while waiting
-      ;; A key clears the echo area, and one that waits keeps it from being drawn.
+      ;; A key clears the echo area, and pending input prevents redisplay.
       (message "%s" text)
       (redisplay t)
       (let ((event (read-event nil nil hive-next--quiet)))
         (cond ((null event) (setq waiting nil))
-              ((eq event ?\C-g)         ; to leave is never too early
+              ((eq event ?\C-g)         ; quitting is never too early
                (setq waiting nil)
                (push event unread-command-events))
               (t (setq dropped t)))))
     dropped))
 
 (defun hive-keys-foreign-p (key)
-  "Return non-nil if KEY is to be given back to Emacs.
-It is not when it would only insert itself where it was not meant."
+  "Return non-nil if KEY should be given back to Emacs.
+A key that would insert itself somewhere should not."
   (not (and (characterp key)
             (eq (key-binding (vector key)) #'self-insert-command))))
 
 (defun hive-keys-give-back (key)
-  "Let Emacs read KEY, which was read last, once more.
-After a prefix the whole sequence then runs as it always does."
+  "Give KEY, which was read last, back to Emacs.
+A prefix key then begins its usual key sequence."
   (setq unread-command-events
         (append (or hive-next--raw (vector key)) unread-command-events)))
 
-;;;; Answering one question after the other
+;;;; Faces
 
 (defface hive-next-key '((t :inherit (bold highlight)))
   "The key of an option."
   :group 'hive)
 
 (defface hive-next-chosen '((t :inherit (bold success)))
-  "An option that was chosen, where several may be."
+  "A chosen option of a question that allows several."
   :group 'hive)
 
-;;;; Keys
+;;;; What is shown
 
 (defconst hive-next--keys "123456789abcdfghijklmnoprtuvwxyz"
-  "The keys of options, in order; e, q and s mean something else.")
+  "The keys of options, in order; e, q and s have other meanings.")
 
 (defun hive-next--choices (prompt)
-  "Return an alist of key and option of PROMPT, templates last."
+  "Return an alist of keys and options of PROMPT, templates last."
   (cl-loop for option in (append (plist-get prompt :options)
                                  (mapcar (lambda (text) (list :template text))
                                          (hive-template-texts prompt)))
@@ -108,7 +108,7 @@ After a prefix the whole sequence then runs as it always does."
            collect (cons key option)))
 
 (defun hive-next--choice-text (choice chosen)
-  "Return CHOICE, a key and an option, as shown; CHOSEN are the labels chosen."
+  "Return the text of CHOICE, a key and an option; CHOSEN are labels."
   (let* ((label (plist-get (cdr choice) :label))
          (mine (member label chosen))
          (template (plist-get (cdr choice) :template)))
@@ -119,7 +119,7 @@ After a prefix the whole sequence then runs as it always does."
             (if mine " ✓" ""))))
 
 (defun hive-next--help (prompt)
-  "Return what the other keys do for PROMPT."
+  "Return the line that explains the other keys for PROMPT."
   (string-join
    (delq nil
          (list (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
@@ -132,7 +132,7 @@ After a prefix the whole sequence then runs as it always does."
    "  "))
 
 (defun hive-next--text (prompt chosen left)
-  "Return what is shown of PROMPT; CHOSEN are labels, LEFT is how many follow."
+  "Return the text for PROMPT; CHOSEN are labels, LEFT is how many follow."
   (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ ""))))
     (concat
      (propertize
@@ -151,15 +151,15 @@ After a prefix the whole sequence then runs as it always does."
      (if (hive-next--choices prompt) "\n" "")
      (propertize (hive-next--help prompt) 'face 'shadow))))
 
-;;;; One question
+;;;; Dealing with one question
 
 (defun hive-next--read-key (text new)
-  "Show TEXT in the echo area and return the key that is pressed for it.
+  "Show TEXT in the echo area and return the next key.
 NEW is as for `hive-keys-read'."
   (hive-keys-read text new))
 
 (defun hive-next--ask (prompt left)
-  "Let the human deal with PROMPT, after which LEFT follow.
+  "Let the human deal with PROMPT; LEFT questions follow.
 Return what they did: answered, skip, snooze, or nil to leave."
   (hive-respond-claim prompt)
   (let ((choices (hive-next--choices prompt))
@@ -170,7 +170,7 @@ Return what they did: answered, skip, snooze, or nil to leave."
       (let* ((key (hive-next--read-key (hive-next--text prompt chosen left) new))
              (option (cdr (assq key choices)))
              (label (plist-get option :label)))
-        ;; Only to choose one more leaves all else as the human saw it.
+        ;; Toggling an option changes nothing else on the screen.
         (setq new (not (and option several)))
         (cond
          ((plist-get option :template)
@@ -194,22 +194,22 @@ Return what they did: answered, skip, snooze, or nil to leave."
     (unless (eq done 'leave) done)))
 
 (defun hive-next--say (text)
-  "Say TEXT for a second or until a key is pressed; return nil."
+  "Show TEXT for a second or until a key is pressed; return nil."
   (message "%s" text)
   (ignore (sit-for 1)))
 
 (defun hive-next--stray (key)
-  "Deal with KEY, which means nothing here: leave, and let Emacs have it.
-Return nil when the human stays: the key of an option that this
-question lacks would do something else there, or be inserted."
+  "Deal with KEY, which does nothing here: leave, and give it to Emacs.
+Return nil to stay if KEY is the key of an option that this question
+lacks, or would insert itself."
   (if (and (not (seq-contains-p hive-next--keys key)) (hive-keys-foreign-p key))
       (progn (hive-keys-give-back key) 'leave)
     (hive-next--say (hive-words 'next-stray (key-description (vector key))))))
 
 (defun hive-next--confirm (prompt decision description)
-  "Let the human confirm DECISION about PROMPT and return answered.
-DESCRIPTION is that of its option, or nil.  Return leave when they
-press a key that leaves, and nil when they go back."
+  "Let the human confirm DECISION about PROMPT, and return answered.
+DESCRIPTION is that of its option, or nil.  Return leave if they press
+a key that leaves, and nil if they go back."
   (if (not (hive-permission-confirmed-p prompt decision))
       'answered
     (let ((key (hive-next--read-key
@@ -233,7 +233,7 @@ press a key that leaves, and nil when they go back."
     (and said (string-join said "; "))))
 
 (defun hive-next--send (prompt labels)
-  "Answer PROMPT with the options LABELS, once that is confirmed if need be."
+  "Answer PROMPT with the options LABELS, after confirmation if needed."
   (let* ((decision (string-join labels ", "))
          (done (hive-next--confirm prompt decision (hive-next--description prompt labels))))
     (when (eq done 'answered)
@@ -241,7 +241,7 @@ press a key that leaves, and nil when they go back."
     done))
 
 (defun hive-next--send-template (prompt text chosen)
-  "Answer PROMPT with TEXT, a template, beside the labels CHOSEN if any."
+  "Answer PROMPT with TEXT, a template, or with CHOSEN labels and TEXT."
   (let* ((decision (if chosen (string-join chosen ", ") text))
          (done (hive-next--confirm prompt decision (and chosen text))))
     (when (eq done 'answered)
@@ -252,7 +252,7 @@ press a key that leaves, and nil when they go back."
     done))
 
 (defun hive-next--own-words (prompt)
-  "Answer PROMPT in words of the human's own; empty words answer nothing."
+  "Answer PROMPT with text that the human types; blank text skips it."
   (let ((answer (list :decision (hive-compose-read prompt))))
     (if (hive-respond-empty-p answer)
         'skip
@@ -260,14 +260,14 @@ press a key that leaves, and nil when they go back."
       'answered)))
 
 (defun hive-next--snooze (prompt)
-  "Put PROMPT away and say that it is done with for now."
+  "Snooze PROMPT and return snooze."
   (hive-snooze-prompt prompt)
   'snooze)
 
 ;;;; The command
 
 (defun hive-next--following (passed)
-  "Return what waits now and was not PASSED, a list of ids."
+  "Return the pending questions except PASSED, a list of ids."
   (cl-remove-if (lambda (prompt)
                   (or (member (plist-get prompt :ask_id) passed)
                       (hive-prompt-snoozed-p prompt)))
@@ -275,17 +275,15 @@ press a key that leaves, and nil when they go back."
 
 ;;;###autoload
 (defun hive-next ()
-  "Answer what waits, one question after the other, the most urgent first.
-Each option has a key: 1 to 9, then letters.  Where several may be
-chosen the keys toggle and RET sends.  Otherwise RET takes words of
-your own.  TAB skips a question, s puts it away for a while, q
-leaves.  ? leaves too, and shows all of the question in a buffer,
-where \\<hive-prompt-mode-map>\[hive-next] goes on.  After an answer the next one follows.
+  "Answer the pending questions one by one, the most urgent first.
+Each option has a key: 1 to 9, then letters.  If you may choose
+several, the keys toggle and RET sends; otherwise RET lets you type an
+answer.  TAB skips a question, s snoozes it, q leaves.  ? leaves too,
+and shows the full question in a buffer, where \\<hive-prompt-mode-map>\\[hive-next] goes on.
 
-A key counts only once its question has been shown for a moment;
-what was typed before is dropped.  What may permit something is
-confirmed with RET or y.  A key that means nothing here leaves, and
-does what it always does."
+A key counts only after its question has been shown for a moment; keys
+typed earlier are ignored.  What may grant a permission is confirmed
+with RET or y.  Any other key leaves, and does what it usually does."
   (interactive)
   (when executing-kbd-macro
     (hive-fail 'next-macro))
