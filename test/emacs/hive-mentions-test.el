@@ -97,7 +97,7 @@
     (hive-test-wait 5 (= 1 (hive-mentions-count)))
     (should (string-search "2 in total, 1 processed, 1 unprocessed" (hive-mentions--header)))
     (hive-check-mentions-toggle-history)
-    (hive-test-wait 5 (string-search "dealt with by Ada: read it" (hive-mentions-test-text)))))
+    (hive-test-wait 5 (string-search "processed by Ada: read it" (hive-mentions-test-text)))))
 
 (ert-deftest hive-mentions/are-dealt-with-all-at-once ()
   (hive-shared-test-with
