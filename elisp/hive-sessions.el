@@ -1,4 +1,4 @@
-;;; hive-sessions.el --- The agents that are here  -*- lexical-binding: t; -*-
+;;; hive-sessions.el --- The list of agents  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,9 +6,11 @@
 
 ;;; Commentary:
 
-;; A live table of the sessions: who they are, where, what they do, what
-;; they wait for; and keys to talk to them, answer them, configure them and
-;; interrupt them.  It follows what happens while it is visible.
+;; `hive-sessions' lists the sessions: who they are, where they run, what they
+;; do and what they wait for, with keys to talk to them, answer, configure and
+;; interrupt them.  It updates itself while it is visible.
+;;
+;; The commands also work outside the list; there they ask for a session.
 
 ;;; Code:
 
@@ -27,13 +29,10 @@
 (require 'hive-text)
 (require 'tabulated-list)
 
-;;;; What can be done with a session
-
-;; The commands of the list of sessions, which also work anywhere else: there
-;; they ask for a session first.
+;;;; Choosing a session
 
 (defvar hive-session-at-point-function #'ignore
-  "Returns the session of the row at point in `hive-sessions-mode'.")
+  "Function that returns the session at point in `hive-sessions-mode'.")
 
 (defun hive-sessions--which ()
   "Return the session at point in the list, or let the human choose one."
@@ -50,7 +49,7 @@
           (hive-fail 'no-session-chosen)))))
 
 (defun hive-sessions--handle (session)
-  "Return the handle of SESSION, to be shown."
+  "Return the handle of SESSION for display."
   (hive-text-line (plist-get session :handle) 60))
 
 (defun hive-sessions--place (session)
@@ -59,7 +58,7 @@
         :project (plist-get session :project)
         :project_dir (plist-get session :project_dir)))
 
-;;;; Going there
+;;;; Commands: going to its project
 
 (defun hive-session-visit (session)
   "Visit the project of SESSION."
@@ -76,10 +75,10 @@
   (hive-shared-display (hive-shared-buffer (hive-sessions--place session))
                        hive-shared-position))
 
-;;;; Talking
+;;;; Commands: talking
 
 (defun hive-session-mention (session body)
-  "Mention SESSION in the shared buffer of its project, and tell it BODY."
+  "Post BODY to SESSION, as a mention in the shared buffer of its project."
   (interactive
    (let ((session (hive-sessions--which)))
      (list session (hive-post-read (hive-words 'tell (hive-sessions--handle session))
@@ -90,7 +89,7 @@
   (hive-post-say-queued))
 
 (defun hive-session-answer (session)
-  "Answer the questions of SESSION that wait."
+  "Answer a pending question of SESSION."
   (interactive (list (hive-sessions--which)))
   (let ((prompts (cl-remove-if-not
                   (lambda (prompt)
@@ -100,11 +99,11 @@
     (hive-answer-prompt (if (cdr prompts) (hive-read-prompt prompts) (car prompts)))))
 
 (defun hive-session-mentions (session)
-  "Show what others said to SESSION."
+  "Show the mentions of SESSION."
   (interactive (list (hive-sessions--which)))
   (hive-check-mentions-of (plist-get session :handle)))
 
-;;;; Configuring
+;;;; Commands: configuring and interrupting
 
 (defconst hive-sessions--settings
   '(("shared" :shared "Takes mentions" "yes" "no")
@@ -114,10 +113,10 @@
     ("ping" :allow_ping "May ping you" "yes" "no" "default")
     ("reports" :report_policy "When it may report"
      "on_ping" "always" "freely" "remind" "blocked" "default"))
-  "What can be set: its name, its field, what it is, and its values.")
+  "The settings: name, field, description, and values.")
 
 (defun hive-sessions--value (setting)
-  "Read a value for SETTING; return what the sidecar wants."
+  "Read a value for SETTING; return it as a request parameter."
   (pcase-let ((`(,_name ,field ,what . ,values) setting))
     (if (eq field :roles)
         (vconcat (split-string (read-string (hive-words 'which-value what)) "[ ,]+" t))
@@ -128,10 +127,10 @@
         (value value)))))
 
 (defun hive-session-configure (session setting value)
-  "Set SETTING of SESSION to VALUE, as the wire has it.
-Off is `shared' for a session that no @All and no mention by an
-agent reaches; yours, by its name, still do.
-`gate' is what unprocessed mentions do to its tool calls."
+  "Set SETTING of SESSION to VALUE, a request parameter.
+A session with `shared' off gets no @All and no mentions by agents,
+but still your mentions by name.  `gate' is what unprocessed mentions
+do to its tool calls."
   (interactive
    (let* ((session (hive-sessions--which))
           (name (completing-read (hive-words 'which-setting (hive-sessions--handle session))
@@ -148,10 +147,8 @@ agent reaches; yours, by its name, still do.
      :error (lambda (err)
               (hive-announce 'setting-failed (hive-text-line (plist-get err :text) 200))))))
 
-;;;; Interrupting
-
 (defun hive-session-interrupt (session &optional note)
-  "Interrupt what SESSION is doing, and say what came of it.
+  "Interrupt SESSION, and report the result.
 With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
    (let ((session (hive-sessions--which)))
@@ -160,14 +157,14 @@ With a prefix argument, ask for a NOTE that the agent reads."
             (y-or-n-p (hive-words 'interrupt? (hive-sessions--handle session))))
     (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
 
-;;;; The agents that are here
+;;;; The mode
 
 (defconst hive-sessions--name "*hive-sessions*" "The name of the list's buffer.")
-(defconst hive-sessions--rows 500 "How many rows are shown at most.")
-(defconst hive-sessions--patience 0.5 "Seconds in which changes are shown together.")
+(defconst hive-sessions--rows 500 "The largest number of rows.")
+(defconst hive-sessions--patience 0.5 "Changes within so many seconds are shown together.")
 
 (defface hive-sessions-active '((t :inherit success))
-  "A session that works."
+  "A session that is active."
   :group 'hive)
 
 (defface hive-sessions-ended '((t :inherit shadow))
@@ -189,10 +186,10 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 (define-derived-mode hive-sessions-mode tabulated-list-mode "Hive-Sessions"
   "Major mode of the list of sessions.
-\\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
-\\[hive-session-mentions] shows what others said to it, \\[hive-session-shared] opens its shared buffer,
-\\[hive-session-visit] visits its project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
-\\[hive-sessions-toggle-ended] shows those that have ended, too.
+\\<hive-sessions-mode-map>\\[hive-session-mention] sends a session a message, \\[hive-session-answer] answers its questions,
+\\[hive-session-mentions] shows its mentions, \\[hive-session-shared] opens its shared buffer, \\[hive-session-visit] visits its
+project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
+\\[hive-sessions-toggle-ended] also shows the sessions that have ended.
 \\{hive-sessions-mode-map}"
   (setq tabulated-list-format [("Handle" 18 t) ("Client" 12 t) ("Source" 6 t) ("State" 7 t)
                                ("Project" 16 t) ("Branch" 14 t)
@@ -211,37 +208,37 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 ;;;; Rows
 
-(defvar hive-sessions--list nil "The sessions as they were fetched, newest first.")
-(defvar hive-sessions--more nil "Non-nil when there are others that were not fetched.")
-(defvar hive-sessions--ended nil "Non-nil to show those that have ended as well.")
+(defvar hive-sessions--list nil "The fetched sessions, newest first.")
+(defvar hive-sessions--more nil "Non-nil if there are more sessions than were fetched.")
+(defvar hive-sessions--ended nil "Non-nil to also show sessions that have ended.")
 
 (defun hive-sessions--by-number (a b)
-  "Return non-nil if row A has a smaller number than B where rows are sorted."
+  "Return non-nil if row A has a smaller number than B in the sort column."
   (let ((column (cl-position (car tabulated-list-sort-key) tabulated-list-format
                              :key #'car :test #'equal)))
     (cl-flet ((number (row) (string-to-number (aref (cadr row) column))))
       (< (number a) (number b)))))
 
 (defun hive-sessions--doing (session)
-  "Return what SESSION is doing, in words."
+  "Return what SESSION does, in words."
   (let ((turn (plist-get session :turn)))
     (cond ((null turn) "")
           ((equal "in_progress" (plist-get turn :state)) (hive-turns-doing turn))
           (t (hive-text-line (plist-get turn :sentence) 80)))))
 
 (defun hive-sessions--count (number)
-  "Return NUMBER as its cell, empty for none."
+  "Return the cell for NUMBER, empty for 0."
   (cond ((not (and (numberp number) (> number 0))) "")
         (t (propertize (number-to-string number) 'face 'warning))))
 
 (defun hive-sessions--asks ()
-  "Return how many questions wait, by session."
+  "Return a hash table of the number of pending questions by session id."
   (let ((counts (make-hash-table :test #'equal)))
     (dolist (prompt (hive-prompts) counts)
       (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
 
 (defun hive-sessions--row (session asks)
-  "Return the row of SESSION; ASKS has the questions that wait, by session."
+  "Return the row of SESSION; ASKS is from `hive-sessions--asks'."
   (let* ((state (hive-text-line (plist-get session :state) 7))
          (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
                       (_ 'default))))
@@ -271,13 +268,13 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 (setq hive-session-at-point-function #'hive-sessions-at-point)
 
-;;;; Following
+;;;; Updating
 
-(defvar hive-sessions--timer nil "The timer that will fetch anew, or nil.")
-(defvar hive-sessions--stale nil "Non-nil when something changed out of sight.")
+(defvar hive-sessions--timer nil "The timer of the next fetch, or nil.")
+(defvar hive-sessions--stale nil "Non-nil if something changed while the list was not visible.")
 
 (defun hive-sessions--print ()
-  "Print the list anew, and leave each window on its session."
+  "Print the list; each window stays on its session."
   (let ((places (mapcar (lambda (window)
                           (cons window (tabulated-list-get-id (window-point window))))
                         (get-buffer-window-list nil nil t)))
@@ -299,7 +296,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
     pos))
 
 (defun hive-sessions-refresh ()
-  "Ask the sidecar anew, and print the answer."
+  "Fetch the sessions and print the list."
   (interactive)
   (setq hive-sessions--stale nil)
   (when (hive-sidecar-connected-p)
@@ -315,54 +312,54 @@ With a prefix argument, ask for a NOTE that the agent reads."
      :error (lambda (err) (hive-work-log "no sessions: %S" err)))))
 
 (defun hive-sessions--changed (&rest _)
-  "Show what changed soon, or note that it did while out of sight."
+  "Update the list soon."
   (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
         ((not hive-sessions--timer)
          (setq hive-sessions--timer
                (run-at-time hive-sessions--patience nil #'hive-sessions--look)))))
 
 (defun hive-sessions--look ()
-  "Fetch the list anew if it is visible."
+  "Fetch the sessions if the list is visible; otherwise mark it stale."
   (setq hive-sessions--timer nil)
   (if (get-buffer-window hive-sessions--name t)
       (hive-work-guarded #'hive-sessions-refresh)
     (setq hive-sessions--stale t)))
 
 (defun hive-sessions--shown (window)
-  "Bring the list up to date when WINDOW comes to show it."
+  "Update the list when WINDOW begins to show it."
   (when (and hive-sessions--stale (window-live-p window)
              (equal hive-sessions--name (buffer-name (window-buffer window))))
     (hive-sessions-refresh)))
 
 (defconst hive-sessions--hooks
   '(hive-handles-changed-hook hive-mentions-changed-functions hive-changed-hook)
-  "What tells that a row may have changed.")
+  "The hooks that run when a row may have changed.")
 
 (defun hive-sessions--follow ()
-  "Begin to follow what happens."
+  "Start updating the list."
   (dolist (hook hive-sessions--hooks) (add-hook hook #'hive-sessions--changed)))
 
 (defun hive-sessions--unfollow ()
-  "Follow no more."
+  "Stop updating the list."
   (dolist (hook hive-sessions--hooks) (remove-hook hook #'hive-sessions--changed)))
 
 (cl-defmethod hive-rpc-notify :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
-  "Show what the session does now."
+  "Update the list, as a turn changed."
   (hive-sessions--changed)
   (cl-call-next-method))
 
 ;;;; Commands
 
 (defun hive-sessions-toggle-ended ()
-  "Show the sessions that have ended as well, or no more."
+  "Show or hide the sessions that have ended."
   (interactive)
   (setq hive-sessions--ended (not hive-sessions--ended))
   (hive-sessions-refresh))
 
 ;;;###autoload
 (defun hive-sessions ()
-  "List the agents that are here: who they are, what they do, what they wait for.
-\\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
+  "List the agents: who they are, what they do and what they wait for.
+\\<hive-sessions-mode-map>\\[hive-session-mention] sends one a message, \\[hive-session-answer] answers its questions,
 \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it."
   (interactive)
   (unless hive-sessions--list (hive-sidecar-demand))
