@@ -400,8 +400,8 @@ An error here would remove all change hooks of the buffer."
           (hive-work-guarded #'hive-detect-look))))))
 
 (defun hive-shared-compose--groups ()
-  "Return, and forget, an alist of commands and the (BEG . END) ranges they changed.
-Adjacent ranges are joined."
+  "Return, and forget, an alist of commands and what each of them changed.
+The latter is a list of (BEG . END).  Adjacent ranges are joined."
   (let ((groups nil))
     (dolist (change hive-shared-compose--changes)
       (let ((beg (marker-position (hive-detect-change-beg change)))
