@@ -214,13 +214,14 @@ what was done.  Call THEN when that is stored."
 (defun hive-mentions--became (mention)
   "Return the status of MENTION, in words."
   (pcase (plist-get mention :status)
-    ("processed" (concat "processed by " (hive-text-line (plist-get mention :processed_by) 40)
-                         (if (plist-get mention :note)
-                             (concat ": " (hive-text-line (plist-get mention :note) 200))
-                           "")))
-    ("expired" "expired")
+    ("processed" (hive-words 'mention-processed
+                             (hive-text-line (plist-get mention :processed_by) 40)
+                             (if (plist-get mention :note)
+                                 (concat ": " (hive-text-line (plist-get mention :note) 200))
+                               "")))
+    ("expired" (hive-words 'mention-expired))
     (_ (if (plist-get mention :delivered_at)
-           (format "delivered %s ago" (hive-text-age (plist-get mention :delivered_at)))
+           (hive-words 'mention-delivered (hive-text-age (plist-get mention :delivered_at)))
          ""))))
 
 (defun hive-mentions--insert (mention)

@@ -598,10 +598,9 @@ Posting the answer marks its mention of you done."
     (insert (hive-post-address message)))
   (force-mode-line-update)
   (message "%s" (substitute-command-keys
-                 (concat "\\<hive-shared-mode-map>\\[hive-shared-post] posts your answer, \\[hive-shared-discard] discards it"
-                         (if (hive-template-messages (hive-shared--project))
-                             ", \\[hive-shared-insert-template] inserts a template"
-                           "")))))
+                 (hive-words (if (hive-template-messages (hive-shared--project))
+                                 'draft-keys-templates
+                               'draft-keys)))))
 
 (defun hive-shared--project ()
   "Return the project of the draft, or nil."
@@ -625,7 +624,7 @@ With a prefix argument, ask for a NOTE about what you did."
     (unless mention (hive-fail 'no-mention-in-message))
     (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))
 
-;;;; For the header line, and at the end
+;;;; Header line and cleanup
 
 (defun hive-shared-target ()
   "Return where the draft will go, in words, or \"\" for nothing special."

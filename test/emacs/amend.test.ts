@@ -92,7 +92,7 @@ test('an answer that came late is corrected like any other', async () => {
   await home.agent.prompts.cancel(ask_id);
   await emacs.until(/^(?![\s\S]*hive \d+!)/);
   await typed(/asks: Which colour\?/, 'blue');
-  await emacs.until(/came late: it is kept/);
+  await emacs.until(/came late; it is stored/);
 
   await amending('Which colour?');
   await emacs.type('green');

@@ -218,7 +218,7 @@ test('permission rules set as an option stand in the store, and a bad one is ref
   await emacs.keys('M-:');
   await emacs.type(set('((:decision "perhaps" :tool "Bash"))'));
   await emacs.keys('Enter');
-  await emacs.until(/did not take the preference: .*says neither allow nor deny/);
+  await emacs.until(/could not save the preference: .*says neither allow nor deny/);
   await emacs.keys('M-:');
   await emacs.type(set('none'));
   await emacs.keys('Enter');
@@ -227,7 +227,7 @@ test('permission rules set as an option stand in the store, and a bad one is ref
 
 test('the menu opens what its keys say', async () => {
   await command('hive');
-  await emacs.until(/respond to one[\s\S]*interrupt all/);
+  await emacs.until(/answer a question[\s\S]*interrupt all/);
   await emacs.keys('l');
   await emacs.until(/\*hive\*/);
   await emacs.keys('q');
@@ -278,7 +278,7 @@ describe('bad input', () => {
     await other.until(/Answered|All done/);
     await emacs.type('yes');
     await emacs.keys('Enter');
-    await emacs.until(/had an answer already|was answered by/);
+    await emacs.until(/already had an answer|is already answered by/);
     expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
     await other.close();
   });

@@ -50,7 +50,7 @@ describe('hive-next', () => {
     await emacs.until(/First\?/);
     await emacs.answer(/First\?/, '11y');
     await emacs.until(
-      /PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*was dropped/,
+      /PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*were ignored/,
     );
     expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes' });
     expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
