@@ -221,7 +221,7 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
 
   test('Emacs begins a shared buffer and its file with the same words as hive messages does', () => {
     const [, text] =
-      /defconst hive-format-introduction\s+"([^"]*)"/.exec(read('elisp/hive-shared-format.el')) ?? [];
+      /defconst hive-format-introduction\s+"([^"]*)"/.exec(read('elisp/hive-shared-text.el')) ?? [];
     expect(text).toBe(INTRODUCTION);
     expect(readPage('docs/emacs-shared.md')).toContain(INTRODUCTION);
   });
