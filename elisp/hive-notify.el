@@ -253,7 +253,7 @@ muted projects."
 A list of rules, each a plist: :decision is \"allow\" or \"deny\",
 :tool the name of a tool, and :input, :project, :source, :machine,
 :name and :note may be left out.  A `*' in :tool, :input and :machine
-stands for any characters.  One rule that denies wins over all that
+matches any characters.  One rule that denies wins over all that
 allow.  :machine, \"token:NAME\", is for agents that come over HTTP;
 without it a rule that allows is for agents of this machine only,
 one that denies for all.

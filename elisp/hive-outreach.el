@@ -216,7 +216,7 @@
   "Major mode of the list of pings, cards and reports.
 \\<hive-outreach-mode-map>\\[hive-outreach-next] and \\[hive-outreach-previous] go from one to the other, \\[forward-button] to the next button;
 \\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
-older ones, \\[revert-buffer] fetches anew.
+older ones, \\[revert-buffer] fetches them again.
 \\{hive-outreach-mode-map}"
   (visual-line-mode)
   (setq bidi-paragraph-direction 'left-to-right)

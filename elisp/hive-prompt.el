@@ -269,7 +269,7 @@
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
   "Major mode of the buffer that shows one question in full.
 \\<hive-prompt-mode-map>1 to 9 answer with an option; \\[hive-prompt-answer] answers in the minibuffer, \\[hive-prompt-compose] in
-a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] puts away, \\[hive-next] goes on to
+a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-next] goes on to
 the next question.
 \\{hive-prompt-mode-map}"
   (hive-wrap-words)

@@ -63,7 +63,7 @@ Any other option may allow something.")
   "The name of the buffer that shows a question while it is answered.")
 
 (defun hive-read-with-details (prompt read)
-  "Call READ; if PROMPT is long, show it in a buffer meanwhile."
+  "Call READ; if PROMPT is long, show it in a buffer in the meantime."
   (let ((question (plist-get prompt :question))
         (buffer nil))
     (unwind-protect
