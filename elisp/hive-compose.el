@@ -1,4 +1,4 @@
-;;; hive-compose.el --- Long answers in a buffer of their own  -*- lexical-binding: t; -*-
+;;; hive-compose.el --- Writing a long answer in a buffer  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,13 +6,15 @@
 
 ;;; Commentary:
 
-;; `hive-compose' opens a buffer for an answer that a minibuffer is too
-;; small for.  What you type is kept in a draft, one file a question, so
-;; that it is there again after a crash; nothing typed is ever discarded.
+;; `hive-compose' opens a buffer for an answer that is too long for the
+;; minibuffer.  What you type is saved as a draft, one file per question, so
+;; it survives a crash.  Text typed in the minibuffer and then abandoned
+;; becomes a draft too.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -20,8 +22,10 @@
 (require 'hive-text)
 (require 'subr-x)
 
+;;;; Options
+
 (defcustom hive-drafts-directory (locate-user-emacs-file "hive/drafts/")
-  "Where answers are kept while they are being written."
+  "Where drafts of answers are saved."
   :type 'directory
   :group 'hive)
 
@@ -29,7 +33,7 @@
 
 (defun hive-compose--file (ask-id)
   "Return the file of the draft for ASK-ID."
-  ;; The id comes from the store, and yet no path is made of it unseen.
+  ;; The id comes from the store; even so, keep it from naming another path.
   (expand-file-name (concat (replace-regexp-in-string "[^a-z0-9-]" "_" ask-id) ".txt")
                     hive-drafts-directory))
 
@@ -43,9 +47,9 @@
         (buffer-string)))))
 
 (defun hive-compose-keep (ask-id text)
-  "Keep TEXT as the draft for ASK-ID, or with empty TEXT none.
-A disk that is full costs no text: it stays in its buffer, with
-a word in the echo area."
+  "Save TEXT as the draft for ASK-ID; delete the draft if TEXT is blank.
+If the disk is full, the text stays in its buffer, and the echo area
+says so."
   (let ((file (hive-compose--file ask-id)))
     (condition-case oops
         (if (string-blank-p text)
@@ -61,15 +65,14 @@ a word in the echo area."
             (rename-file new file t))
           t)
       (file-error
-       (hive-notify-say "Hive could not keep your draft (%s): it is in its buffer only"
-                        (error-message-string oops))
+       (hive-announce 'draft-unsaved (error-message-string oops))
        nil))))
 
-;;;; In the minibuffer
+;;;; Drafts in the minibuffer
 
 (defun hive-compose-read (prompt)
-  "Read an answer to PROMPT in the minibuffer, beginning with its draft.
-An answer that is left half-typed becomes the draft."
+  "Read an answer to PROMPT in the minibuffer, starting from its draft.
+If the human quits, what they typed becomes the draft."
   (let* ((id (plist-get prompt :ask_id))
          (typed nil) (done nil))
     (unwind-protect
@@ -87,10 +90,10 @@ An answer that is left half-typed becomes the draft."
         (when (and typed (not (string-blank-p typed)))
           (hive-compose-keep id typed))))))
 
-;;;; In a buffer
+;;;; The mode
 
-(defvar-local hive-compose--prompt nil "The question that is answered here.")
-(defvar-local hive-compose--timer nil "The timer that will keep the draft.")
+(defvar-local hive-compose--prompt nil "The question that this buffer answers.")
+(defvar-local hive-compose--timer nil "The idle timer that will save the draft.")
 
 (defvar hive-compose-mode-map
   (let ((map (make-sparse-keymap)))
@@ -101,48 +104,47 @@ An answer that is left half-typed becomes the draft."
 
 (define-derived-mode hive-compose-mode text-mode "Hive-Answer"
   "Major mode for writing an answer.
-\\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] keeps it as a draft and puts it aside."
+\\<hive-compose-mode-map>\\[hive-compose-send] sends it; \\[hive-compose-put-aside] saves it as a draft and closes the buffer."
   (add-hook 'after-change-functions #'hive-compose--changed nil t)
   (add-hook 'kill-buffer-hook #'hive-compose--leave nil t)
   (add-hook 'hive-changed-hook #'hive-compose--look)
   (setq header-line-format '(:eval (hive-compose--header))))
 
 (defun hive-compose--header ()
-  "Return the line above the answer: to whom, or what became of the question."
+  "Return the header line: the question, or that it is closed."
   (let* ((prompt hive-compose--prompt)
          (fate (hive-respond-meanwhile prompt)))
     ;; A percent sign in a header line is a directive.
     (replace-regexp-in-string
      "%" "%%"
      (if fate
-         (propertize (format " This question was %s meanwhile.  What you send is kept as late; your text stays here."
-                             fate)
-                     'face 'warning)
+         (propertize (hive-words 'compose-closed fate) 'face 'warning)
        (concat " " (hive-permission-mark prompt)
-               (if (hive-prompt-pending-p prompt) "To " "Late answer to ")
-               (hive-text-agent prompt 30) ": "
+               (if (hive-prompt-pending-p prompt)
+                   (hive-words 'answer-to (hive-text-agent prompt 30))
+                 (hive-words 'late-answer-to (hive-text-agent prompt 30)))
                (hive-text-line (plist-get prompt :question) 200)))
      t t)))
 
 (defun hive-compose--look ()
-  "Bring the header lines up to date."
+  "Update the header line of each answer buffer."
   (dolist (buffer (buffer-list))
     (when (eq (buffer-local-value 'major-mode buffer) 'hive-compose-mode)
       (with-current-buffer buffer (force-mode-line-update)))))
 
 (defun hive-compose--changed (&rest _)
-  "Keep the draft once the human pauses."
+  "Save the draft once the human pauses."
   (unless hive-compose--timer
     (setq hive-compose--timer
           (run-with-idle-timer 1 nil #'hive-compose--save-in (current-buffer)))))
 
 (defun hive-compose--save-in (buffer)
-  "Keep the draft in BUFFER, if it is still there."
+  "Save the draft in BUFFER, if it is live."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer (hive-compose--save))))
 
 (defun hive-compose--save ()
-  "Keep the draft now."
+  "Save the draft now."
   (when hive-compose--timer (cancel-timer hive-compose--timer))
   (setq hive-compose--timer nil)
   (when hive-compose--prompt
@@ -150,13 +152,15 @@ An answer that is left half-typed becomes the draft."
                        (buffer-substring-no-properties (point-min) (point-max)))))
 
 (defun hive-compose--leave ()
-  "Keep the draft, and let others have the question: the buffer is being killed."
+  "Save the draft and release the question, as the buffer is being killed."
   (hive-compose--save)
   (when hive-compose--prompt (hive-respond-release hive-compose--prompt)))
 
+;;;; Commands
+
 (defun hive-compose (prompt)
   "Write an answer to PROMPT in a buffer of its own.
-What has an answer is refused, unless words were kept for it."
+Refuse a question that is already answered, unless it has a draft."
   (let* ((id (plist-get prompt :ask_id))
          (name (format "*hive answer: %s*" id))
          (buffer (progn
@@ -174,24 +178,24 @@ What has an answer is refused, unless words were kept for it."
     (pop-to-buffer buffer)))
 
 (defun hive-compose-send ()
-  "Send the answer, which is on the disk before you read \"queued\"."
+  "Send the answer; it is on disk before you read \"queued\"."
   (interactive nil hive-compose-mode)
   (let ((text (string-trim (buffer-substring-no-properties (point-min) (point-max))))
         (prompt hive-compose--prompt))
     (when (string-empty-p text)
-      (user-error "Nothing was said: %s" (hive-respond-still prompt)))
+      (hive-fail 'no-answer (hive-respond-still prompt)))
     (hive-respond-send prompt (list :decision text))
     (hive-compose-keep (plist-get prompt :ask_id) "")
-    (setq hive-compose--prompt nil)     ; the draft is not to come back
+    (setq hive-compose--prompt nil)     ; do not save the draft again
     (quit-window t)))
 
 (defun hive-compose-put-aside ()
-  "Keep what is written as a draft and close the buffer."
+  "Save the text as a draft and close the buffer."
   (interactive nil hive-compose-mode)
   (hive-compose--save)
   (let ((prompt hive-compose--prompt))
     (quit-window t)
-    (message "Kept as a draft; %s" (hive-respond-still prompt))))
+    (hive-say 'draft-kept (hive-respond-still prompt))))
 
 (provide 'hive-compose)
 ;;; hive-compose.el ends here

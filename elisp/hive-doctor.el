@@ -1,4 +1,4 @@
-;;; hive-doctor.el --- What is wrong with Hive, and what to do  -*- lexical-binding: t; -*-
+;;; hive-doctor.el --- Installing Hive and finding its problems  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,36 +6,83 @@
 
 ;;; Commentary:
 
-;; One line a check, in a buffer, each failing one with what to do.  Nothing
-;; waits: what others have to say is filled in when it comes.
+;; `hive-install-sidecar' installs the program with npm, into a folder of its
+;; own; nothing else on the machine changes, and npm's output is shown.
+;;
+;; `hive-doctor' shows one line per check in a buffer, with advice below each
+;; that failed.  Emacs never waits: results from node and from the sidecar
+;; are added when they arrive.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
+(require 'hive-notify)
 (require 'hive-outbox)
-(require 'hive-rpc)
 (require 'hive-respond)
+(require 'hive-rpc)
 (require 'hive-text)
 
+(defvar compilation-finish-functions)  ; compile.el, loaded when it is used
+
+;;;; Installing the sidecar
+
+(defcustom hive-install-package "hive-sidecar@latest"
+  "What npm installs: a package with a version, a file or a folder."
+  :type 'string
+  :group 'hive)
+
+(defun hive-doctor--install-command (npm)
+  "Return the shell command for NPM."
+  (mapconcat #'shell-quote-argument
+             (list npm "install" "--no-fund" "--no-audit"
+                   "--prefix" (expand-file-name hive-install-directory) hive-install-package)
+             " "))
+
+;;;###autoload
+(defun hive-install-sidecar ()
+  "Install or update the Hive sidecar in `hive-install-directory'.
+This needs Node.js with npm, whose output is shown in a buffer.
+Afterwards Hive restarts with what was installed."
+  (interactive)
+  (let ((npm (or (executable-find "npm")
+                 (hive-fail 'npm-missing hive-program-node-version))))
+    (make-directory hive-install-directory t)
+    (let ((default-directory (file-name-as-directory (expand-file-name hive-install-directory))))
+      (with-current-buffer
+          (compilation-start (hive-doctor--install-command npm) nil (lambda (_) "*hive install*"))
+        (add-hook 'compilation-finish-functions #'hive-doctor--install-done nil t)))))
+
+(defun hive-doctor--install-done (buffer outcome)
+  "Restart Hive, or point to BUFFER if OUTCOME is a failure."
+  (cond ((not (string-prefix-p "finished" outcome))
+         (hive-announce 'install-failed (buffer-name buffer)))
+        ((not (hive-program-installed))
+         (hive-announce 'install-incomplete hive-install-directory))
+        (t (hive-announce 'installed)
+           (unless (eq hive-sidecar-state 'off) (hive-restart)))))
+
+;;;; A check
+
 (cl-defstruct (hive-doctor-check (:constructor hive-doctor-check) (:copier nil))
-  "One line: NAME was looked at, OK or not, TEXT says what, ADVICE what to do."
+  "One line: what NAME is, whether it is OK, a TEXT, and ADVICE if it is not."
   name ok text advice)
 
-;;;; Checks of this side
+;;;; Checks that Emacs makes itself
 
 (defun hive-doctor--emacs ()
   "Check the version of Emacs."
   (hive-doctor-check :name "Emacs" :ok (version<= "28.1" emacs-version)
-                     :text emacs-version :advice "Hive needs Emacs 28.1 or newer"))
+                     :text emacs-version :advice (hive-words 'doctor-emacs-old)))
 
 (defun hive-doctor--program ()
-  "Check that the sidecar's program is there."
+  "Check that the sidecar's program exists."
   (condition-case oops
       (hive-doctor-check :name "Program" :ok t
                          :text (string-join (hive-program-command) " "))
     (hive-program-missing
      (hive-doctor-check :name "Program" :ok nil :text (cadr oops)
-                        :advice "then M-x hive-restart"))))
+                        :advice (hive-words 'doctor-then-restart)))))
 
 (defun hive-doctor--sidecar ()
   "Check the handshake."
@@ -50,29 +97,28 @@
        :name "Sidecar" :ok nil
        :text (format "%s%s" hive-sidecar-state
                      (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
-       :advice (if (eq hive-sidecar-state 'off) "turn it on with M-x hive-mode"
-                 "the buffer *hive log* has more; M-x hive-restart tries again")))))
+       :advice (if (eq hive-sidecar-state 'off) (hive-words 'doctor-turn-on)
+                 (hive-words 'doctor-see-log))))))
 
 (defun hive-doctor--store ()
-  "Tell which store is in use."
+  "Report which store is in use."
   (let ((store (plist-get hive-sidecar-info :store_id)))
     (hive-doctor-check :name "Store" :ok (and store t)
-                       :text (or store "not known yet")
-                       :advice "it is known after the first connection")))
+                       :text (or store (hive-words 'doctor-store-unknown))
+                       :advice (hive-words 'doctor-store-later))))
 
 (defun hive-doctor--outbox ()
-  "Check what is on its way."
+  "Check the outbox: unsent and rejected answers."
   (let* ((pending (hive-outbox-entries 'pending))
          (rejected (hive-outbox-entries 'rejected))
          (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
       :name "Outbox" :ok (not (or rejected elsewhere))
-      :text (format "%d unsent, %d rejected, in %s" (length pending)
-                    (length rejected) (abbreviate-file-name hive-outbox-directory))
-      :advice (cond (rejected "M-x hive-outbox-forget-rejected deletes what was rejected")
-                    (elsewhere (format "%d wait for another store: set `hive-store' to it"
-                                       (length elsewhere)))))
+      :text (hive-words 'doctor-outbox (length pending) (length rejected)
+                        (abbreviate-file-name hive-outbox-directory))
+      :advice (cond (rejected (hive-words 'doctor-forget-rejected))
+                    (elsewhere (hive-words 'doctor-other-store (length elsewhere)))))
      (mapcar (lambda (entry)
                (hive-doctor-check
                 :name "Rejected" :ok nil
@@ -82,9 +128,9 @@
                 :advice (hive-entry-text entry)))
              rejected))))
 
-;;;; Showing
+;;;; The buffer
 
-(defvar-local hive-doctor--remote nil "Checks that others made, in order.")
+(defvar-local hive-doctor--remote nil "Results of checks that node and the sidecar made, in order.")
 
 (defun hive-doctor--insert (check)
   "Insert CHECK as a line, with its advice below when it failed."
@@ -101,37 +147,36 @@
     (with-current-buffer buffer
       (let ((inhibit-read-only t) (place (point)))
         (erase-buffer)
-        (insert "Hive doctor\n\n")
+        (insert (hive-words 'doctor-title) "\n\n")
         (mapc #'hive-doctor--insert
               (append (list (hive-doctor--emacs) (hive-doctor--program)
                             (hive-doctor--sidecar) (hive-doctor--store))
                       (hive-doctor--outbox)
                       hive-doctor--remote))
-        (insert "\ng looks again.\n")
+        (insert "\n" (hive-words 'doctor-again) "\n")
         (goto-char (min place (point-max)))))))
 
 (defun hive-doctor--add (buffer lines)
-  "Add LINES, looked at elsewhere, to BUFFER."
+  "Append LINES, which others found, to BUFFER."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq hive-doctor--remote (append hive-doctor--remote lines)))
     (hive-doctor--print buffer)))
 
-;;;; Checks of others
+;;;; Checks that others make
 
 (defun hive-doctor--node-p (said)
-  "Return non-nil if SAID, by \"node --version\", is a Node.js that will do."
+  "Return non-nil if SAID, from \"node --version\", is recent enough."
   (and (string-match "\\`v\\([0-9]+\\.[0-9]+\\.[0-9]+\\)" said)
        (version<= hive-program-node-version (match-string 1 said))))
 
 (defun hive-doctor--ask-node (buffer)
-  "Ask node for its version; the answer appears in BUFFER."
+  "Ask node for its version; the result appears in BUFFER."
   (let ((node (executable-find (or hive-node-program "node")))
-        (advice (format "Hive needs Node.js %s or newer: install it, or set `hive-node-program'"
-                        hive-program-node-version)))
+        (advice (hive-words 'doctor-node-old hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
-                                        :name "Node.js" :ok nil :text "not found"
+                                        :name "Node.js" :ok nil :text (hive-words 'doctor-node-missing)
                                         :advice advice)))
       (let ((default-directory "/") (said ""))
         (make-process
@@ -150,7 +195,7 @@
                      :advice advice))))))))))
 
 (defun hive-doctor--ask-sidecar (buffer)
-  "Ask the sidecar how it is itself; the lines appear in BUFFER."
+  "Ask the sidecar to check itself; the results appear in BUFFER."
   (when (hive-sidecar-connected-p)
     (hive-rpc-request
      'doctor/run nil :timeout 30
@@ -172,12 +217,14 @@
                                           :text (plist-get err :text)))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"
-  "Major mode of the buffer in which Hive tells how it is."
+  "Major mode of the buffer that shows the checks."
   (setq-local revert-buffer-function (lambda (&rest _) (hive-doctor))))
+
+;;;; Command
 
 ;;;###autoload
 (defun hive-doctor ()
-  "Look at everything Hive needs, and say what to do about what fails."
+  "Check everything that Hive needs, and say what to do about what fails."
   (interactive)
   (let ((buffer (get-buffer-create "*hive doctor*")))
     (with-current-buffer buffer

@@ -6,13 +6,15 @@
 
 ;;; Commentary:
 
-;; `hive-history' searches all that the store keeps, by text, agent, project
-;; and date, newest first.  Pages are fetched as they are wanted; Emacs waits
-;; for none.
+;; `hive-history' searches everything in the store by text, agent, project
+;; and date, newest first.  Pages are fetched on request and asynchronously.
+;; `hive-history-export' writes all results of a search to a file, as Org or
+;; Markdown.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-prompt)
@@ -21,21 +23,18 @@
 (require 'subr-x)
 (require 'tabulated-list)
 
-;;;; History as Org or Markdown
+;;;; Entries as Org and Markdown
 
-;; Everything that a search finds, fetched page by page and written into one
-;; file.  What agents wrote stands in it as text: it cannot become a heading,
-;; a link that is followed or a block that is run.
+;; What agents wrote stays text in the file: it cannot become a heading, a
+;; link or a block that runs.
 
-(defconst hive-history-export--page 200 "How many entries are fetched at once.")
-(defconst hive-history--most 20000 "How many entries are written at most.")
+(defconst hive-history--export-page 200 "How many entries are fetched at once.")
+(defconst hive-history--export-most 20000 "How many entries are written at most.")
 
 (defun hive-history-export-time (time)
-  "Return TIME of the wire as people here read it."
+  "Return TIME, as the sidecar sends it, in the local zone."
   (let ((seconds (hive-text-seconds time)))
     (if seconds (format-time-string "%F %H:%M" seconds) "")))
-
-;;;; What is written
 
 (defun hive-history--lines (text prefix)
   "Return TEXT, inert, with PREFIX before each line."
@@ -74,39 +73,39 @@
   "Return ENTRIES as one text, Org if ORG, else Markdown."
   (mapconcat (if org #'hive-history--org #'hive-history--markdown) entries ""))
 
-;;;; Fetching and writing
+;;;; Writing a file
 
 (defun hive-history-export-write (search file)
-  "Write the outcome of SEARCH into FILE, and say when it is done."
-  (message "Writing %s…" (abbreviate-file-name file))
-  (hive-history-export--fetch search (expand-file-name file) nil nil))
+  "Write the results of SEARCH to FILE, and report when that is done."
+  (hive-say 'export-begins (abbreviate-file-name file))
+  (hive-history--export-fetch search (expand-file-name file) nil nil))
 
-(defun hive-history-export--fetch (search file cursor found)
-  "Fetch more of SEARCH, from CURSOR on, beyond FOUND, to be put into FILE."
+(defun hive-history--export-fetch (search file cursor found)
+  "Fetch the page of SEARCH at CURSOR, add it to FOUND, and go on; then write FILE."
   (hive-rpc-request
-   'history/search `( :limit ,hive-history-export--page :full t ,@search
+   'history/search `( :limit ,hive-history--export-page :full t ,@search
                       ,@(when cursor (list :cursor cursor)))
    :timeout 30
    :success (lambda (result)
               (let ((found (append (reverse (append (plist-get result :entries) nil)) found))
                     (next (plist-get result :next_cursor)))
-                (if (and next (< (length found) hive-history--most))
-                    (hive-history-export--fetch search file next found)
+                (if (and next (< (length found) hive-history--export-most))
+                    (hive-history--export-fetch search file next found)
                   (hive-history--save (nreverse found) file))))
    :error (lambda (err)
-            (hive-notify-say "Nothing was written: %s"
-                             (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce 'export-failed (hive-text-line (plist-get err :text) 200)))))
 
 (defun hive-history--save (entries file)
-  "Write ENTRIES into FILE."
+  "Write ENTRIES to FILE."
   (condition-case oops
       (let ((coding-system-for-write 'utf-8-unix))
         (write-region (hive-history-export-text entries (string-suffix-p ".org" file))
                       nil file nil 'silent)
-        (hive-notify-say "Wrote %d entries to %s" (length entries) (abbreviate-file-name file)))
-    (file-error (hive-notify-say "Nothing was written: %s" (error-message-string oops)))))
+        (hive-announce 'export-done (hive-count (length entries) "entry" "entries")
+                       (abbreviate-file-name file)))
+    (file-error (hive-announce 'export-failed (error-message-string oops)))))
 
-;;;; Searching everything asked, answered and posted
+;;;; The buffer
 
 (defconst hive-history--name "*hive history*" "The name of the buffer.")
 (defconst hive-history--page 100 "How many entries are fetched at once.")
@@ -168,7 +167,7 @@ was found into a file, as Org or Markdown.
                           "")))))
 
 (defun hive-history--print ()
-  "Print what was found."
+  "Print the results."
   (tabulated-list-print t)
   (setq mode-line-process
         ;; A percent sign in a mode line is a directive.
@@ -183,7 +182,7 @@ was found into a file, as Org or Markdown.
 ;;;; Searching
 
 (defun hive-history--fetch (buffer cursor)
-  "Search as BUFFER wants it; from CURSOR on when there is one."
+  "Run the search of BUFFER; with CURSOR, fetch the page there."
   (with-current-buffer buffer
     (let ((ticket (cl-incf hive-history--asked)))
       (hive-rpc-request
@@ -200,11 +199,10 @@ was found into a file, as Org or Markdown.
                               hive-history--cursor (plist-get result :next_cursor))
                         (hive-history--print)))))
        :error (lambda (err)
-                (hive-notify-say "Hive could not search: %s"
-                                 (hive-text-line (plist-get err :text) 200)))))))
+                (hive-announce 'search-failed (hive-text-line (plist-get err :text) 200)))))))
 
 (defun hive-history--go (search)
-  "Show the outcome of SEARCH."
+  "Show the results of SEARCH."
   (setq hive-history--search search
         hive-history--entries nil
         hive-history--cursor nil)
@@ -212,14 +210,14 @@ was found into a file, as Org or Markdown.
   (hive-history--fetch (current-buffer) nil))
 
 (defun hive-history--by (key value)
-  "Search with VALUE as KEY; an empty VALUE takes that away."
+  "Search with VALUE for KEY; with an empty VALUE, without that filter."
   (let ((search (copy-sequence hive-history--search)))
     (cl-remf search key)
     (hive-history--go (if (string-blank-p value) search
                         (append search (list key (hive-text-sendable value)))))))
 
 (defun hive-history--moment (text)
-  "Return the moment that TEXT names, as the wire writes it.
+  "Return the time that TEXT names, in the format of the sidecar.
 TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
   (cond ((string-blank-p text) "")
         ((string-match "\\`\\([0-9]+\\)\\([mhdw]\\)\\'" text)
@@ -230,15 +228,15 @@ TEXT is a date such as 2026-01-31, or an age such as 3h or 7d."
          (cl-flet ((part (n) (string-to-number (match-string n text))))
            (format-time-string "%FT%T.000Z"
                                (encode-time (list 0 0 0 (part 3) (part 2) (part 1) nil -1 nil)) t)))
-        (t (user-error "Write a date as 2026-01-31, or an age as 3h or 7d"))))
+        (t (hive-fail 'date-unclear))))
 
 ;;;; Commands
 
 ;;;###autoload
 (defun hive-history (query)
-  "Search everything that was asked, answered and posted for QUERY.
-An empty QUERY shows all, newest first."
-  (interactive (list (read-string "Search the history for: " nil 'hive-history-queries)))
+  "Search all questions, answers and messages for QUERY.
+An empty QUERY shows everything, newest first."
+  (interactive (list (read-string (hive-words 'which-search) nil 'hive-history-queries)))
   (let ((buffer (get-buffer-create hive-history--name)))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-history-mode) (hive-history-mode))
@@ -246,23 +244,23 @@ An empty QUERY shows all, newest first."
     (pop-to-buffer buffer)))
 
 (defun hive-history-again ()
-  "Search anew for the same."
+  "Run the same search again."
   (interactive nil hive-history-mode)
   (hive-history--fetch (current-buffer) nil))
 
 (defun hive-history-older ()
-  "Show older entries, too."
+  "Also show older entries."
   (interactive nil hive-history-mode)
-  (unless hive-history--cursor (user-error "There is nothing older"))
+  (unless hive-history--cursor (hive-fail 'nothing-older))
   (hive-history--fetch (current-buffer) hive-history--cursor))
 
 (defun hive-history-open ()
-  "Open the entry at point: a question in full, or a message."
+  "Open the question or the message at point."
   (interactive nil hive-history-mode)
-  (let ((entry (or (tabulated-list-get-id) (user-error "There is no entry on this line"))))
+  (let ((entry (or (tabulated-list-get-id) (hive-fail 'no-entry-here))))
     (if (equal (plist-get entry :kind) "message")
         (hive-history--show-message entry)
-      ;; The rest of it is fetched; looking it up is not seeing it first.
+      ;; The rest is fetched.  Looking it up here does not mark it as seen.
       (hive-prompt-show (list :ask_id (plist-get entry :id) :agent (plist-get entry :agent)
                               :source (plist-get entry :source)
                               :project (plist-get entry :project) :status (plist-get entry :status)
@@ -289,45 +287,45 @@ An empty QUERY shows all, newest first."
     (pop-to-buffer buffer)))
 
 (defun hive-history-by-agent (agent)
-  "Find only what AGENT asked or wrote; empty for everybody.
-The first letters of one name are enough."
-  (interactive (list (completing-read "Of agent: " (hive-history--known :agent))) hive-history-mode)
+  "Find only what AGENT asked or wrote; if empty, what anybody did.
+The beginning of a name is enough."
+  (interactive (list (completing-read (hive-words 'which-search-agent) (hive-history--known :agent))) hive-history-mode)
   (hive-history--by :agent (hive-handles-expand agent (hive-history--known :agent))))
 
 (defun hive-history-by-project (project)
-  "Find only what belongs to PROJECT; empty for all."
-  (interactive (list (completing-read "Of project: " (hive-history--known :project)))
+  "Find only entries of PROJECT; if empty, of all projects."
+  (interactive (list (completing-read (hive-words 'which-search-project) (hive-history--known :project)))
                hive-history-mode)
   (hive-history--by :project project))
 
 (defun hive-history--known (key)
-  "Return the values of KEY in what was found, none twice."
+  "Return the distinct values of KEY among the results."
   (delete-dups (delq nil (mapcar (lambda (entry) (plist-get entry key)) hive-history--entries))))
 
 (defun hive-history-since (moment)
-  "Find only what is from MOMENT on: 2026-01-31, or 7d for a week back."
-  (interactive (list (read-string "Since (2026-01-31, 3h, 7d): ")) hive-history-mode)
+  "Find only entries since MOMENT: 2026-01-31, or 7d for a week ago."
+  (interactive (list (read-string (hive-words 'which-search-since))) hive-history-mode)
   (hive-history--by :since (hive-history--moment moment)))
 
 (defun hive-history-until (moment)
-  "Find only what is from before MOMENT: 2026-01-31, or 7d for a week back."
-  (interactive (list (read-string "Until (2026-01-31, 3h, 7d): ")) hive-history-mode)
+  "Find only entries before MOMENT: 2026-01-31, or 7d for a week ago."
+  (interactive (list (read-string (hive-words 'which-search-until))) hive-history-mode)
   (hive-history--by :until (hive-history--moment moment)))
 
 (defun hive-history-by-nothing ()
-  "Search for the text alone again."
+  "Remove all filters but the text."
   (interactive nil hive-history-mode)
   (let ((query (plist-get hive-history--search :query)))
     (hive-history--go (and query (list :query query)))))
 
 (defun hive-history-export (file)
-  "Write the whole outcome of the search into FILE, not only what is shown.
+  "Write all results of the search to FILE, including those not shown.
 A name that ends in .org is written as Org, any other as Markdown."
-  (interactive (list (read-file-name "Write to (.org or .md): " nil nil nil "hive.org"))
+  (interactive (list (read-file-name (hive-words 'which-export) nil nil nil "hive.org"))
                hive-history-mode)
   (when (and (file-exists-p file)
-             (not (y-or-n-p (format "Overwrite %s? " (abbreviate-file-name file)))))
-    (user-error "Nothing was written"))
+             (not (y-or-n-p (hive-words 'overwrite? (abbreviate-file-name file)))))
+    (hive-fail 'export-declined))
   (hive-history-export-write hive-history--search file))
 
 (provide 'hive-history)

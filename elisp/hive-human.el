@@ -1,4 +1,4 @@
-;;; hive-human.el --- Who you are among several humans  -*- lexical-binding: t; -*-
+;;; hive-human.el --- Who you are, and where  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,27 +6,30 @@
 
 ;;; Commentary:
 
-;; Your name, which questions concern you, and who has taken one up.  A
-;; question without an address concerns everybody; one for a human or a
-;; team those, and everybody once it is escalated (docs/humans.md).
+;; Your name, which questions concern you, and who is answering one.  A
+;; question without a recipient concerns everybody; one for a human or a team
+;; concerns them, and everybody once it is escalated (docs/humans.md).
+;;
+;; Also, which project a directory belongs to.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; Who you are among several humans
+;;;; You among several humans
 
 (defcustom hive-user-name nil
-  "The name under which your answers are kept, and you are asked.
-Agents see it.  Nil means HIVE_USER of the environment, or else
-your login name."
+  "Your name, under which answers are stored and questions address you.
+Agents see it.  Nil means the environment variable HIVE_USER, or
+else your login name."
   :type '(choice (const :tag "HIVE_USER or login name" nil) string)
   :group 'hive)
 
 (defvar hive-human-names nil
-  "The names that reach you, as the sidecar compares them.")
+  "The names that address you, as the sidecar compares them.")
 
 (defun hive-human-name ()
   "Return your name."
@@ -44,23 +47,25 @@ your login name."
                (append (plist-get prompt :recipients) nil))))
 
 (defun hive-human-claimer (prompt)
-  "Return who else has taken PROMPT up, or nil."
+  "Return who else is answering PROMPT, or nil."
   (let ((by (plist-get prompt :claimed_by)))
     (and by (not (equal by (hive-human-name))) by)))
 
 (defun hive-human-note (prompt)
-  "Return whom PROMPT is for and who is at it, in brackets, or \"\"."
+  "Return, in brackets, whom PROMPT is for and who is answering it, or \"\"."
   (let ((to (plist-get prompt :to)) (by (hive-human-claimer prompt)))
-    (concat (and to (format "[for %s%s] " (hive-text-line to 30)
-                            (if (plist-get prompt :escalated_at) ", now everybody" "")))
-            (and by (format "[%s is at it] " (hive-text-line by 30))))))
+    (concat (and to (hive-words 'for-whom (hive-text-line to 30)
+                                (if (plist-get prompt :escalated_at)
+                                    (hive-words 'for-everybody)
+                                  "")))
+            (and by (hive-words 'claimed (hive-text-line by 30))))))
 
 ;;;; Which project a directory belongs to
 
-;; A project is the git common directory, so that several worktrees are one
-;; project, or else the directory itself.  The sidecar decides; this is the
-;; same rule, for what has to be known before it answers: the name of a
-;; buffer, and whether there is one already.
+;; A project is identified by the git common directory, so all worktrees are
+;; one project; without git, by the directory itself.  The sidecar decides.
+;; Emacs applies the same rule where it cannot wait for a reply: to name a
+;; buffer, and to find the one that exists.
 
 (defun hive-human--read (file)
   "Return the first line of FILE, or nil."
@@ -81,8 +86,8 @@ your login name."
 
 (defun hive-place-of (&optional directory)
   "Return the place of DIRECTORY, a plist of :directory, :project, :project_dir.
-DIRECTORY defaults to `default-directory'.  Nil for a directory on
-another machine, whose projects nobody here knows."
+DIRECTORY defaults to `default-directory'.  Return nil for a remote
+directory."
   (let ((directory (expand-file-name (or directory default-directory))))
     (unless (file-remote-p directory)
       (let* ((root (locate-dominating-file directory ".git"))
@@ -98,7 +103,7 @@ another machine, whose projects nobody here knows."
               :project_dir (directory-file-name (or git own)))))))
 
 (defun hive-place-params (place)
-  "Return how requests name PLACE: by its identity, or by a directory in it."
+  "Return the request parameters for PLACE: its identity, or a directory in it."
   (let ((project-dir (and (plist-get place :confirmed) (plist-get place :project_dir))))
     (cond (project-dir (list :project_dir project-dir))
           ((plist-get place :directory)

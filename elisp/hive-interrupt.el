@@ -1,4 +1,4 @@
-;;; hive-interrupt.el --- Stopping an agent, and hearing that it stopped  -*- lexical-binding: t; -*-
+;;; hive-interrupt.el --- Interrupting agents  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,14 +6,17 @@
 
 ;;; Commentary:
 
-;; `hive-interrupt' asks an agent to stop what it does.  The request is in the
-;; store before anything else happens, and stays in force until the turn has
-;; ended; what it came to is said whenever it is known, even when the
-;; sidecar was started anew meanwhile.  Emacs waits for nothing.
+;; `hive-interrupt' asks an agent to stop its current turn.  The request is
+;; stored first and stays in force until the turn ends.  The result is
+;; reported when it is known, even if the sidecar restarts in the meantime.
+;; Emacs never waits for it.
+;;
+;; Also: which turns are running, and the terminal buffer of an agent.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -22,53 +25,53 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; What runs now
+;;;; Running turns
 
-;; The turns that run, one a session, as the sidecar tells them: so that an
-;; agent can be interrupted at once, without asking anybody first.
+;; The running turns, one per session, as the sidecar reports them: so the
+;; commands can offer agents without asking the sidecar first.
 
 (defvar hive-interrupt--running (make-hash-table :test #'equal)
-  "The turns that run, by the ids of their sessions.")
+  "The running turns, by session id.")
 
 (defvar hive-turns-changed-functions nil
-  "Called with each turn that something happened to.")
+  "Called with each turn that changed.")
 
-(defconst hive-interrupt--most 1000 "How many turns are known at most.")
+(defconst hive-interrupt--most 1000 "How many turns are remembered.")
 
 (defun hive-turns-running ()
-  "Return what is running, a turn each, the longest first."
+  "Return every running turn, the oldest first."
   (let (turns)
     (maphash (lambda (_ turn) (push turn turns)) hive-interrupt--running)
     (sort turns (lambda (a b) (string< (or (plist-get a :started_at) "")
                                        (or (plist-get b :started_at) ""))))))
 
 (defun hive-turns-doing (turn)
-  "Return what TURN is doing, and for how long, in a few words."
+  "Return in a few words what TURN is doing, and for how long."
   (let ((tool (plist-get turn :tool)))
     (if tool
-        (format "%s for %s" (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
-      (format "running for %s" (hive-text-age (plist-get turn :started_at))))))
+        (hive-words 'doing (hive-text-line tool 40) (hive-text-age (plist-get turn :tool_since)))
+      (hive-words 'running (hive-text-age (plist-get turn :started_at))))))
 
 (defun hive-interrupt--take (turn)
-  "Remember TURN until its end, and tell of it."
+  "Remember TURN until it ends, and run the hook."
   (let ((session (plist-get turn :session_id)))
     (cond ((equal (plist-get turn :state) "in_progress")
            (when (or (gethash session hive-interrupt--running)
                      (< (hash-table-count hive-interrupt--running) hive-interrupt--most))
              (puthash session turn hive-interrupt--running)))
-          ;; The end of a turn may be told after another has begun.
+          ;; The end of a turn may be reported after the next one began.
           ((equal (plist-get turn :turn_id)
                   (plist-get (gethash session hive-interrupt--running) :turn_id))
            (remhash session hive-interrupt--running)))
     (run-hook-with-args 'hive-turns-changed-functions turn)))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'turn/changed)) turn)
-  "Take TURN, with which something happened."
+  "Handle TURN, which changed."
   (hive-interrupt--take turn))
 
 (defun hive-interrupt--listed (sessions)
-  "Take who is at work from SESSIONS, which the sidecar listed anew.
-Where it left some out, they were silent for longer than these."
+  "Remember each running turn in SESSIONS, a new list by the sidecar.
+A list that was cut short lacks the sessions that were silent longest."
   (clrhash hive-interrupt--running)
   (dolist (session sessions)
     (let ((turn (plist-get session :turn)))
@@ -77,20 +80,20 @@ Where it left some out, they were silent for longer than these."
                                              :project (plist-get session :project))))))))
 
 (defun hive-interrupt--sidecar ()
-  "Forget everything when Hive is turned off."
+  "Forget every turn when Hive is turned off."
   (when (eq hive-sidecar-state 'off) (clrhash hive-interrupt--running)))
 
 (add-hook 'hive-handles-listed-functions #'hive-interrupt--listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)
 
-;;;; The terminal of an agent in this Emacs
+;;;; An agent's terminal
 
-;; An agent that runs in a terminal of this Emacs (vterm, eat, term, shell)
-;; has a process that descends from one of Emacs' own.  That leads from a
-;; session to its buffer, whatever the terminal's package is.
+;; An agent in a terminal of this Emacs (vterm, eat, term, shell) descends
+;; from one of Emacs' own processes.  That leads from a session to its
+;; buffer, whatever package made the terminal.
 
 (defun hive-interrupt--ancestors (pid)
-  "Return PID and the ids of the processes it descends from, nearest first."
+  "Return PID and the ids of its ancestors, nearest first."
   (let (chain)
     (while (and (integerp pid) (> pid 1) (not (memq pid chain)) (< (length chain) 50))
       (push pid chain)
@@ -98,7 +101,7 @@ Where it left some out, they were silent for longer than these."
     (nreverse chain)))
 
 (defun hive-terminal-buffer (pid)
-  "Return the buffer of this Emacs for the process PID, or nil."
+  "Return the buffer whose process is PID or an ancestor of it, or nil."
   (let ((ours (cl-loop for process in (process-list)
                        when (and (process-id process) (buffer-live-p (process-buffer process)))
                        collect (cons (process-id process) (process-buffer process)))))
@@ -106,7 +109,7 @@ Where it left some out, they were silent for longer than these."
              thereis (alist-get ancestor ours))))
 
 (defun hive-terminal-visit (session-id name)
-  "Go to the buffer of SESSION-ID; NAME is what people call it."
+  "Go to the terminal buffer of SESSION-ID, an agent called NAME."
   (let ((from (selected-window)) (name (hive-text-line name 40)))
     (hive-rpc-request
      'session/list (list :state "alive" :limit 500)
@@ -116,47 +119,46 @@ Where it left some out, they were silent for longer than these."
                                 :test #'equal
                                 :key (lambda (session) (plist-get session :session_id))))
               (buffer (and session (hive-terminal-buffer (plist-get session :pid)))))
-         (cond ((null session) (hive-notify-say "%s is not here any more" name))
-               ((null buffer) (hive-notify-say "%s does not run in this Emacs" name))
-               ;; Who went on meanwhile is shown the buffer and stays where they are.
+         (cond ((null session) (hive-announce 'terminal-gone name))
+               ((null buffer) (hive-announce 'terminal-elsewhere name))
+               ;; If the human has moved on, show the buffer without selecting it.
                ((and (eq from (selected-window)) (not (hive-notify-busy-p)))
                 (pop-to-buffer buffer))
                (t (display-buffer buffer)))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not look where %s runs: %s" name
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'terminal-failed name (hive-text-line (plist-get err :text) 200))))))
 
-;;;; Stopping an agent, and hearing that it stopped
+;;;; Options
 
 (defcustom hive-interrupt-seconds 60
-  "After how many seconds you are told that an agent has not stopped yet.
-The request stays in force all the same."
+  "After how many seconds Hive reports that an agent has not stopped yet.
+The request stays in force."
   :type 'natnum
   :group 'hive)
 
-(defvar hive-interrupt--asked (make-hash-table :test #'equal)
-  "Names of the agents that were asked to stop, by the ids of the requests.
-Once it was said what came of a request, t.")
+;;;; Reporting the result
 
-;;;; What came of it
+(defvar hive-interrupt--asked (make-hash-table :test #'equal)
+  "The agent that each request asked to stop, by the id of the request.
+The value is t once the result of the request has been reported.")
 
 (defun hive-interrupt--settle (id sentence)
-  "Say SENTENCE, the end of the request ID, unless it was said before."
+  "Report SENTENCE, the result of the request ID, once."
   (let ((agent (gethash id hive-interrupt--asked)))
     (when (stringp agent)
       (puthash id t hive-interrupt--asked)
-      (hive-notify-say "%s: %s" (hive-text-line agent 40) (hive-text-line sentence 200)))))
+      (hive-announce 'interrupt-result (hive-text-line agent 40) (hive-text-line sentence 200)))))
 
 (defun hive-interrupt--turn (turn)
-  "Say what came of requests for TURN.
-This is told before the request itself is answered, and even when
-the sidecar was started anew meanwhile."
+  "Report the results of the requests to stop TURN.
+They may arrive before the reply to the request itself, or after a
+restart of the sidecar."
   (cl-loop for request across (vconcat (plist-get turn :interrupts))
            for id = (plist-get request :interrupt_id)
            for state = (plist-get request :state)
            do (cond
                ((equal state "pending")
-                ;; Asked by this human before Emacs was started anew.
+                ;; This human asked before Emacs restarted.
                 (when (and (equal (plist-get request :by) (hive-human-name))
                            (equal (plist-get request :via) "emacs")
                            (not (gethash id hive-interrupt--asked)))
@@ -165,11 +167,11 @@ the sidecar was started anew meanwhile."
 
 (add-hook 'hive-turns-changed-functions #'hive-interrupt--turn)
 
-;;;; Asking one
+;;;; Interrupting one agent
 
 (defun hive-interrupt-session (session-id agent &optional note)
   "Ask the session SESSION-ID, called AGENT, to stop, with a NOTE.
-What came of it is said when it is known."
+The result is reported when it is known."
   (hive-sidecar-demand)
   (let ((id (concat "int-" (hive-rpc-new-id))))
     (puthash id agent hive-interrupt--asked)
@@ -183,19 +185,19 @@ What came of it is said when it is known."
      :success (lambda (outcome)
                 (if (equal (plist-get outcome :outcome) "unconfirmed")
                     (when (stringp (gethash id hive-interrupt--asked))
-                      (hive-notify-say "%s: %s" (hive-text-line agent 40)
-                                       (hive-text-line (plist-get outcome :sentence) 200)))
+                      (hive-announce 'interrupt-result (hive-text-line agent 40)
+                                     (hive-text-line (plist-get outcome :sentence) 200)))
                   (hive-interrupt--settle id (plist-get outcome :sentence))))
      :error (lambda (err)
-              ;; A sidecar that went away took the request down before: what
-              ;; comes of it is told once another is there.
+              ;; If the sidecar stopped, it had stored the request: the next
+              ;; sidecar reports the result.
               (unless (memq (plist-get err :name) '(disconnected timeout))
                 (hive-interrupt--settle
-                 id (concat "not interrupted: " (plist-get err :text))))))
-    (message "%s was asked to stop…" (hive-text-line agent 40))))
+                 id (hive-words 'interrupt-failed (plist-get err :text))))))
+    (hive-say 'interrupt-sent (hive-text-line agent 40))))
 
 (defun hive-interrupt--pending (turn)
-  "Return the ids of the requests to stop TURN that still stand."
+  "Return the ids of the pending requests to stop TURN."
   (cl-loop for request across (vconcat (plist-get turn :interrupts))
            when (equal (plist-get request :state) "pending")
            collect (plist-get request :interrupt_id)))
@@ -209,22 +211,20 @@ What came of it is said when it is known."
                       (propertize
                        (concat "  " (hive-turns-doing turn)
                                "  " (hive-text-line (plist-get turn :project) 24)
-                               (if (hive-interrupt--pending turn) "  asked to stop" ""))
+                               (if (hive-interrupt--pending turn) (hive-words 'asked-to-stop) ""))
                        'face 'completions-annotations))))
             lines)))
 
-(defconst hive-interrupt--nobody "No agent is at work, as far as Hive knows"
-  "What is said when there is nobody to interrupt.")
-
 (defun hive-interrupt--read (prompt among none)
-  "Let the human choose a turn AMONG some, asked by PROMPT, and return it.
-NONE is said when there are none."
+  "Let the human choose a turn AMONG some and return it.
+PROMPT and NONE are names in `hive-messages': what to ask, and the
+error when there are none."
   (hive-sidecar-demand)
   (let ((alist (mapcar (lambda (turn) (cons (hive-text-line (plist-get turn :agent) 60) turn))
                        among)))
-    (unless alist (user-error "%s" none))
+    (unless alist (hive-fail none))
     (cdr (assoc (completing-read
-                 (format-prompt prompt (caar alist))
+                 (format-prompt (hive-words prompt) (caar alist))
                  (hive-read-table (mapcar #'car alist) 'hive-turn (hive-interrupt--affix alist))
                  nil t nil nil (caar alist))
                 alist))))
@@ -232,41 +232,44 @@ NONE is said when there are none."
 ;;;###autoload
 (defun hive-interrupt (turn note)
   "Ask the agent of TURN to stop, with a NOTE for it.
-Shown are all that run, with what they are doing and for how long.
-You are told when it has stopped, or that it was done before."
+You choose among the running agents; each is shown with what it is
+doing and for how long.  Hive reports when the agent has stopped, or
+that it had already finished."
   (interactive
-   (let ((turn (hive-interrupt--read "Interrupt" (hive-turns-running) hive-interrupt--nobody)))
-     (list turn (read-string (format "Tell %s why (RET for nothing): "
-                                     (hive-text-line (plist-get turn :agent) 40))))))
+   (let ((turn (hive-interrupt--read 'which-interrupt (hive-turns-running) 'interrupt-none)))
+     (list turn (read-string (hive-words 'interrupt-why
+                                         (hive-text-line (plist-get turn :agent) 40))))))
   (hive-interrupt-session (plist-get turn :session_id) (plist-get turn :agent) note))
 
-;;;; Asking all
+;;;; Interrupting all agents
 
 (defun hive-interrupt--summary (outcomes)
-  "Return in one line what OUTCOMES, one an agent, say."
+  "Return a one-line summary of OUTCOMES, one per agent."
   (let ((rest (cl-remove "aborted" outcomes :test #'equal
                          :key (lambda (one) (plist-get one :outcome)))))
-    (concat (format "%d of %d stopped" (- (length outcomes) (length rest)) (length outcomes))
-            (mapconcat (lambda (one)
-                         (format "; %s: %s" (hive-text-line (plist-get one :handle) 40)
-                                 (hive-text-line (plist-get one :sentence) 100)))
-                       rest ""))))
+    (hive-words 'interrupt-all-result
+                (- (length outcomes) (length rest)) (length outcomes)
+                (mapconcat (lambda (one)
+                             (concat "; "
+                                     (hive-words 'interrupt-result
+                                                 (hive-text-line (plist-get one :handle) 40)
+                                                 (hive-text-line (plist-get one :sentence) 100))))
+                           rest ""))))
 
 (defun hive-interrupt--all-question ()
-  "Return what is asked before all are interrupted; fail when there is nobody."
+  "Return the question to confirm before all agents are interrupted."
   (let ((turns (hive-turns-running)))
     (pcase (length turns)
-      (0 (user-error "%s" hive-interrupt--nobody))
-      (1 (format "Interrupt the 1 agent at work (%s)? "
-                 (hive-text-line (plist-get (car turns) :agent) 40)))
-      (count (format "Interrupt all %d agents at work? " count)))))
+      (0 (hive-fail 'interrupt-none))
+      (1 (hive-words 'interrupt-one? (hive-text-line (plist-get (car turns) :agent) 40)))
+      (count (hive-words 'interrupt-all? count)))))
 
 ;;;###autoload
 (defun hive-interrupt-all (&optional note)
-  "Ask every agent that is at work to stop.
-Asked once whether you mean it; with a prefix argument, they read
-a NOTE of yours.  One line says what became of each."
-  (interactive (list (when current-prefix-arg (read-string "Tell them why: "))))
+  "Ask every running agent to stop, after one confirmation.
+With a prefix argument, ask for a NOTE that they all read.  One line
+reports the results."
+  (interactive (list (when current-prefix-arg (read-string (hive-words 'interrupt-all-why)))))
   (hive-sidecar-demand)
   (when (y-or-n-p (hive-interrupt--all-question))
     (hive-rpc-request
@@ -278,23 +281,22 @@ a NOTE of yours.  One line says what became of each."
                 (hive-notify-say "%s" (hive-interrupt--summary
                                        (append (plist-get result :outcomes) nil))))
      :error (lambda (err)
-              (hive-notify-say "Not all were interrupted: %s"
-                               (hive-text-line (plist-get err :text) 200))))
-    (message "All agents at work were asked to stop…")))
+              (hive-announce 'interrupt-all-failed (hive-text-line (plist-get err :text) 200))))
+    (hive-say 'interrupt-all-sent)))
 
-;;;; Taking it back
+;;;; Withdrawing a request
 
 ;;;###autoload
 (defun hive-interrupt-withdraw (turn)
-  "Take back the request that the agent of TURN stop.
-Offered are those that were asked and have not stopped yet."
+  "Withdraw the request that the agent of TURN stop.
+You choose among the agents that were asked and have not stopped."
   (interactive
-   (list (hive-interrupt--read "Take back the stop of"
+   (list (hive-interrupt--read 'which-withdraw
                                (cl-remove-if-not #'hive-interrupt--pending (hive-turns-running))
-                               "No agent at work was asked to stop")))
+                               'interrupt-none-asked)))
   (hive-sidecar-demand)
   (let* ((agent (hive-text-line (plist-get turn :agent) 40))
-         ;; What comes of these is said here, once.
+         ;; This command reports what becomes of these.
          (mine (cl-remove-if-not (lambda (id) (stringp (gethash id hive-interrupt--asked)))
                                  (hive-interrupt--pending turn)))
          (mark (lambda (value) (dolist (id mine) (puthash id value hive-interrupt--asked)))))
@@ -304,13 +306,11 @@ Offered are those that were asked and have not stopped yet."
                                   :by (hive-human-name))
      :success (lambda (result)
                 (if (seq-empty-p (plist-get result :withdrawn))
-                    (hive-notify-say "Nothing to take back: nobody's request that %s stop stands any more"
-                                     agent)
-                  (hive-notify-say "Taken back: %s is no longer asked to stop" agent)))
+                    (hive-announce 'interrupt-nothing-to-withdraw agent)
+                  (hive-announce 'interrupt-withdrawn agent)))
      :error (lambda (err)
               (funcall mark (plist-get turn :agent))
-              (hive-notify-say "Hive could not take that back: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'interrupt-withdraw-failed (hive-text-line (plist-get err :text) 200))))))
 
 (provide 'hive-interrupt)
 ;;; hive-interrupt.el ends here

@@ -1,4 +1,4 @@
-;;; hive-list.el --- All questions, and what became of them  -*- lexical-binding: t; -*-
+;;; hive-list.el --- The list of questions  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,15 +6,17 @@
 
 ;;; Commentary:
 
-;; A live table of what waits, and with another key each of what was
-;; answered, answered late, expired and cancelled.  It follows the model;
-;; point stays on its question, in every window that shows the list.
+;; `hive-list' shows the pending questions in a table that follows the model;
+;; other keys show those that were answered, answered late, expired or
+;; cancelled.  Filters narrow the list, and marked questions are answered
+;; with one decision.  Point stays on its question in every window.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-interrupt)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-prompt)
@@ -25,36 +27,33 @@
 (require 'subr-x)
 (require 'tabulated-list)
 
-;;;; What the list of questions shows
+;;;; Views, filters and pages
 
-;; A view is what became of the questions; a filter narrows it to an agent, a
-;; project, a kind or a text; pages show so many rows at once.  What waits is
-;; in the model already; what is settled is fetched from the store page by
-;; page, by cursor.
+;; A view is a status; a filter narrows it to an agent, a project, a kind, a
+;; recipient or a text.  Pending questions come from the model; settled ones
+;; are fetched from the store, page by page.
 
 (defconst hive-list-rows 500
-  "How many rows are shown at most; printing 10,000 takes over a second.")
+  "How many rows a page has; printing 10,000 takes over a second.")
 
 (defconst hive-list-views
   '((waiting . "pending") (answered . "responded") (late . "late")
     (expired . "expired") (cancelled . "cancelled"))
-  "The views, in the order of their keys, each with its status on the wire.")
+  "The views in the order of their keys, each with its status in requests.")
 
-(defvar-local hive-list--view 'waiting "The view that is shown.")
+(defvar-local hive-list--view 'waiting "The current view.")
 (defvar-local hive-list--filter nil
-  "What is shown only: a plist of :agent, :project, :kind, :to and :query.")
-(defvar-local hive-list--offset 0 "How many rows come before this page.")
-(defvar-local hive-list--page nil "The page that is shown of what is settled.")
-(defvar-local hive-list--total nil "How many there are of what is shown.")
+  "The filter: a plist of :agent, :project, :kind, :to and :query.")
+(defvar-local hive-list--offset 0 "How many rows are on the pages before this one.")
+(defvar-local hive-list--page nil "The settled questions on this page.")
+(defvar-local hive-list--total nil "How many questions the view and the filter select.")
 (defvar-local hive-list--cursors nil
-  "The cursors of this page and of those before it, newest first.")
-(defvar-local hive-list--next nil "The cursor of the page that follows.")
-(defvar-local hive-list--asked 0 "Counts the fetches: only the newest one is shown.")
-
-;;;; What should be shown
+  "The cursors of this page and the pages before it, newest first.")
+(defvar-local hive-list--next nil "The cursor of the next page.")
+(defvar-local hive-list--asked 0 "The number of the last fetch; the results of earlier ones are ignored.")
 
 (defun hive-list-source ()
-  "Return what should be shown, in order; more than fits may follow.
+  "Return the questions from this page on, in order.
 The list may be shared: do not modify it."
   (cond ((not (eq hive-list--view 'waiting)) hive-list--page)
         (hive-list--filter (hive-list--matching))
@@ -62,7 +61,7 @@ The list may be shared: do not modify it."
            (nthcdr hive-list--offset (hive-prompts)))))
 
 (defun hive-list--matching ()
-  "Return what waits and passes the filter, this page of it."
+  "Return the pending questions that pass the filter, from this page on."
   (let ((all (cl-remove-if-not #'hive-list--match-p (hive-prompts))))
     (setq hive-list--total (length all))
     (nthcdr hive-list--offset all)))
@@ -82,7 +81,7 @@ The list may be shared: do not modify it."
            (member (downcase name) (append (plist-get prompt :recipients) nil)))))
 
 (defun hive-list--text-p (prompt text)
-  "Return non-nil if TEXT stands in PROMPT, whatever its case."
+  "Return non-nil if TEXT is in PROMPT, ignoring case."
   (let ((case-fold-search t) (regexp (regexp-quote text)))
     (cl-some (lambda (key)
                (let ((value (plist-get prompt key)))
@@ -90,7 +89,7 @@ The list may be shared: do not modify it."
              '(:question :header :context))))
 
 (defun hive-list-view-name (shown)
-  "Return what stands in the mode line when SHOWN rows are printed."
+  "Return the text of the mode line when SHOWN rows are printed."
   (let ((total (or hive-list--total shown)))
     (concat (if (eq hive-list--view 'waiting) "" (format " %s" hive-list--view))
             (cond ((> hive-list--offset 0)
@@ -102,11 +101,11 @@ The list may be shared: do not modify it."
                      concat (format " %s:%s" (substring (symbol-name key) 1)
                                     (hive-text-line value 30))))))
 
-;;;; Fetching what is settled
+;;;; Fetching settled questions
 
 (defun hive-list-fetch (then)
-  "Fetch the page at hand of a view of what is settled.
-Call THEN in the list's buffer when it is here."
+  "Fetch this page of settled questions.
+Call THEN in the list's buffer when it has arrived."
   (let ((buffer (current-buffer)) (ticket (cl-incf hive-list--asked)))
     (hive-rpc-request
      'prompt/list
@@ -123,13 +122,12 @@ Call THEN in the list's buffer when it is here."
                             hive-list--total (plist-get result :total))
                       (funcall then)))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not fetch the list: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'list-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
-;;;; Going elsewhere
+;;;; Changing view and page
 
 (defun hive-list-view-set (view filter)
-  "Show VIEW through FILTER, from its first page on."
+  "Set the view to VIEW with FILTER, at its first page."
   (setq hive-list--view view
         hive-list--filter filter
         hive-list--offset 0
@@ -137,11 +135,11 @@ Call THEN in the list's buffer when it is here."
         hive-list--total nil
         hive-list--cursors nil
         hive-list--next nil)
-  (cl-incf hive-list--asked))           ; what is on its way is unwanted
+  (cl-incf hive-list--asked))           ; ignore a fetch under way
 
 (defun hive-list-page-turn (forward)
-  "Go to the next page if FORWARD, else to the one before.
-Return nil when there is none."
+  "Go to the next page if FORWARD, else to the previous one.
+Return nil if there is none."
   (cond ((and forward (eq hive-list--view 'waiting))
          (when (< (+ hive-list--offset hive-list-rows) (or hive-list--total 0))
            (cl-incf hive-list--offset hive-list-rows)))
@@ -154,41 +152,38 @@ Return nil when there is none."
          (setq hive-list--offset (max 0 (- hive-list--offset hive-list-rows)))
          t)))
 
-;;;; Printing the list of questions
-
-;; How rows look and how the table follows what it shows: only the lines that
-;; changed are printed, and point stays on its question in every window.
+;;;; Faces
 
 (defface hive-list-critical '((t :inherit error))
   "Questions that are critical."
   :group 'hive)
 
 (defface hive-list-low '((t :inherit shadow))
-  "Questions that are not urgent, that you put away, or for others."
+  "Questions that are not urgent, snoozed, or for others."
   :group 'hive)
 
 (defface hive-list-marked '((t :inherit (bold warning)))
-  "The mark of a question that will be answered together with others."
+  "The mark of a question."
   :group 'hive)
-
-(defvar-local hive-list--shown nil "The prompts that are shown, in order.")
-(defvar-local hive-list--stale nil "Non-nil when the model has changed since.")
-(defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
 
 ;;;; Rows
 
+(defvar-local hive-list--shown nil "The prompts that are shown, in order.")
+(defvar-local hive-list--stale nil "Non-nil when the model has changed since the last printing.")
+(defvar-local hive-list--marks nil "Hash table of the ids that are marked.")
+
 (defconst hive-list--narrow 80
-  "In a window with fewer columns than this, some are left out.")
+  "In a window narrower than this, some columns are left out.")
 
 (defvar-local hive-list--few nil "Non-nil while source, project and kind are left out.")
 
 (defun hive-list--columns (all)
-  "Return those of ALL, one for each column, that are shown, as a vector."
+  "Return the items of ALL, one per column, that are shown, as a vector."
   (pcase-let ((`(,sign ,agent ,source ,project ,kind . ,rest) all))
     (vconcat (list sign agent) (unless hive-list--few (list source project kind)) rest)))
 
 (defun hive-list--format ()
-  "Return the columns of the view that is shown."
+  "Return the columns of the current view."
   (hive-list--columns
    (list '("" 1 nil) '("Agent" 16 t) '("Source" 6 t) '("Project" 16 t) '("Kind" 4 t)
          '("Age" 5 nil :right-align t)
@@ -196,7 +191,7 @@ Return nil when there is none."
          (list (if (eq hive-list--view 'waiting) "Question" "Outcome, question") 0 t))))
 
 (defun hive-list--fit (&rest _)
-  "Show the columns for which the narrowest window of the list has room."
+  "Show the columns that fit into the narrowest window of the list."
   (let* ((windows (get-buffer-window-list nil nil t))
          (few (and windows
                    (< (apply #'min (mapcar #'window-width windows)) hive-list--narrow))))
@@ -222,26 +217,26 @@ Return nil when there is none."
     (pcase (hive-prompt-rank prompt) (0 "!") (2 "·") (_ " "))))
 
 (defun hive-list--outcome (prompt)
-  "Return what became of PROMPT in a few words, or nil when nothing is to be said."
+  "Return the outcome of PROMPT in a few words, or nil if there is none."
   (let* ((late (plist-get prompt :late_response))
          (answer (or late (and (plist-get prompt :decision) prompt)))
          (by (lambda (thing) (hive-text-line (or (plist-get thing :by) "") 30))))
-    ;; An expired or cancelled question has no decision: what came late is called so.
+    ;; An expired or cancelled question has no decision, but may have a late answer.
     (cond (answer (format "%s%s (%s)" (if late "late: " "")
                           (hive-text-line (plist-get answer :decision) 60)
                           (funcall by answer)))
           ((equal (plist-get prompt :status) "cancelled")
            (concat "cancelled"
                    (if (plist-get prompt :by) (concat " by " (funcall by prompt)) "")
-                   ;; That a human did it, the name says.
+                   ;; The name already says that a human did it.
                    (if (member (plist-get prompt :cancel_reason) '(nil "human" "unknown")) ""
                      (format " (%s)" (string-replace
                                       "_" " " (hive-text-line (plist-get prompt :cancel_reason)
                                                               30)))))))))
 
 (defun hive-list--question (prompt)
-  "Return the last column of PROMPT: what was decided, then the question.
-In this order, since the end of a long question is out of sight."
+  "Return the last column of PROMPT: the outcome, then the question.
+In this order, as the end of a long question is cut off."
   (let ((question (hive-text-line (plist-get prompt :question) 200))
         (outcome (hive-list--outcome prompt)))
     (if outcome (concat "→ " outcome "  " question)
@@ -255,7 +250,7 @@ In this order, since the end of a long question is out of sight."
             (hive-list--columns
              (list (cell (hive-list--sign prompt))
                    (cell (if hive-list--few (hive-text-agent prompt 30)
-                           ;; Beside it is a column of sources.
+                           ;; There is a column for the source.
                            (hive-text-line (plist-get prompt :agent) 30)))
                    (cell (hive-text-line (plist-get prompt :source) 6))
                    (cell (hive-text-line (plist-get prompt :project) 30))
@@ -275,7 +270,7 @@ In this order, since the end of a long question is out of sight."
     (forward-line 1)))
 
 (defun hive-list--wanted ()
-  "Return a new list of what should be shown, most urgent first."
+  "Return a new list of the questions on this page."
   (let ((prompts (hive-list-source)))
     (if (nthcdr hive-list-rows prompts)
         (cl-subseq prompts 0 hive-list-rows)
@@ -284,7 +279,7 @@ In this order, since the end of a long question is out of sight."
 ;;;; Printing
 
 (defun hive-list--print ()
-  "Print the list anew, and leave each window in its place."
+  "Print the list; each window stays on its question."
   (let ((places (hive-list--places)))
     (setq hive-list--shown (hive-list--wanted)
           hive-list--stale nil)
@@ -295,14 +290,14 @@ In this order, since the end of a long question is out of sight."
     (hive-list--restore places)))
 
 (defun hive-list--update ()
-  "Change the lines that changed and no other.
-Printing 500 rows takes as long as a dozen keys; one takes none."
-  (if tabulated-list-sort-key           ; the human wants another order
+  "Update only the lines that changed.
+Printing 500 rows takes as long as a dozen keys; one row takes none."
+  (if tabulated-list-sort-key           ; the human has sorted the list
       (hive-list--print)
     (let* ((inhibit-read-only t)
            (places (hive-list--places))
            (new (hive-list-source)) (room hive-list-rows)
-           ;; The shown list is changed as its lines are: nothing is copied.
+           ;; Change the list in place, along with its lines.
            (head (cons nil hive-list--shown)) (cell head))
       (save-excursion
         (goto-char (point-min))
@@ -325,8 +320,8 @@ Printing 500 rows takes as long as a dozen keys; one takes none."
       (hive-list--restore places))))
 
 (defun hive-list--places ()
-  "Return where each window stands: a list of window, id and column.
-Point itself stands there with nil as its window."
+  "Return the place of each window: a list of window, id and column.
+The place of point has nil as its window."
   (let ((place (lambda (window position)
                  (save-excursion
                    (goto-char position)
@@ -336,7 +331,7 @@ Point itself stands there with nil as its window."
                   (remq (selected-window) (get-buffer-window-list nil nil t))))))
 
 (defun hive-list--restore (places)
-  "Let each of PLACES stand on its question again, if that is still shown."
+  "Return each window of PLACES to its question, if that is still shown."
   (pcase-dolist (`(,window ,id ,column) places)
     (let ((position (if window (window-point window) (point))))
       (when id
@@ -350,14 +345,14 @@ Point itself stands there with nil as its window."
         (if window (set-window-point window position) (goto-char position))))))
 
 (defun hive-list--nothing ()
-  "Return why the list is empty, in a sentence, or nil while it may still fill."
+  "Return a sentence on why the list is empty, or nil while it is loading."
   (or (hive-sidecar-absence)
       (and (eq hive-list--view 'waiting) (null hive-list--filter) (hive-feed-complete-p)
-           "No question waits.")))
+           (hive-words 'list-empty))))
 
 (defun hive-list--say-nothing ()
-  "Say in an empty list why it is empty; in any other, nothing.
-It is no text of the list: nothing can be on that line."
+  "Show in an empty list why it is empty.
+This is an overlay, so that there is no line for point to be on."
   (let ((text (and (null hive-list--shown) (hive-list--nothing))))
     (remove-overlays (point-min) (point-max) 'hive-nothing t)
     (when text
@@ -367,7 +362,7 @@ It is no text of the list: nothing can be on that line."
                      (propertize (concat " " text) 'face 'hive-list-low 'cursor t))))))
 
 (defun hive-list--count ()
-  "Show in the mode line what is shown, and how much of it."
+  "Show the view, the filter and the counts in the mode line."
   (hive-list--say-nothing)
   (let ((marked (hash-table-count hive-list--marks)))
     (setq mode-line-process
@@ -385,20 +380,16 @@ It is no text of the list: nothing can be on that line."
       (forward-line 1))
     (and (not (eobp)) (point))))
 
-;;;; Views, filters and pages of the list
-
-;; The commands that change what the list of questions shows.
-
-;;;; Views
+;;;; Commands for views, filters and pages
 
 (defun hive-list--renew ()
-  "Show the page at hand as it is now."
+  "Update this page, fetching it if need be."
   (if (eq hive-list--view 'waiting)
       (hive-list--update)
     (hive-list-fetch #'hive-list--update)))
 
 (defun hive-list--go (view filter)
-  "Show VIEW through FILTER."
+  "Show VIEW with FILTER."
   (hive-list-view-set view filter)
   (setq tabulated-list-format (hive-list--format))
   (tabulated-list-init-header)
@@ -412,10 +403,8 @@ It is no text of the list: nothing can be on that line."
   (interactive nil hive-list-mode)
   (hive-list--go (car (nth (- last-command-event ?1) hive-list-views)) hive-list--filter))
 
-;;;; Filters
-
 (defun hive-list--filter-by (key value)
-  "Show only what has VALUE as KEY; an empty VALUE takes that filter away."
+  "Show only questions with VALUE for KEY; with an empty VALUE, all."
   (let ((filter (copy-sequence hive-list--filter)))
     (cl-remf filter key)
     (hive-list--go hive-list--view
@@ -423,7 +412,7 @@ It is no text of the list: nothing can be on that line."
                      (append filter (list key (hive-text-sendable value)))))))
 
 (defun hive-list--known (key)
-  "Return the values of KEY among what is shown and what waits."
+  "Return the distinct values of KEY in the shown and the pending questions."
   (let ((seen (make-hash-table :test #'equal)) values)
     (dolist (prompts (list hive-list--shown (hive-prompts)))
       (dolist (prompt prompts)
@@ -434,74 +423,72 @@ It is no text of the list: nothing can be on that line."
     (nreverse values)))
 
 (defun hive-list-filter-agent (agent)
-  "Show only the questions of AGENT, or with an empty one those of all.
-The first letters of one name are enough."
-  (interactive (list (completing-read "Questions of agent: " (hive-list--known :agent)))
+  "Show only the questions from AGENT; if empty, from all agents.
+The beginning of a name is enough."
+  (interactive (list (completing-read (hive-words 'which-agent) (hive-list--known :agent)))
                hive-list-mode)
   (hive-list--filter-by :agent (hive-handles-expand agent (hive-list--known :agent))))
 
 (defun hive-list-filter-project (project)
-  "Show only the questions from PROJECT, or with an empty one from all."
-  (interactive (list (completing-read "Questions from project: " (hive-list--known :project)))
+  "Show only the questions from PROJECT; if empty, from all projects."
+  (interactive (list (completing-read (hive-words 'which-project) (hive-list--known :project)))
                hive-list-mode)
   (hive-list--filter-by :project project))
 
 (defun hive-list-filter-kind (kind)
-  "Show only questions of KIND, or with an empty one all."
-  (interactive (list (completing-read "Kind: " '("question" "permission") nil t)) hive-list-mode)
+  "Show only the questions of KIND; if empty, of all kinds."
+  (interactive (list (completing-read (hive-words 'which-kind) '("question" "permission") nil t)) hive-list-mode)
   (hive-list--filter-by :kind kind))
 
 (defun hive-list-filter-text (text)
-  "Show only questions that contain TEXT, or with an empty one all."
-  (interactive (list (read-string "Questions with: ")) hive-list-mode)
+  "Show only the questions that contain TEXT; if empty, all."
+  (interactive (list (read-string (hive-words 'which-text))) hive-list-mode)
   (hive-list--filter-by :query text))
 
 (defun hive-list-filter-for (name)
-  "Show only the questions for NAME, a human or a team, or with an empty one all."
-  (interactive (list (completing-read "Questions for: "
+  "Show only the questions for NAME, a human or a team; if empty, all."
+  (interactive (list (completing-read (hive-words 'which-recipient)
                                       (append (delq nil (hive-list--known :to))
                                               (list (hive-human-name)))))
                hive-list-mode)
   (hive-list--filter-by :to name))
 
 (defun hive-list-filter-none ()
-  "Show the questions of all agents and projects again."
+  "Remove all filters."
   (interactive nil hive-list-mode)
   (hive-list--go hive-list--view nil))
-
-;;;; Pages
 
 (defun hive-list--turn (forward)
   "Turn the page, to the next if FORWARD."
   (unless (hive-list-page-turn forward)
-    (user-error (if forward "This is the last page" "This is the first page")))
+    (hive-fail (if forward 'last-page 'first-page)))
   (goto-char (point-min))
   (if (eq hive-list--view 'waiting) (hive-list--print) (hive-list--renew))
   (goto-char (point-min)))
 
 (defun hive-list-next-page ()
-  "Show the rows that follow."
+  "Show the next page."
   (interactive nil hive-list-mode)
   (hive-list--turn t))
 
 (defun hive-list-previous-page ()
-  "Show the rows before these."
+  "Show the previous page."
   (interactive nil hive-list-mode)
   (hive-list--turn nil))
 
-;;;; Answering several questions with one decision
+;;;; Answering the marked questions
 
-;; Questions are marked in the list and then answered together.  Offered are
-;; the options that all of them have; words of your own where all allow them.
-;; Each gets an answer of its own, which is stored like any other.
+;; Marked questions are answered with one decision.  The choices are the
+;; options that all of them have, and free text if all of them allow it.  Each
+;; question gets an answer of its own.
 
 (defun hive-list--labels (prompt)
   "Return the labels of the options of PROMPT."
   (mapcar (lambda (option) (plist-get option :label)) (plist-get prompt :options)))
 
 (defun hive-list-mark-common (questions)
-  "Return one question that stands for all QUESTIONS.
-Signal a `user-error' when no answer could fit them all."
+  "Return one question in place of all QUESTIONS, for `hive-read-answer'.
+Signal a `user-error' if no answer would fit them all."
   (let* ((first (car questions))
          (common (cl-remove-if-not
                   (lambda (option)
@@ -511,7 +498,7 @@ Signal a `user-error' when no answer could fit them all."
                   (append (plist-get first :options) nil)))
          (free (cl-every (lambda (prompt) (hive-rpc-true-p prompt :allow_free_text)) questions)))
     (unless (or common free)
-      (user-error "These questions have no option in common: answer them one by one"))
+      (hive-fail 'batch-nothing-common))
     (list :ask_id (plist-get first :ask_id)
           :lead (hive-list--lead questions)
           :question (mapconcat (lambda (prompt)
@@ -523,33 +510,32 @@ Signal a `user-error' when no answer could fit them all."
           :allow_free_text (if free t :json-false))))
 
 (defun hive-list--lead (questions)
-  "Return what is about to be done with QUESTIONS, and what they permit."
+  "Return the beginning of the minibuffer prompt for QUESTIONS."
   (let ((permissions (cl-count-if #'hive-permission-p questions)))
-    (concat (format "Answer %d question%s" (length questions) (if (cdr questions) "s" ""))
-            (if (> permissions 0)
-                (propertize (format ", %d of them PERMISSION%s" permissions
-                                    (if (> permissions 1) "S" ""))
-                            'face 'warning)
-              ""))))
+    (hive-words 'batch-lead (hive-count (length questions) "question")
+                (if (> permissions 0)
+                    (propertize (hive-words 'batch-permissions
+                                            (hive-count permissions "PERMISSION" "PERMISSIONS"))
+                                'face 'warning)
+                  ""))))
 
 (defun hive-list--confirm (questions decision)
   "Let the human confirm DECISION if it may permit something of QUESTIONS."
   (let ((permissions (cl-count-if (lambda (prompt) (hive-permission-confirmed-p prompt decision))
                                   questions)))
     (unless (or (zerop permissions)
-                (y-or-n-p (format "Answer %d permission%s with \"%s\"? " permissions
-                                  (if (> permissions 1) "s" "")
-                                  (hive-text-line decision 60))))
-      (user-error "Nothing was answered: the questions still wait"))))
+                (y-or-n-p (hive-words 'batch-permissions? (hive-count permissions "permission")
+                                      (hive-text-line decision 60))))
+      (hive-fail 'still-all-pending))))
 
 (defun hive-list-mark-answer (questions)
   "Read one decision, and answer QUESTIONS with it.
-One that may permit something is confirmed."
+A decision that may grant a permission is confirmed first."
   (setq questions (mapcar #'hive-respond-open questions))
   (mapc #'hive-respond-seen questions)
   (let ((answer (hive-read-answer (hive-list-mark-common questions))))
     (when (hive-respond-empty-p answer)
-      (user-error "Nothing was said: the questions still wait"))
+      (hive-fail 'still-all-pending))
     (hive-list--confirm questions (plist-get answer :decision))
     (dolist (prompt questions)
       (let ((decision (plist-get answer :decision)))
@@ -557,14 +543,14 @@ One that may permit something is confirmed."
                             (if (member decision (hive-list--labels prompt))
                                 (list :decision decision :selected (vector decision))
                               (list :decision decision)))))
-    (message "Hive: %d answers queued" (length questions))))
+    (hive-say 'answers-queued (length questions))))
 
-;;;; All questions, and what became of them
+;;;; The mode
 
 (defconst hive-list-name "*hive*" "The name of the list's buffer.")
 
 (defconst hive-list--pause 0.5
-  "Seconds between two looks at what must be searched or fetched to be shown.")
+  "Seconds between two updates that need a search or a fetch.")
 
 (defvar hive-list-mode-map
   (let ((map (make-sparse-keymap)) (filters (make-sparse-keymap)))
@@ -592,18 +578,18 @@ One that may permit something is confirmed."
     map)
   "Keymap of `hive-list-mode'.")
 
-(defvar-local hive-list--timer nil "The timer that keeps the ages true.")
-(defvar-local hive-list--soon nil "The timer of the next look, or nil.")
+(defvar-local hive-list--timer nil "The timer that updates the ages.")
+(defvar-local hive-list--soon nil "The timer of the next update, or nil.")
 
 (define-derived-mode hive-list-mode tabulated-list-mode "Hive"
   "Major mode of the list of questions.
-\\<hive-list-mode-map>1 to 5 show what waits, was answered, was answered late, expired
-and was cancelled.  \\[hive-list-show] shows all of a question, \\[hive-list-answer] answers it,
-\\[hive-list-cancel] cancels it, \\[hive-list-snooze] puts it away, \\[hive-list-visit-terminal] goes to the terminal of
-its agent, \\[hive-list-interrupt] interrupts that.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; \\[hive-list-answer] then answers
-all that are marked with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind],
-\\[hive-list-filter-for] and \\[hive-list-filter-text] filter, \\[hive-list-filter-none] shows all again; \\[hive-list-next-page] and \\[hive-list-previous-page]
-turn pages.  The list follows what happens by itself.
+\\<hive-list-mode-map>1 to 5 show the pending, answered, late, expired and cancelled ones.
+\\[hive-list-show] shows a question in full, \\[hive-list-answer] answers it, \\[hive-list-cancel] cancels it,
+\\[hive-list-snooze] snoozes it; \\[hive-list-visit-terminal] goes to its agent's terminal, \\[hive-list-interrupt] interrupts
+the agent.  \\[hive-list-mark] marks, \\[hive-list-unmark] and \\[hive-list-unmark-all] unmark; with marks, \\[hive-list-answer] answers all
+marked questions with one decision.  \\[hive-list-filter-agent], \\[hive-list-filter-project], \\[hive-list-filter-kind], \\[hive-list-filter-for] and
+\\[hive-list-filter-text] filter, \\[hive-list-filter-none] removes the filters; \\[hive-list-next-page] and \\[hive-list-previous-page] turn pages.
+The list updates itself.
 \\{hive-list-mode-map}"
   (setq hive-list--marks (make-hash-table :test #'equal)
         tabulated-list-format (hive-list--format)
@@ -623,16 +609,16 @@ turn pages.  The list follows what happens by itself.
 ;;;; Following the model
 
 (defconst hive-list--hooks '(hive-changed-hook hive-sidecar-state-hook)
-  "What tells that the list may have changed.")
+  "The hooks that run when the list may have changed.")
 
 (defun hive-list--changed ()
-  "Show what changed, or note that it did while out of sight."
+  "Update the list, or if it is out of sight, note that it is stale."
   (let ((buffer (get-buffer hive-list-name)))
     (if (not buffer)
         (dolist (hook hive-list--hooks) (remove-hook hook #'hive-list--changed))
       (with-current-buffer buffer
         (cond ((not (get-buffer-window buffer t)) (setq hive-list--stale t))
-              ;; What takes a search or a fetch is done for many changes at once.
+              ;; A search or a fetch covers many changes.
               ((or hive-list--filter (not (eq hive-list--view 'waiting)))
                (unless hive-list--soon
                  (setq hive-list--soon
@@ -640,21 +626,21 @@ turn pages.  The list follows what happens by itself.
               (t (hive-list--update)))))))
 
 (defun hive-list--look (buffer)
-  "Bring BUFFER up to date, for many events at once."
+  "Update the list in BUFFER."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (setq hive-list--soon nil)
       (hive-work-guarded #'hive-list--renew))))
 
 (defun hive-list--resized (window)
-  "Show the columns for which WINDOW has room, if the list is in it."
+  "Fit the columns to WINDOW, if the list is in it."
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (derived-mode-p 'hive-list-mode)
         (hive-work-guarded #'hive-list--fit)))))
 
 (defun hive-list--appeared (window)
-  "Bring the list up to date when WINDOW comes to show it."
+  "Update the list when WINDOW begins to show it."
   (hive-list--resized window)
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
@@ -662,12 +648,12 @@ turn pages.  The list follows what happens by itself.
         (hive-list--print)))))
 
 (defun hive-list--tick (buffer)
-  "Keep the ages in BUFFER true while somebody sees them."
+  "Update the ages in BUFFER while it is in a window."
   (when (and (buffer-live-p buffer) (get-buffer-window buffer t))
     (hive-work-guarded (lambda () (with-current-buffer buffer (hive-list--print))))))
 
 (defun hive-list--end ()
-  "Stop what follows the model: the buffer is being killed."
+  "Cancel the timers, as the buffer is being killed."
   (when hive-list--timer (cancel-timer hive-list--timer))
   (when hive-list--soon (cancel-timer hive-list--soon)))
 
@@ -675,8 +661,8 @@ turn pages.  The list follows what happens by itself.
 
 ;;;###autoload
 (defun hive-list ()
-  "List the questions that wait for you, and what became of others.
-\\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] tells all keys."
+  "List the questions that wait for you, and those that were settled.
+\\<hive-list-mode-map>\\[hive-list-show] shows one, \\[hive-list-answer] answers it; \\[describe-mode] lists all keys."
   (interactive)
   (pop-to-buffer (hive-list-buffer)))
 
@@ -694,15 +680,15 @@ turn pages.  The list follows what happens by itself.
   (let ((id (tabulated-list-get-id)))
     (or (cl-find id hive-list--shown :test #'equal
                  :key (lambda (prompt) (plist-get prompt :ask_id)))
-        (user-error "There is no question on this line"))))
+        (hive-fail 'list-none-here))))
 
 (defun hive-list-show ()
-  "Show all of the question at point."
+  "Show the question at point in full."
   (interactive nil hive-list-mode)
   (hive-prompt-show (hive-list--prompt)))
 
 (defun hive-list-answer ()
-  "Answer the questions that are marked with one decision, or the one at point."
+  "Answer all marked questions with one decision, or the one at point."
   (interactive nil hive-list-mode)
   (let ((marked (cl-remove-if-not (lambda (prompt)
                                     (gethash (plist-get prompt :ask_id) hive-list--marks))
@@ -716,31 +702,30 @@ turn pages.  The list follows what happens by itself.
   "Cancel the question at point: its agent gets no answer."
   (interactive nil hive-list-mode)
   (let ((prompt (hive-list--prompt)))
-    (when (y-or-n-p (format "Cancel the question of %s? "
-                            (hive-text-line (plist-get prompt :agent) 40)))
+    (when (y-or-n-p (hive-words 'cancel-of? (hive-text-line (plist-get prompt :agent) 40)))
       (hive-cancel-prompt prompt))))
 
 (defun hive-list-snooze (&optional minutes)
-  "Put the question at point away, with a prefix argument for MINUTES.
-One that is away already comes back, if there is no prefix argument."
+  "Snooze the question at point, with a prefix argument for MINUTES.
+Without one, a question that is snoozed already is un-snoozed."
   (interactive "P" hive-list-mode)
   (hive-snooze-prompt (hive-list--prompt) (and minutes (prefix-numeric-value minutes))))
 
 (defun hive-list-visit-terminal ()
-  "Go to the terminal of the agent that asks, if this Emacs has it."
+  "Go to the terminal of the agent at point, if it is in this Emacs."
   (interactive nil hive-list-mode)
   (let ((prompt (hive-list--prompt)))
     (hive-terminal-visit (plist-get prompt :session_id) (plist-get prompt :agent))))
 
 (defun hive-list-interrupt ()
-  "Ask the agent of the question at point to stop what it does."
+  "Ask the agent of the question at point to stop."
   (interactive nil hive-list-mode)
   (let ((prompt (hive-list--prompt)))
-    (when (y-or-n-p (format "Interrupt %s? " (hive-text-line (plist-get prompt :agent) 40)))
+    (when (y-or-n-p (hive-words 'interrupt? (hive-text-line (plist-get prompt :agent) 40)))
       (hive-interrupt-session (plist-get prompt :session_id) (plist-get prompt :agent)))))
 
 (defun hive-list-refresh ()
-  "Print the list anew and ask the sidecar for what there is."
+  "Print the list again and fetch the questions from the sidecar."
   (interactive nil hive-list-mode)
   (hive-list--print)
   (when (hive-sidecar-connected-p)
@@ -748,22 +733,22 @@ One that is away already comes back, if there is no prefix argument."
         (hive-feed-refresh)
       (hive-list--renew))))
 
-;;;; Marks
+;;;; Commands for marks
 
 (defun hive-list--set-mark (marked)
-  "Let the question at point be MARKED or not, and go to the next."
+  "Mark the question at point, or unless MARKED, unmark it; go to the next."
   (let ((id (plist-get (hive-list--prompt) :ask_id)))
     (if marked (puthash id t hive-list--marks) (remhash id hive-list--marks))
     (tabulated-list-put-tag (if marked (propertize ">" 'face 'hive-list-marked) " ") t)
     (hive-list--count)))
 
 (defun hive-list-mark ()
-  "Mark the question at point, to be answered together with others."
+  "Mark the question at point, and go to the next."
   (interactive nil hive-list-mode)
   (hive-list--set-mark t))
 
 (defun hive-list-unmark ()
-  "Take the mark from the question at point."
+  "Unmark the question at point, and go to the next."
   (interactive nil hive-list-mode)
   (hive-list--set-mark nil))
 

@@ -1,4 +1,4 @@
-;;; hive-mentions.el --- What was said to you  -*- lexical-binding: t; -*-
+;;; hive-mentions.el --- Mentions of you and of sessions  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,13 +6,15 @@
 
 ;;; Commentary:
 
-;; The mentions of the human that nobody has dealt with yet.  They are
-;; counted in the mode line and said once in the echo area; that is all that
-;; happens when one arrives.  `hive-check-mentions' shows them.
+;; Your unprocessed mentions are counted in the mode line and announced once
+;; in the echo area; nothing else happens when one arrives.
+;; `hive-check-mentions' shows them, or those of any session, each in full,
+;; and lets you answer them or mark them done.  Reading changes nothing.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -30,45 +32,43 @@
 (declare-function hive-post-send "hive-shared-compose")
 (defvar hive-shared-position)
 
-;;;; What was said to you
+;;;; Unprocessed mentions
 
-(defconst hive-mentions-human "human" "Whom @Human addresses, in place of a session.")
+(defconst hive-mentions-human "human" "The session id in mentions of the human.")
 
 (defvar hive-mentions-changed-functions nil
-  "Called with each mention, of whomever, with which something happened.")
+  "Called with each mention, of anybody, that changed.")
 
 (defvar hive-mentions-arrived-functions nil
-  "Called with each mention of the human that is new to this Emacs.")
+  "Called with each new mention of the human.")
 
 (defvar hive-mentions--open (make-hash-table :test #'equal)
-  "Mentions of the human that wait, by the ids of their messages.")
+  "Unprocessed mentions of the human, by message id.")
 
-(defconst hive-mentions--most 500 "How many mentions are known at most.")
-
-;;;; What waits
+(defconst hive-mentions--most 500 "How many mentions are remembered.")
 
 (defun hive-mentions-open ()
-  "Return the mentions of the human that wait, oldest first."
+  "Return the unprocessed mentions of the human, oldest first."
   (let (mentions)
     (maphash (lambda (_id mention) (push mention mentions)) hive-mentions--open)
     (sort mentions (lambda (a b) (< (plist-get a :seq) (plist-get b :seq))))))
 
 (defun hive-mentions-count ()
-  "Return how many mentions of the human wait."
+  "Return the number of unprocessed mentions of the human."
   (hash-table-count hive-mentions--open))
 
 (defun hive-mentions-open-p (message)
-  "Return the mention of the human in MESSAGE if it waits, or nil."
+  "Return the unprocessed mention of the human in MESSAGE, or nil."
   (gethash (plist-get message :message_id) hive-mentions--open))
 
 (defun hive-mentions-waiting-p (mention)
-  "Return non-nil while nobody has dealt with MENTION."
+  "Return non-nil if MENTION is unprocessed."
   (equal "unprocessed" (plist-get mention :status)))
 
-;;;; What the sidecar tells
+;;;; Receiving mentions
 
 (defun hive-mentions--take (mention)
-  "Remember MENTION, of the human, as it now is; return non-nil if it is new."
+  "Remember MENTION, of the human; return non-nil if it is new."
   (let* ((id (plist-get mention :message_id))
          (known (gethash id hive-mentions--open)))
     (cond ((not (hive-mentions-waiting-p mention))
@@ -78,16 +78,16 @@
            (puthash id mention hive-mentions--open)
            (not known)))))
 
-(defvar hive-mentions--fresh nil "Mentions that were not told of yet, newest first.")
+(defvar hive-mentions--fresh nil "Mentions that were not announced yet, newest first.")
 (defvar hive-mentions--meanwhile nil
-  "While a list is fetched, a cons whose cdr is what was told meanwhile.")
-(defvar hive-mentions--timer nil "The timer that will tell of them, or nil.")
+  "During a fetch, a cons whose cdr is what arrived since, newest first.")
+(defvar hive-mentions--timer nil "The timer that will announce them, or nil.")
 
 (defconst hive-mentions--together 0.3
-  "Mentions that come within so many seconds are told of in one line.")
+  "Mentions that arrive within so many seconds are announced in one line.")
 
 (defun hive-mentions--arrived (mentions)
-  "Tell soon of MENTIONS, which are new, oldest first."
+  "Announce MENTIONS soon; they are new, oldest first."
   (dolist (mention mentions)
     (run-hook-wrapped 'hive-mentions-arrived-functions
                       (lambda (function) (hive-work-guarded function mention) nil)))
@@ -98,7 +98,7 @@
             (run-at-time hive-mentions--together nil #'hive-mentions--tell)))))
 
 (defun hive-mentions--tell ()
-  "Tell in one line of the mentions that are new and still wait."
+  "Announce in one line the new mentions that are still unprocessed."
   (setq hive-mentions--timer nil)
   (let* ((fresh (cl-remove-if-not #'hive-mentions-open-p
                                   (nreverse (prog1 hive-mentions--fresh
@@ -106,15 +106,14 @@
          (first (car fresh))
          (others (length (cdr fresh))))
     (when first
-      (hive-notify-say "%s mentions you: %s%s%s"
-                       (hive-text-author first 40)
-                       (hive-text-line (plist-get first :body)
-                                       (max 20 (- (frame-width) 70)))
-                       (if (> others 0) (format " (and %d more)" others) "")
-                       (substitute-command-keys "  \\[hive-check-mentions]")))))
+      (hive-announce 'mentions-you
+                     (hive-text-author first 40)
+                     (hive-text-line (plist-get first :body) (max 20 (- (frame-width) 70)))
+                     (if (> others 0) (hive-words 'and-more others) "")
+                     (substitute-command-keys "  \\[hive-check-mentions]")))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'mention/changed)) mention)
-  "Take MENTION, with which something happened."
+  "Handle MENTION, which changed."
   (when (equal hive-mentions-human (plist-get mention :session_id))
     (when hive-mentions--meanwhile (push mention (cdr hive-mentions--meanwhile)))
     (when (hive-mentions--take mention)
@@ -124,7 +123,7 @@
                     (lambda (function) (hive-work-guarded function mention) nil)))
 
 (defun hive-mentions-refresh ()
-  "Ask the sidecar what waits for the human."
+  "Fetch the unprocessed mentions of the human."
   (setq hive-mentions--meanwhile (list 'told))
   (hive-rpc-request
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
@@ -138,7 +137,7 @@
                        (and (hive-mentions--take mention)
                             (not (gethash (plist-get mention :message_id) before))))
                      now)))
-         ;; What was told since may be newer than the list.
+         ;; What arrived since may be newer than the list.
          (mapc #'hive-mentions--take (reverse (cdr hive-mentions--meanwhile)))
          (setq hive-mentions--meanwhile nil)
          (hive-mentions--arrived
@@ -151,20 +150,19 @@
             (hive-work-log "no mentions: %S" err))))
 
 (defun hive-mentions--sidecar ()
-  "Forget what waits when Hive is turned off."
+  "Forget all mentions when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
     (clrhash hive-mentions--open)))
 
 (add-hook 'hive-connected-hook #'hive-mentions-refresh)
 (add-hook 'hive-sidecar-state-hook #'hive-mentions--sidecar)
 
-;;;; Dealing with them
+;;;; Marking mentions done
 
 (cl-defun hive-mentions-process (ids &key session all note then)
-  "Note that the mentions with IDS, a list, are dealt with.
-They are those of SESSION, a handle, or the human's own.  With ALL,
-all of them are.  NOTE is what was done.  THEN is called when the
-store has it."
+  "Mark the mentions with IDS, a list, as processed; with ALL, all of them.
+They are mentions of SESSION, a handle, or of the human.  NOTE says
+what was done.  Call THEN when that is stored."
   (hive-rpc-request
    'mention/process
    `( ,@(if all (list :all t) (list :mention_ids (vconcat ids)))
@@ -175,30 +173,23 @@ store has it."
    :success (lambda (result)
               (let ((done (length (plist-get result :processed)))
                     (left (plist-get result :remaining)))
-                (hive-notify-say "%d mention%s done, %s left"
-                                 done (if (= done 1) "" "s") left))
+                (hive-announce 'mentions-done (hive-count done "mention") left))
               (when then (funcall then)))
    :error (lambda (err)
-            (hive-notify-say "Hive could not note that: %s"
-                             (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce 'mentions-done-failed (hive-text-line (plist-get err :text) 200)))))
 
-;;;; How mentions are shown
+;;;; The buffer: header line
 
-;; The text of the buffer of `hive-check-mentions': a summary in the header
-;; line, and each mention in full.
-
-(defvar-local hive-mentions--session nil "Whose mentions: a handle, or nil for yours.")
-(defvar-local hive-mentions--mentions nil "What is shown, newest first.")
-(defvar-local hive-mentions--summary nil "How many there are, by what became of them.")
-(defvar-local hive-mentions--cursor nil "Where there is more, or nil.")
-
-;;;; The summary
+(defvar-local hive-mentions--session nil "The handle whose mentions are shown, or nil for yours.")
+(defvar-local hive-mentions--mentions nil "The mentions that are shown, newest first.")
+(defvar-local hive-mentions--summary nil "The number of mentions, by status.")
+(defvar-local hive-mentions--cursor nil "The cursor of the next page, or nil.")
 
 (defun hive-mentions--whose ()
   "Return whose mentions these are, in words."
   (if hive-mentions--session
-      (concat "Mentions of " (hive-text-line hive-mentions--session 40))
-    "Mentions of you"))
+      (hive-words 'mentions-of (hive-text-line hive-mentions--session 40))
+    (hive-words 'mentions-yours)))
 
 (defun hive-mentions--header ()
   "Return the header line: the summary."
@@ -208,27 +199,29 @@ store has it."
      (if (null summary)
          (concat " " (hive-mentions--whose))
        (cl-flet ((count (key) (or (plist-get summary key) 0)))
-         (concat (format " %s: %d in all, %d processed, %d unprocessed"
-                         (hive-mentions--whose) (count :total)
-                         (count :processed) (count :unprocessed))
-                 (if (> (count :expired) 0) (format ", %d expired" (count :expired)) "")
+         (concat (hive-words 'mentions-summary (hive-mentions--whose) (count :total)
+                             (count :processed) (count :unprocessed))
+                 (if (> (count :expired) 0)
+                     (hive-words 'mentions-expired (count :expired))
+                   "")
                  (if hive-mentions--session
-                     (format "; %d gating, %d denials" (count :gating) (count :denials))
+                     (hive-words 'mentions-gating (count :gating) (count :denials))
                    ""))))
      t t)))
 
-;;;; A mention
+;;;; The buffer: mentions
 
 (defun hive-mentions--became (mention)
-  "Return what became of MENTION, in words."
+  "Return the status of MENTION, in words."
   (pcase (plist-get mention :status)
-    ("processed" (concat "dealt with by " (hive-text-line (plist-get mention :processed_by) 40)
-                         (if (plist-get mention :note)
-                             (concat ": " (hive-text-line (plist-get mention :note) 200))
-                           "")))
-    ("expired" "expired")
+    ("processed" (hive-words 'mention-processed
+                             (hive-text-line (plist-get mention :processed_by) 40)
+                             (if (plist-get mention :note)
+                                 (concat ": " (hive-text-line (plist-get mention :note) 200))
+                               "")))
+    ("expired" (hive-words 'mention-expired))
     (_ (if (plist-get mention :delivered_at)
-           (format "delivered %s ago" (hive-text-age (plist-get mention :delivered_at)))
+           (hive-words 'mention-delivered (hive-text-age (plist-get mention :delivered_at)))
          ""))))
 
 (defun hive-mentions--insert (mention)
@@ -250,10 +243,8 @@ store has it."
     (put-text-property beg (point) 'hive-mention mention)
     (put-text-property beg (1+ beg) 'hive-mention-start t)))
 
-;;;; All of them
-
 (defun hive-mentions--print ()
-  "Print what is known; each window stays at its mention."
+  "Print the mentions; each window stays at its mention."
   (let* ((places (mapcar (lambda (window)
                            (cons window (hive-mentions--id-at (window-point window))))
                          (get-buffer-window-list nil nil t)))
@@ -261,9 +252,9 @@ store has it."
          (inhibit-read-only t))
     (erase-buffer)
     (if (null hive-mentions--mentions)
-        (insert (or (hive-sidecar-absence) "Nothing waits.") "\n")
+        (insert (or (hive-sidecar-absence) (hive-words 'mentions-none)) "\n")
       (mapc #'hive-mentions--insert hive-mentions--mentions))
-    (when hive-mentions--cursor (insert "There are more: + shows them.\n"))
+    (when hive-mentions--cursor (insert (hive-words 'mentions-more)))
     (goto-char (hive-mentions--position here))
     (pcase-dolist (`(,window . ,id) places)
       (set-window-point window (hive-mentions--position id)))))
@@ -281,17 +272,13 @@ store has it."
         (when (and pos (>= pos (point-max))) (setq pos nil))))
     (or found (point-min))))
 
-;;;; Reading and dealing with mentions
-
-;; `hive-check-mentions' shows what was said to you, or to any session, each
-;; mention in full, and lets you deal with them one by one or all at once.
-;; Reading changes nothing.  The buffer follows what happens.
+;;;; The mode
 
 (defconst hive-mentions--page 100 "How many mentions are fetched at once.")
 
-(defvar-local hive-mentions--history nil "Non-nil to show those that were dealt with, too.")
-(defvar-local hive-mentions--addressee nil "The session_id whose mentions these are.")
-(defvar-local hive-check-mentions--timer nil "The timer that will fetch anew, or nil.")
+(defvar-local hive-mentions--history nil "Non-nil to also show processed and expired mentions.")
+(defvar-local hive-mentions--addressee nil "The session id whose mentions are shown.")
+(defvar-local hive-mentions--fetch-timer nil "The timer of the next fetch, or nil.")
 
 (defvar hive-check-mentions-mode-map
   (let ((map (make-sparse-keymap)))
@@ -310,11 +297,11 @@ store has it."
 
 (define-derived-mode hive-check-mentions-mode special-mode "Hive-Mentions"
   "Major mode of the buffer that shows mentions in full.
-\\<hive-check-mentions-mode-map>\\[hive-check-mentions-done] notes that the one at point is dealt with, \\[hive-check-mentions-all-done] that all are;
-with a prefix argument, say what was done.  \\[hive-check-mentions-answer] answers the one at
-point in the shared buffer, which deals with it; \\[hive-check-mentions-answer-with-template] answers it from here
-with one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows
-those of another session.
+\\<hive-check-mentions-mode-map>\\[hive-check-mentions-done] marks the one at point done, \\[hive-check-mentions-all-done] all of them; with a prefix
+argument, they ask what was done.  \\[hive-check-mentions-answer] answers the one at point in
+the shared buffer, which marks it done; \\[hive-check-mentions-answer-with-template] answers it from here with
+one of your `hive-reply-templates'.  \\[hive-check-mentions-of] shows those of another
+session.
 \\{hive-check-mentions-mode-map}"
   (visual-line-mode)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-mentions--fetch))
@@ -346,60 +333,58 @@ those of another session.
            (hive-wrap-heed (point-min) (point-max))
            (force-mode-line-update))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not read the mentions: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'mentions-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-mentions--changed (mention)
-  "Fetch anew where MENTION is shown, or would be; once for many of them."
+  "Fetch again in buffers that may show MENTION, once for several of them."
   (dolist (buffer (buffer-list))
     (when (provided-mode-derived-p (buffer-local-value 'major-mode buffer)
                                    'hive-check-mentions-mode)
       (with-current-buffer buffer
         (when (and (equal hive-mentions--addressee (plist-get mention :session_id))
-                   (not hive-check-mentions--timer))
-          (setq hive-check-mentions--timer
+                   (not hive-mentions--fetch-timer))
+          (setq hive-mentions--fetch-timer
                 (run-at-time 0.3 nil #'hive-mentions--later buffer)))))))
 
 (defun hive-mentions--later (buffer)
-  "Fetch the mentions of BUFFER anew."
+  "Fetch the mentions of BUFFER again."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
-      (setq hive-check-mentions--timer nil)
+      (setq hive-mentions--fetch-timer nil)
       (hive-work-guarded #'hive-mentions--fetch))))
 
 ;;;; Commands
 
 (defun hive-mentions--demand ()
-  "Return the mention at point, or complain."
+  "Return the mention at point, or signal a `user-error'."
   (or (get-text-property (point) 'hive-mention)
-      (user-error "There is no mention here")))
+      (hive-fail 'mention-none-here)))
 
 (defun hive-mentions--note ()
-  "With a prefix argument, ask the human for a note, and return it."
-  (when current-prefix-arg (read-string "What was done: ")))
+  "With a prefix argument, read a note and return it."
+  (when current-prefix-arg (read-string (hive-words 'which-done-note))))
 
 (defun hive-check-mentions-done (&optional note)
-  "Note that the mention at point is dealt with, and go to the next.
+  "Mark the mention at point done, and go to the next.
 With a prefix argument, ask for a NOTE about what was done."
   (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
   (let ((mention (hive-mentions--demand)))
-    (unless (hive-mentions-waiting-p mention) (user-error "It is dealt with already"))
+    (unless (hive-mentions-waiting-p mention) (hive-fail 'mention-already-done))
     (hive-mentions-process (list (plist-get mention :mention_id))
                            :session hive-mentions--session :note note)
     (ignore-errors (hive-check-mentions-next))))
 
 (defun hive-check-mentions-all-done (&optional note)
-  "Note that all mentions are dealt with, also those not shown.
+  "Mark all mentions done, including those not shown.
 With a prefix argument, ask for a NOTE about what was done."
   (interactive (list (hive-mentions--note)) hive-check-mentions-mode)
   (let ((count (or (plist-get hive-mentions--summary :unprocessed) 0)))
-    (when (zerop count) (user-error "Nothing waits"))
-    (when (y-or-n-p (format "%s: note all %d as dealt with? "
-                            (hive-mentions--whose) count))
+    (when (zerop count) (hive-fail 'mentions-none-open))
+    (when (y-or-n-p (hive-words 'mentions-all-done? (hive-mentions--whose) count))
       (hive-mentions-process nil :all t :session hive-mentions--session :note note))))
 
 (defun hive-mentions--place (mention)
-  "Return the place in which MENTION was made, nil for everyone's."
+  "Return the place of MENTION, or nil if it went to everyone."
   (let ((project-dir (plist-get mention :project_dir)))
     (when project-dir
       (list :confirmed t
@@ -417,18 +402,18 @@ With a prefix argument, ask for a NOTE about what was done."
     (hive-shared-answer mention)))
 
 (defun hive-check-mentions-answer-with-template ()
-  "Answer the mention at point with a template, or in words of your own.
-The templates are those of `hive-reply-templates' that are for
-mentions.  The answer is posted at once, and deals with the mention
-if it is yours."
+  "Answer the mention at point with a template, or with what you type.
+The templates are those of `hive-reply-templates' for mentions.  The
+answer is posted at once, which marks the mention done if it is
+yours."
   (interactive nil hive-check-mentions-mode)
   (let* ((mention (hive-mentions--demand))
          (templates (hive-template-demand (plist-get mention :project)))
          (text (hive-read-template
-                (format "Answer %s: " (hive-text-author mention 30)) templates)))
+                (hive-words 'answer-mention (hive-text-author mention 30)) templates)))
     ;; The shared buffer shows mentions and therefore loads this file.
     (require 'hive-shared)
-    ;; With an address in front nothing is no longer blank.
+    ;; Check first: with an address in front, the text is never blank.
     (hive-post-check text)
     (hive-post-send (concat (hive-post-address mention) text)
                     :place (hive-mentions--place mention)
@@ -440,18 +425,18 @@ if it is yours."
   (interactive nil hive-check-mentions-mode)
   (let ((pos (next-single-property-change (point) 'hive-mention)))
     (if (and pos (get-text-property pos 'hive-mention)) (goto-char pos)
-      (user-error "This is the last"))))
+      (hive-fail 'mentions-last))))
 
 (defun hive-check-mentions-previous ()
-  "Go to the mention before this."
+  "Go to the previous mention."
   (interactive nil hive-check-mentions-mode)
   (let* ((start (hive-mentions--position (hive-mentions--id-at (point)))))
-    (if (= start (point-min)) (user-error "This is the first")
+    (if (= start (point-min)) (hive-fail 'mentions-first)
       (goto-char (hive-mentions--position
                   (hive-mentions--id-at (1- start)))))))
 
 (defun hive-check-mentions-toggle-history ()
-  "Show those that were dealt with or expired as well, or no more."
+  "Show or hide processed and expired mentions."
   (interactive nil hive-check-mentions-mode)
   (setq hive-mentions--history (not hive-mentions--history))
   (hive-mentions--fetch))
@@ -459,19 +444,19 @@ if it is yours."
 (defun hive-check-mentions-more ()
   "Show the next page."
   (interactive nil hive-check-mentions-mode)
-  (unless hive-mentions--cursor (user-error "There are no more"))
+  (unless hive-mentions--cursor (hive-fail 'mentions-no-more))
   (hive-mentions--fetch t))
 
 (defun hive-mentions--ask ()
-  "Ask whose mentions are wanted: a handle, or nil for the human's own."
-  (let ((handle (completing-read "Mentions of (empty: yours): "
+  "Ask whose mentions to show: return a handle, or nil for the human's."
+  (let ((handle (completing-read (hive-words 'which-mentions-of)
                                  (mapcar (lambda (session)
                                            (hive-text-line (plist-get session :handle)))
                                          (hive-handles-sessions)))))
     (unless (member (downcase handle) '("" "human")) handle)))
 
 (defun hive-check-mentions-of (session)
-  "Show the mentions of SESSION, a handle, or of the human when it is nil."
+  "Show the mentions of SESSION, a handle; if nil, of the human."
   (interactive (list (hive-mentions--ask)))
   (let ((buffer (get-buffer-create
                  (format "*hive-mentions: %s*" (if session (hive-text-line session 60) "Human")))))
@@ -484,11 +469,11 @@ if it is yours."
 
 ;;;###autoload
 (defun hive-check-mentions (&optional choose)
-  "Show what agents said to you and you have not dealt with yet.
-With a prefix argument CHOOSE, choose whose mentions to see: those
-of any session can be looked at, and dealt with for it.
+  "Show your unprocessed mentions.
+With a prefix argument CHOOSE, choose whose mentions to see; you can
+also mark the mentions of a session done.
 \\<hive-check-mentions-mode-map>
-\\[hive-check-mentions-done] notes that one is dealt with, \\[hive-check-mentions-answer] answers it, \\[hive-check-mentions-toggle-history] shows the history."
+\\[hive-check-mentions-done] marks one done, \\[hive-check-mentions-answer] answers it, \\[hive-check-mentions-toggle-history] shows the history."
   (interactive "P")
   (hive-sidecar-demand)
   (hive-check-mentions-of (when choose (hive-mentions--ask))))

@@ -6,8 +6,8 @@
 
 ;;; Commentary:
 
-;; `M-x hive' is the way in for somebody who does not know the commands;
-;; `hive-prefix-map' has the same keys for somebody who does:
+;; `M-x hive' is a menu for people who do not know the commands yet;
+;; `hive-prefix-map' has the same keys for those who do:
 ;;
 ;;   (global-set-key (kbd "C-c h") hive-prefix-map)
 
@@ -31,7 +31,7 @@
 (declare-function hive-do-not-disturb "hive-notify")
 (declare-function hive-doctor "hive-doctor")
 (declare-function hive-mode "hive-mode")
-(declare-function hive-install-sidecar "hive-install")
+(declare-function hive-install-sidecar "hive-doctor")
 (declare-function hive-manual "hive-mode")
 (defvar hive-mode)
 
@@ -56,11 +56,11 @@
     (define-key map "M" #'hive-manual)
     (define-key map "m" #'hive)
     map)
-  "Keys of Hive, for a prefix of your own.")
+  "Keymap of Hive's commands, for a prefix key of your choice.")
 (fset 'hive-prefix-map hive-prefix-map)
 
 (defun hive-menu--state ()
-  "Return what stands at the top of the menu."
+  "Return the title of the menu."
   (if (bound-and-true-p hive-mode) "Hive" "Hive (off: O turns it on)"))
 
 ;;;###autoload (autoload 'hive "hive-menu" nil t)
@@ -68,8 +68,8 @@
   "Answer your coding agents."
   [:description hive-menu--state
    ["Answer"
-    ("r" "respond to one" hive-respond)
-    ("n" "one after the other" hive-next)
+    ("r" "answer a question" hive-respond)
+    ("n" "answer one by one" hive-next)
     ("l" "list of questions" hive-list)
     ("a" "correct an answer" hive-amend)]
    ["Talk"
@@ -80,11 +80,11 @@
     ("o" "cards, pings, reports" hive-outreach)
     ("N" "notices" hive-notices)
     ("h" "history" hive-history)]]
-  ;; In two rows: all beside each other are wider than a terminal.
+  ;; Two rows, since one row would be wider than a terminal.
   [["Stop"
     ("i" "interrupt one" hive-interrupt)
     ("I" "interrupt all" hive-interrupt-all)]
-   ["When to be told"
+   ["Notifications"
     ("q" "do not disturb" hive-do-not-disturb)
     ("p" "preferences" hive-attention)]
    ["Hive"

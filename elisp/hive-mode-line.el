@@ -1,4 +1,4 @@
-;;; hive-mode-line.el --- What the mode line shows  -*- lexical-binding: t; -*-
+;;; hive-mode-line.el --- The mode line and the side window  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,14 +6,20 @@
 
 ;;; Commentary:
 
-;; How many questions wait, in a colour for the most urgent of them, how many
-;; mentions, whether the sidecar is there, and whether it is quiet.  What was
-;; put away is not counted.  A click answers.
+;; The mode line shows the number of pending questions, in the colour of the
+;; most urgent one, the number of mentions, whether the sidecar is missing,
+;; and whether notifications are held back.  Snoozed questions do not count.
+;; A click answers.
+;;
+;; With `hive-side-window' the list of questions is in a side window as long
+;; as questions are pending.  That window is never selected, and opens only
+;; between two commands.
 
 ;;; Code:
 
 (require 'hive-list)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
@@ -21,34 +27,30 @@
 
 ;;;; The list in a side window
 
-;; For whoever wants to see what waits without asking: with `hive-side-window'
-;; the list of questions stands at the side of the frame as long as something
-;; waits.  It is never selected, and comes only between two commands.
-
 (defcustom hive-side-window nil
-  "Where the list of questions is shown by itself while something waits.
-Close it, and it stays closed until another question arrives."
+  "Where Emacs shows the list while questions are pending.
+If you close it, it stays closed until another question arrives."
   :type '(choice (const :tag "Nowhere" nil) (const bottom) (const top)
                  (const left) (const right))
   :group 'hive-attention)
 
 (defconst hive-mode-line--width 60
-  "How many columns the list has at the left or right of a frame.
-In a small frame it has half of it.")
+  "Width of the list at the left or right of a frame.
+In a small frame it is half of that frame.")
 
 (defconst hive-mode-line--patience 0.5
-  "Seconds between two looks whether a busy human is free.")
+  "Seconds between two checks whether a busy human is free.")
 
-(defvar hive-mode-line--timer nil "The timer of the next look, or nil.")
-(defvar hive-mode-line--window nil "The side window that we have opened, or nil.")
+(defvar hive-mode-line--timer nil "The timer of the next check, or nil.")
+(defvar hive-mode-line--window nil "The side window that Hive opened, or nil.")
 
 (defun hive-mode-line--arrived (_prompt)
-  "Show the list soon: something newly waits."
+  "Show the list soon, as a new question is pending."
   (when (and hive-side-window (null hive-mode-line--timer))
     (setq hive-mode-line--timer (run-at-time 0 nil #'hive-mode-line--open))))
 
 (defun hive-mode-line--open ()
-  "Show the list at the side, once the human is free."
+  "Show the list in the side window, once the human is free."
   (setq hive-mode-line--timer nil)
   (cond ((hive-notify-busy-p)
          (setq hive-mode-line--timer (run-at-time hive-mode-line--patience nil #'hive-mode-line--open)))
@@ -65,7 +67,7 @@ In a small frame it has half of it.")
                      (window-parameters (no-other-window . nil))))))))))
 
 (defun hive-mode-line--changed ()
-  "Close the side window once nothing waits, unless the human is in it."
+  "Close the side window when nothing is pending, unless it is selected."
   (when (and (window-live-p hive-mode-line--window)
              (null (hive-prompts-first))
              (not (eq hive-mode-line--window (selected-window)))
@@ -77,7 +79,7 @@ In a small frame it has half of it.")
 (add-hook 'hive-arrived-functions #'hive-mode-line--arrived)
 (add-hook 'hive-changed-hook #'hive-mode-line--changed)
 
-;;;; What the mode line shows
+;;;; The mode line
 
 (declare-function hive-next "hive-next")
 (declare-function hive-list "hive-list")
@@ -85,23 +87,23 @@ In a small frame it has half of it.")
 (defvar hive-mode)
 
 (defface hive-mode-line-critical '((t :inherit error))
-  "The count in the mode line when a critical question waits."
+  "The mode line when a critical question is pending."
   :group 'hive)
 
 (defface hive-mode-line-waiting '((t :inherit warning))
-  "The count in the mode line when a question waits."
+  "The mode line when a question is pending."
   :group 'hive)
 
 (defface hive-mode-line-low '((t :inherit shadow))
-  "The count in the mode line when nothing urgent waits."
+  "The mode line when only questions of low urgency are pending."
   :group 'hive)
 
 (defface hive-mode-line-problem '((t :inherit shadow))
-  "The mode line while Hive has no sidecar."
+  "The mode line while the sidecar is not connected."
   :group 'hive)
 
 (defvar hive-mode-line-text nil
-  "What the mode line shows of Hive: a string, or nil for nothing.")
+  "Hive's part of the mode line: a string, or nil.")
 (put 'hive-mode-line-text 'risky-local-variable t)
 
 (defvar hive-mode-line-map
@@ -113,8 +115,9 @@ In a small frame it has half of it.")
   "Keymap of Hive in the mode line.")
 
 (defun hive-mode-line--face (first mentions)
-  "Return the face of the count; FIRST is the most urgent prompt, or nil.
-MENTIONS is how many wait."
+  "Return the face of the mode line.
+FIRST is the most urgent prompt, or nil, MENTIONS the number of
+mentions."
   (cond (first (pcase (hive-prompt-rank first)
                  (0 'hive-mode-line-critical) (2 'hive-mode-line-low)
                  (_ 'hive-mode-line-waiting)))
@@ -122,19 +125,19 @@ MENTIONS is how many wait."
         (t 'hive-mode-line-problem)))
 
 (defun hive-mode-line--help (waiting mentions away)
-  "Return what is said of the count when the mouse is over it.
-WAITING and MENTIONS are counts; AWAY when there is no sidecar."
-  (if away "Hive has no sidecar: M-x hive-doctor says why"
+  "Return the tooltip of the mode line.
+WAITING and MENTIONS are counts; AWAY means there is no sidecar."
+  (if away (hive-words 'mode-line-no-sidecar)
     (mapconcat #'identity
                (delq nil
                      (list (hive-quiet-text)
-                           (when (> waiting 0) "Agents wait for you\nmouse-1: answer\nmouse-3: list")
-                           (when (> mentions 0) "Agents mention you: M-x hive-check-mentions")
-                           "mouse-2: interrupt an agent"))
+                           (when (> waiting 0) (hive-words 'mode-line-pending))
+                           (when (> mentions 0) (hive-words 'mode-line-mentions))
+                           (hive-words 'mode-line-interrupt)))
                "\n")))
 
 (defun hive-mode-line--text ()
-  "Return what the mode line should show now, or nil."
+  "Return the current text of the mode line, or nil for none."
   (let* ((waiting (hive-prompts-awake))
          (mentions (hive-mentions-count))
          (unsent (length (hive-outbox-entries 'pending)))
@@ -153,7 +156,7 @@ WAITING and MENTIONS are counts; AWAY when there is no sidecar."
        'local-map hive-mode-line-map))))
 
 (defun hive-mode-line-update ()
-  "Bring the mode line up to date."
+  "Update the mode line."
   (let ((text (and hive-mode (hive-mode-line--text))))
     (unless (equal-including-properties text hive-mode-line-text)
       (setq hive-mode-line-text text)

@@ -22,30 +22,30 @@
 
 ;;; Commentary:
 
-;; Coding agents need you now and then: a choice, a permission, a fact that
-;; nobody wrote down.  With Hive they ask without stopping, and you answer
-;; when it suits you:
+;; Coding agents need you now and then: for a choice, a permission, or a fact
+;; that nobody wrote down.  With Hive they ask and keep working, and you
+;; answer when it suits you:
 ;;
-;;   M-x hive-mode      start Hive; the mode line counts who waits
-;;   M-x hive-respond   answer the most urgent question
-;;   M-x hive-next      answer one after the other, a key each
-;;   M-x hive-list      see all that wait
-;;   M-x hive-shared    the buffer in which agents and you talk
-;;   M-x hive-sessions  see who is here
-;;   M-x hive-doctor    see what is wrong, and what to do about it
+;;   M-x hive-mode      start Hive; the mode line counts pending questions
+;;   M-x hive-respond   answer a question in the minibuffer
+;;   M-x hive-next      answer the questions one by one, with single keys
+;;   M-x hive-list      list all questions
+;;   M-x hive-shared    open the buffer in which agents and you talk
+;;   M-x hive-sessions  list the agents
+;;   M-x hive-doctor    find out what is wrong, and what to do about it
 ;;
-;; Nothing that arrives opens a minibuffer, moves point, selects a window or
-;; interrupts a command, and no answer is ever lost.
+;; Whatever arrives, Hive opens no minibuffer, moves no point, selects no
+;; window and interrupts no command; and it never loses an answer.
 
 ;;; Code:
 
 (require 'hive-amend)
 (require 'hive-doctor)
 (require 'hive-history)
-(require 'hive-install)
 (require 'hive-interrupt)
 (require 'hive-list)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-mode-line)
 (require 'hive-model)
 (require 'hive-next)
@@ -60,14 +60,14 @@
 
 ;;;; The manual in Info
 
-;; The manual lies beside these files, where the package was installed with
-;; npm or by a package manager.  In a clone, `npm run build' makes it.
+;; The npm package and Emacs packages contain the manual, beside these files.
+;; In a clone, `npm run build' makes it.
 
 (defconst hive-mode--directory
   (file-name-directory (or load-file-name buffer-file-name default-directory))
-  "Where the manual lies.")
+  "The directory of the manual.")
 
-;; The menu of C-h i lists it then.
+;; So that the menu of C-h i lists it.
 (add-to-list 'Info-additional-directory-list hive-mode--directory)
 
 ;;;###autoload
@@ -76,13 +76,13 @@
   (interactive)
   (if (file-exists-p (expand-file-name "hive.info" hive-mode--directory))
       (info (format "(%s)" (expand-file-name "hive.info" hive-mode--directory)))
-    (user-error "The manual is not made yet: run `npm run build' in %s"
-                (abbreviate-file-name (file-name-directory
-                                       (directory-file-name hive-mode--directory))))))
+    (hive-fail 'manual-missing
+               (abbreviate-file-name (file-name-directory
+                                      (directory-file-name hive-mode--directory))))))
 
-;;;; Answer your coding agents when it suits you
+;;;; The menu
 
-;; Whoever has this file on the `load-path' needs no autoloads for these.
+;; For those who load this file without the package's autoloads.
 (autoload 'hive "hive-menu" "Answer your coding agents." t)
 (autoload 'hive-prefix-map "hive-menu" "Keys of Hive." t 'keymap)
 
@@ -98,15 +98,15 @@
 ;;;; Focus
 
 (defvar hive-mode--focused 'unknown
-  "What the sidecar was told of the focus: t, nil, or `unknown'.")
+  "The focus as last sent to the sidecar: t, nil, or `unknown'.")
 
 (defun hive-mode--focus ()
-  "Tell the sidecar when Emacs gets or loses the focus.
-The desk that has it shows desktop notifications first."
+  "Tell the sidecar when Emacs gains or loses the focus.
+The desk that has the focus shows desktop notifications first."
   (let* ((states (mapcar #'frame-focus-state (frame-list)))
          (focused (cond ((memq t states) t)
                         ((memq nil states) nil)
-                        (t 'unknown))))  ; a terminal that does not tell
+                        (t 'unknown))))  ; a terminal that does not report it
     (unless (or (eq focused hive-mode--focused) (eq focused 'unknown))
       (setq hive-mode--focused focused)
       (when (hive-sidecar-connected-p)
@@ -116,14 +116,14 @@ The desk that has it shows desktop notifications first."
 ;;;; The mode
 
 (defun hive-mode--connected ()
-  "Bring both sides up to date after a handshake."
+  "Synchronize after a handshake: focus, outbox and questions."
   (setq hive-mode--focused 'unknown)
   (hive-mode--focus)
   (hive-outbox-connected)
   (hive-feed-refresh))
 
 (defun hive-mode--enable ()
-  "Start everything; wait for nothing."
+  "Start everything, without waiting for the sidecar."
   (add-hook 'hive-changed-hook #'hive-mode-line-update)
   (add-hook 'hive-sidecar-state-hook #'hive-changed)
   (add-hook 'hive-connected-hook #'hive-mode--connected)
@@ -138,7 +138,7 @@ The desk that has it shows desktop notifications first."
   (hive-sidecar-start))
 
 (defun hive-mode--disable ()
-  "Stop everything.  Answers that were not stored stay on the disk."
+  "Stop everything.  Answers that are not stored yet stay on disk."
   (hive-sidecar-stop)
   (hive-notify-stop)
   (hive-outbox-close)
@@ -153,11 +153,10 @@ The desk that has it shows desktop notifications first."
 
 ;;;###autoload
 (define-minor-mode hive-mode
-  "Be reachable for your coding agents.
-While this global mode is on, Emacs runs the Hive sidecar, the
-mode line counts the questions that wait, and \\[hive-respond]
-answers them.  Nothing that arrives takes your keys, your point or
-your window."
+  "Answer your coding agents from Emacs.
+While this global mode is on, Emacs runs the Hive sidecar, the mode
+line counts the pending questions, and \\[hive-respond] answers
+them.  Whatever arrives, your keys, point and windows stay yours."
   :global t
   :group 'hive
   (if hive-mode (hive-mode--enable) (hive-mode--disable)))

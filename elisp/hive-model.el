@@ -1,4 +1,4 @@
-;;; hive-model.el --- What the desk knows  -*- lexical-binding: t; -*-
+;;; hive-model.el --- The questions and sessions that Emacs knows  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,36 +6,34 @@
 
 ;;; Commentary:
 
-;; The state of the desk: the prompts that the sidecar told, as the plists
-;; it sent (`:ask_id', `:question' …).  It is a window on the store, never
-;; the truth: each connect replaces it by a fresh snapshot.  What brings them
-;; is in hive-feed.el, what waits, in order, in hive-waiting.el.
+;; The prompts and the living sessions that the sidecar has sent, as plists
+;; (`:ask_id', `:question' …).  This is a copy of what the store has, never
+;; the truth: each connection replaces it with a new snapshot.
 ;;
-;; One hook, `hive-changed-hook', feeds the mode line, the list and whatever
-;; else shows the state; many changes in a row run it once.
+;; The pending prompts are kept in order, the most urgent first, then the
+;; oldest.  The order comes from here; everything that shows questions uses
+;; it.
+;;
+;; One hook, `hive-changed-hook', updates the mode line, the list and whatever
+;; else shows the model; many changes in a row run it once.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-rpc)
 (require 'hive-text)
 
-;;;; What waits for an answer, in order
-
-;; The prompts that wait, the most urgent first, then the oldest; and which
-;; of them were put away, or are for other humans.  hive-model.el says what
-;; enters and leaves; whoever shows what waits asks here.
-
-;;;; One prompt
+;;;; A prompt
 
 (defun hive-prompt-pending-p (prompt)
-  "Return non-nil while PROMPT waits for an answer."
+  "Return non-nil if PROMPT is pending."
   (equal (plist-get prompt :status) "pending"))
 
 (defun hive-prompt-sound-p (prompt)
-  "Return non-nil unless PROMPT has no id, or a time that is none.
-By the other fields nothing is put in order."
+  "Return non-nil if the id and the times of PROMPT are valid.
+The model relies on these fields only."
   (let ((created (plist-get prompt :created_at))
         (snoozed (plist-get prompt :snoozed_until)))
     (and (stringp (plist-get prompt :ask_id))
@@ -44,40 +42,40 @@ By the other fields nothing is put in order."
 
 ;; ISO 8601 in UTC with milliseconds: times compare as strings.
 (defun hive-prompt-snoozed-p (prompt)
-  "Return non-nil while PROMPT was put away by the human."
+  "Return non-nil if PROMPT is snoozed."
   (let ((until (plist-get prompt :snoozed_until)))
     (and until (string< (hive-text-now) until))))
 
 (defun hive-prompt-rank (prompt)
-  "Return how urgent PROMPT is: 0 critical, 1 normal, 2 low."
+  "Return the urgency of PROMPT: 0 critical, 1 normal, 2 low."
   (pcase (plist-get prompt :urgency) ("critical" 0) ("low" 2) (_ 1)))
 
 (defun hive-prompt-before-p (a b)
-  "Return non-nil if prompt A should be looked at before prompt B.
-The most urgent first, then the oldest."
+  "Return non-nil if prompt A comes before prompt B.
+The more urgent one comes first, then the older one."
   (let ((rank-a (hive-prompt-rank a)) (rank-b (hive-prompt-rank b)))
     (if (= rank-a rank-b)
         (string< (or (plist-get a :created_at) "") (or (plist-get b :created_at) ""))
       (< rank-a rank-b))))
 
-;;;; Those that wait
+;;;; The pending prompts, in order
 
-(defvar hive-model--ordered nil "The prompts that wait, in order.")
-(defvar hive-model--fresh nil "Prompts that wait and are not yet put in order.")
+(defvar hive-model--ordered nil "The pending prompts, in order.")
+(defvar hive-model--fresh nil "Pending prompts that are not in `hive-model--ordered' yet.")
 (defvar hive-waiting-snoozed (make-hash-table :test #'equal)
-  "What waits and was put away, by id.")
+  "The snoozed pending prompts, by id.")
 (defvar hive-model--others (make-hash-table :test #'equal)
-  "What waits for other humans, by id.")
+  "The pending prompts for other humans, by id.")
 
 (defun hive-waiting-clear ()
-  "Let nothing wait."
+  "Remove all pending questions."
   (setq hive-model--ordered nil
         hive-model--fresh nil)
   (clrhash hive-waiting-snoozed)
   (clrhash hive-model--others))
 
 (defun hive-waiting-enter (prompt)
-  "Let PROMPT be among what waits."
+  "Add PROMPT to the pending questions."
   (push prompt hive-model--fresh)
   (unless (hive-human-mine-p prompt)
     (puthash (plist-get prompt :ask_id) prompt hive-model--others))
@@ -85,14 +83,14 @@ The most urgent first, then the oldest."
     (puthash (plist-get prompt :ask_id) prompt hive-waiting-snoozed)))
 
 (defun hive-waiting-withdraw (prompt)
-  "Take PROMPT out of what waits."
+  "Remove PROMPT from the pending questions."
   (remhash (plist-get prompt :ask_id) hive-waiting-snoozed)
   (remhash (plist-get prompt :ask_id) hive-model--others)
   (setq hive-model--ordered (delq prompt hive-model--ordered)
         hive-model--fresh (delq prompt hive-model--fresh)))
 
 (defun hive-prompts ()
-  "Return what waits for any human, most urgent first, then oldest.
+  "Return the pending questions of all humans, in order.
 The list is shared: do not modify it."
   (when hive-model--fresh
     (if (cdr hive-model--fresh)
@@ -105,17 +103,17 @@ The list is shared: do not modify it."
   hive-model--ordered)
 
 (defun hive-model--sorted (list)
-  "Put LIST, which may be modified, in order and return it.
-A snapshot comes in order; to see that is cheaper than to sort it."
+  "Sort LIST destructively and return it.
+A snapshot is sorted already; to check that is cheaper than to sort."
   (if (cl-loop for (a b) on list
                never (and b (hive-prompt-before-p b a)))
       list
     (sort list #'hive-prompt-before-p)))
 
 (defun hive-model--insert (prompt)
-  "Put PROMPT into its place among what waits.
-That makes no garbage: sorting or copying thousands for each
-arrival would be felt when it is collected."
+  "Insert PROMPT in its place among the pending questions.
+This makes no garbage: sorting or copying thousands of prompts for
+each arrival would cause noticeable garbage collection."
   (let* ((head (cons nil hive-model--ordered))
          (cell head))
     (while (and (cdr cell) (not (hive-prompt-before-p prompt (cadr cell))))
@@ -124,7 +122,7 @@ arrival would be felt when it is collected."
     (setq hive-model--ordered (cdr head))))
 
 (defun hive-prompts-awake ()
-  "Return how many wait for the human and were not put away."
+  "Return the number of pending questions for the human that are not snoozed."
   (let ((count (- (length (hive-prompts)) (hash-table-count hive-model--others))))
     (maphash (lambda (id prompt)
                (when (and (hive-prompt-snoozed-p prompt) (not (gethash id hive-model--others)))
@@ -133,64 +131,62 @@ arrival would be felt when it is collected."
     count))
 
 (defun hive-prompts-first ()
-  "Return the human's most urgent prompt that was not put away, or nil."
+  "Return the human's first pending prompt that is not snoozed, or nil."
   (cl-find-if-not (lambda (prompt)
                     (or (hive-prompt-snoozed-p prompt)
                         (gethash (plist-get prompt :ask_id) hive-model--others)))
                   (hive-prompts)))
 
 (defun hive-prompts-mine ()
-  "Return what waits for the human and not for others, in order.
+  "Return the pending questions for the human, in order.
 The list may be shared: do not modify it."
   (if (zerop (hash-table-count hive-model--others))
       (hive-prompts)
     (cl-remove-if (lambda (prompt) (gethash (plist-get prompt :ask_id) hive-model--others))
                   (hive-prompts))))
 
-;;;; What the desk knows
+;;;; Hooks
 
 (defvar hive-changed-hook nil
-  "Run soon after anything changed that the desk shows.
-Changes that come together run it once.  It runs from a timer:
+  "Run soon after anything changed that Emacs shows.
+Several changes run it once.  It runs from a timer:
 functions on it must not select windows, move point or read input.")
 
 (defvar hive-arrived-functions nil
-  "Called with each prompt that newly waits for the human.
+  "Called with each prompt that is newly pending for the human.
 Prompts of a snapshot that were known before are not new.")
-
-;;;; Saying that something changed
 
 (defvar hive-model--timer nil "The timer that will run `hive-changed-hook'.")
 
 (defun hive-changed ()
-  "Arrange for `hive-changed-hook' to be run soon, once."
+  "Run `hive-changed-hook' soon, once."
   (unless hive-model--timer
     (setq hive-model--timer (run-at-time 0 nil #'hive-model--run-changed))))
 
 (defun hive-model--run-changed ()
-  "Run `hive-changed-hook'; a function that fails stops no other."
+  "Run `hive-changed-hook'; a failing function does not stop the others."
   (setq hive-model--timer nil)
   (save-match-data
     (run-hook-wrapped 'hive-changed-hook
                       (lambda (function) (hive-work-guarded function) nil))))
 
-;;;; What is known
+;;;; The known prompts
 
 (defconst hive-model--settled-kept 200
-  "How many settled prompts are remembered, to say what became of them.")
+  "How many settled prompts are remembered, to report their outcome.")
 
 (defvar hive-model--prompts (make-hash-table :test #'equal)
-  "The prompts that are known, by id.")
+  "The known prompts, by id.")
 (defvar hive-model--settled nil "Ids of remembered settled prompts, newest first.")
 (defvar hive-model--answered (make-hash-table :test #'equal)
-  "Ids of prompts that were answered here; the answers are on their way.")
+  "Ids of prompts that were answered here; the answers are not stored yet.")
 
 (defun hive-model-prompt (id)
-  "Return the prompt with ID, a plist, or nil when it is not known."
+  "Return the prompt with ID, a plist, or nil if it is not known."
   (gethash id hive-model--prompts))
 
 (defun hive-model-forget ()
-  "Forget everything: Hive is turned off."
+  "Forget everything, as Hive is turned off."
   (clrhash hive-model--prompts)
   (clrhash hive-model--answered)
   (setq hive-model--settled nil)
@@ -198,13 +194,13 @@ Prompts of a snapshot that were known before are not new.")
   (hive-changed))
 
 (defun hive-prompt-waiting-p (prompt)
-  "Return non-nil while PROMPT waits for the human.
-It no longer does when the answer is only on its way."
+  "Return non-nil if PROMPT is pending and was not answered here.
+Its answer may not be stored yet."
   (and (hive-prompt-pending-p prompt)
        (not (gethash (plist-get prompt :ask_id) hive-model--answered))))
 
 (defun hive-model-set-answered (ask-id answered)
-  "Note that the prompt ASK-ID was ANSWERED here, or after all not."
+  "Note that the prompt ASK-ID was ANSWERED here, or was not after all."
   (let ((prompt (hive-model-prompt ask-id)))
     (hive-waiting-withdraw prompt)
     (if answered
@@ -215,17 +211,17 @@ It no longer does when the answer is only on its way."
     (hive-changed)))
 
 (defun hive-model-put-prompt (prompt)
-  "Remember PROMPT as the sidecar told it; return non-nil if it newly waits.
-What is settled stays settled (invariant 2): news of a pending
-prompt that was overtaken by its settlement is dropped.  So is
-what could not be put in order: it would keep all others from it."
+  "Remember PROMPT from the sidecar; return non-nil if it is newly pending.
+A settled prompt stays settled (invariant 2): news that it is pending
+came too late and is dropped.  So is a prompt with invalid fields,
+which would break the order of the others."
   (if (hive-prompt-sound-p prompt)
       (hive-model--put prompt)
-    (hive-work-log "a prompt of another shape was left out: %S" (plist-get prompt :ask_id))
+    (hive-work-log "ignored an invalid prompt: %S" (plist-get prompt :ask_id))
     nil))
 
 (defun hive-model--put (prompt)
-  "Remember PROMPT; return non-nil if it newly waits."
+  "Remember PROMPT; return non-nil if it is newly pending."
   (let* ((id (plist-get prompt :ask_id))
          (known (hive-model-prompt id))
          (was-pending (and known (hive-prompt-pending-p known)))
@@ -242,32 +238,32 @@ what could not be put in order: it would keep all others from it."
       (and waiting (hive-model--news-p prompt known)))))
 
 (defun hive-model--news-p (prompt known)
-  "Return non-nil if PROMPT is news to the human, given what was KNOWN of it.
-What was another's is news when everybody is asked."
+  "Return non-nil if PROMPT is news to the human; KNOWN is its former state.
+A prompt for somebody else is news once it is for everybody."
   (and (hive-human-mine-p prompt)
        (not (and known (hive-human-mine-p known)))))
 
 (defun hive-model--remember-settled (id)
-  "Keep the settled prompt ID for a while, and forget the oldest such."
+  "Remember the settled prompt ID, and forget the oldest one."
   (push id hive-model--settled)
-  ;; Cut in place: a copy for each settlement would be collected, and felt.
+  ;; Cut in place: a copy for each settlement would be garbage.
   (let ((last (nthcdr (1- hive-model--settled-kept) hive-model--settled)))
     (dolist (old (cdr last)) (remhash old hive-model--prompts))
     (when last (setcdr last nil))))
 
 (defun hive-prompts-settled (&optional limit)
-  "Return what is remembered as settled, newest first, at most LIMIT."
+  "Return the remembered settled questions, newest first, at most LIMIT."
   (cl-loop for id in hive-model--settled
            repeat (or limit hive-model--settled-kept)
            for prompt = (hive-model-prompt id)
            when prompt collect prompt))
 
-;;;; A snapshot of all that waits
+;;;; Replacing the model by a snapshot
 
 (defun hive-model-replace (snapshot &optional told)
-  "Let SNAPSHOT, a list of all that waits, replace what is known.
-TOLD is what the sidecar told while the snapshot was made, oldest
-first; it is applied again on top.  Settled prompts stay known."
+  "Replace the model by SNAPSHOT, a list of all pending questions.
+TOLD are the prompts that arrived while the snapshot was made, oldest
+first; they are applied again on top.  Settled prompts stay known."
   (let* ((old hive-model--prompts)
          (new (make-hash-table :test #'equal :size (+ 100 (length snapshot)))))
     (dolist (id hive-model--settled)
@@ -279,29 +275,27 @@ first; it is applied again on top.  Settled prompts stay known."
     (dolist (prompt told) (hive-model--replace-one prompt old))))
 
 (defun hive-model--replace-one (prompt old)
-  "Take PROMPT of a snapshot; OLD is the table of what was known before."
+  "Take PROMPT of a snapshot; OLD is the former table of questions."
   (let ((known (gethash (plist-get prompt :ask_id) old)))
-    ;; What did not change stays the same object: a list that shows it
-    ;; need not print it again, and it was found sound before.
+    ;; An unchanged prompt stays the same object: it was valid before, and
+    ;; a list that shows it need not print it again.
     (when (and (if (equal prompt known)
                    (hive-model--put known)
                  (hive-model-put-prompt prompt))
                (hive-model--news-p prompt known))
       (run-hook-with-args 'hive-arrived-functions prompt))))
 
-;;;; How the questions reach the desk
+;;;; Receiving prompts
 
-;; What the sidecar tells of prompts goes into the model.  Each connect, and
-;; each time the sidecar lost its place in the log, fetches a snapshot of all
-;; that waits; what is told while it is fetched is applied on top of it.
-
-;;;; What is told
+;; Emacs fetches a snapshot of all pending prompts each time it connects, and
+;; when the sidecar has lost its place in the event log.  Prompts that arrive
+;; during the fetch are applied on top of it.
 
 (defvar hive-model--meanwhile nil
-  "While a snapshot is fetched, a cons whose cdr is what was told meanwhile.")
+  "During a fetch, a cons whose cdr is what arrived since, newest first.")
 
 (defun hive-model--told (prompt)
-  "Take PROMPT, which the sidecar told of its own accord."
+  "Take PROMPT, from a notification."
   (when hive-model--meanwhile
     (push prompt (cdr hive-model--meanwhile)))
   (when (hive-model-put-prompt prompt)
@@ -312,30 +306,30 @@ first; it is applied again on top.  Settled prompts stay known."
   (hive-model--told prompt))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'prompt/changed)) prompt)
-  "Take PROMPT, a question with which something happened."
+  "Take PROMPT, a question that changed."
   (hive-model--told prompt))
 
-;;;; Snapshot
+;;;; Fetching a snapshot
 
-(defconst hive-model--first-delay 2 "Seconds after which a snapshot that failed is tried again.")
-(defconst hive-model--longest-delay 60 "Seconds between two attempts at most.")
+(defconst hive-model--first-delay 2 "Seconds until a failed fetch is retried.")
+(defconst hive-model--longest-delay 60 "The longest time between two attempts, in seconds.")
 
-(defvar hive-feed--timer nil "The timer of the next attempt, or nil.")
-(defvar hive-model--delay hive-model--first-delay "Seconds until it, where this one fails.")
+(defvar hive-model--retry-timer nil "The timer of the next attempt, or nil.")
+(defvar hive-model--delay hive-model--first-delay "Seconds until the next attempt, if this one fails.")
 
 (defun hive-model--cancel ()
-  "Plan no further attempt."
-  (when hive-feed--timer (cancel-timer hive-feed--timer))
-  (setq hive-feed--timer nil))
+  "Cancel the next attempt."
+  (when hive-model--retry-timer (cancel-timer hive-model--retry-timer))
+  (setq hive-model--retry-timer nil))
 
 (defun hive-model--again ()
-  "Fetch anew after a while, and after a longer one the next time."
+  "Fetch again after a delay, and after a longer one the next time."
   (let ((delay hive-model--delay))
     (setq hive-model--delay (min hive-model--longest-delay (* 2 delay))
-          hive-feed--timer (run-at-time delay nil #'hive-feed-refresh))))
+          hive-model--retry-timer (run-at-time delay nil #'hive-feed-refresh))))
 
 (defun hive-feed-refresh ()
-  "Fetch all that waits, page by page, then replace what is known by it."
+  "Fetch all pending questions, page by page, then replace the model by them."
   (hive-model--cancel)
   (let ((meanwhile (list 'told)))
     (setq hive-model--meanwhile meanwhile)
@@ -343,8 +337,8 @@ first; it is applied again on top.  Settled prompts stay known."
 
 (defun hive-model--fetch (cursor pages meanwhile)
   "Fetch the page at CURSOR and add it to PAGES.
-MEANWHILE collects what is told until the last page is here; a
-newer refresh has another one, and this one then gives up."
+MEANWHILE collects what arrives until the last page is here.  A newer
+refresh has another one, which ends this one."
   (hive-rpc-request
    'prompt/list `( :status "pending" :limit 500
                    ,@(when cursor (list :cursor cursor)))
@@ -370,40 +364,35 @@ newer refresh has another one, and this one then gives up."
          (hive-model--again))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
-  "Fetch everything anew: the sidecar lost its place in the log."
+  "Fetch a snapshot, as the sidecar lost its place in the event log."
   (hive-feed-refresh))
 
 (defun hive-feed-stop ()
-  "Give up the snapshot that is on its way: Hive is turned off."
+  "Give up the fetch, as Hive is turned off."
   (hive-model--cancel)
   (setq hive-model--meanwhile nil
         hive-model--delay hive-model--first-delay))
 
 (defun hive-feed-complete-p ()
-  "Return non-nil unless a snapshot is on its way, or still to come."
-  (not (or hive-model--meanwhile hive-feed--timer)))
+  "Return non-nil unless a fetch is under way or planned."
+  (not (or hive-model--meanwhile hive-model--retry-timer)))
 
-;;;; Who is here, and what they are called
-
-;; The living sessions, as the sidecar tells them, and the completion of
-;; their handles after an @.
+;;;; The living sessions
 
 (defvar hive-model--sessions (make-hash-table :test #'equal)
-  "The sessions that live, by their ids.")
+  "The living sessions, by id.")
 
 (defvar hive-handles-changed-hook nil
-  "Run when a session came, changed or went.")
+  "Run when a session started, changed or ended.")
 
 (defvar hive-handles-listed-functions nil
-  "Called with the sessions that live, as the sidecar lists them anew.
-They are plists, each with the :turn that it is in.")
+  "Called with a new list of the living sessions.
+Each is a plist with its current :turn.")
 
-(defconst hive-model--most 1000 "How many sessions are known at most.")
-
-;;;; Who is here
+(defconst hive-model--most 1000 "How many sessions are remembered.")
 
 (defun hive-handles-sessions ()
-  "Return the sessions that live, as plists, by their handles."
+  "Return the living sessions, as plists, sorted by handle."
   (let (sessions)
     (maphash (lambda (_id session) (push session sessions)) hive-model--sessions)
     (sort sessions (lambda (a b) (string< (plist-get a :handle) (plist-get b :handle))))))
@@ -413,7 +402,7 @@ They are plists, each with the :turn that it is in.")
   (gethash session-id hive-model--sessions))
 
 (defun hive-model--take (session)
-  "Remember SESSION as it now is."
+  "Remember SESSION, or forget it if it has ended."
   (let ((id (plist-get session :session_id)))
     (cond ((equal (plist-get session :state) "ended")
            (remhash id hive-model--sessions))
@@ -422,12 +411,12 @@ They are plists, each with the :turn that it is in.")
            (puthash id session hive-model--sessions)))))
 
 (defun hive-handles-refresh ()
-  "Ask the sidecar who is here."
+  "Fetch the living sessions."
   (hive-rpc-request
    'session/list (list :state "alive" :limit hive-model--most)
    :success (lambda (result)
               (let ((sessions (append (plist-get result :sessions) nil)))
-                ;; Of whom a cut list is silent, nothing new is known.
+                ;; A list that was cut short says nothing of the sessions it lacks.
                 (unless (hive-rpc-true-p result :more) (clrhash hive-model--sessions))
                 (mapc #'hive-model--take sessions)
                 (run-hook-with-args 'hive-handles-listed-functions sessions)
@@ -435,24 +424,24 @@ They are plists, each with the :turn that it is in.")
    :error (lambda (err) (hive-work-log "no sessions: %S" err))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'session/changed)) session)
-  "Take SESSION, with which something happened."
+  "Take SESSION, which changed."
   (hive-model--take session)
   (run-hooks 'hive-handles-changed-hook))
 
 (defun hive-model--sidecar ()
-  "Forget everybody when Hive is turned off."
+  "Forget all sessions when Hive is turned off."
   (when (eq hive-sidecar-state 'off)
     (clrhash hive-model--sessions)))
 
 (add-hook 'hive-connected-hook #'hive-handles-refresh)
 (add-hook 'hive-sidecar-state-hook #'hive-model--sidecar)
 
-;;;; Names
+;;;; Handles: names, completion, abbreviations
 
 (defun hive-handles-names (&optional project-dir)
   "Return what can be mentioned, without the @: handles, roles, All, Human.
-Sessions of PROJECT-DIR come first; those that take no mentions do
-not come at all."
+Sessions of PROJECT-DIR come first; those that take no mentions are
+left out."
   (let* ((sessions (cl-remove-if-not (lambda (session) (hive-rpc-true-p session :shared))
                                      (hive-handles-sessions)))
          (near (cl-remove-if-not (lambda (session)
@@ -466,7 +455,7 @@ not come at all."
              (list "All" "Human")))))
 
 (defun hive-model--annotation (name)
-  "Return what is said of NAME beside it in a list of candidates."
+  "Return the annotation of the candidate NAME."
   (let ((session (cl-find name (hive-handles-sessions) :test #'equal
                           :key (lambda (session) (plist-get session :handle)))))
     (cond (session (format "  %s  %s" (hive-text-line (plist-get session :project) 24)
@@ -476,7 +465,7 @@ not come at all."
           (t "  role"))))
 
 (defun hive-handles-table (&optional project-dir)
-  "Return a completion table of what can be mentioned, whatever its case.
+  "Return a completion table of what can be mentioned, ignoring case.
 Sessions of PROJECT-DIR come first."
   (lambda (string predicate action)
     (if (eq action 'metadata)
@@ -488,12 +477,10 @@ Sessions of PROJECT-DIR come first."
         (complete-with-action action (hive-handles-names project-dir)
                               string predicate)))))
 
-;;;; What was typed
-
 (defun hive-handles-expand (typed names)
-  "Return which of NAMES is meant by TYPED, the first letters of one.
-Case does not matter.  What begins none of them is returned as it
-is; several are a `user-error' that names them."
+  "Return the one of NAMES that begins with TYPED, ignoring case.
+If none does, return TYPED; if several do, signal a `user-error' that
+names them."
   (let* ((typed (string-remove-prefix "@" typed))
          (found (unless (string-empty-p typed)
                   (cl-remove-if-not (lambda (name) (string-prefix-p typed name t))
@@ -501,11 +488,9 @@ is; several are a `user-error' that names them."
          (same (cl-find typed found :test #'cl-equalp)))
     (cond (same)
           ((cdr found)
-           (user-error "%s begins several names: %s" (hive-text-line typed 40)
-                       (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
+           (hive-fail 'handle-ambiguous (hive-text-line typed 40)
+                      (mapconcat (lambda (name) (hive-text-line name 40)) found ", ")))
           (t (or (car found) typed)))))
-
-;;;; Completion in text
 
 (defvar-local hive-handles-project-dir nil
   "The project whose sessions are offered first in this buffer.")

@@ -1,4 +1,4 @@
-;;; hive-next.el --- Answering one question after the other  -*- lexical-binding: t; -*-
+;;; hive-next.el --- Answering questions one by one  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,16 +6,17 @@
 
 ;;; Commentary:
 
-;; `hive-next' takes the most urgent question that waits, and one key
-;; answers it: each option has one.  Then it offers the following question,
-;; until none is left or you leave it.  No key answers what was not yet on
-;; the screen, and a permission is confirmed.
+;; `hive-next' shows the most urgent pending question, with a key for each
+;; option; one key answers it.  Then comes the next question, until none is
+;; left or you quit.  A key that was pressed before its question was on the
+;; screen is ignored, and a permission is confirmed.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-prompt)
 (require 'hive-read)
@@ -24,82 +25,82 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; Keys that answer what was seen
+;;;; Reading a key
 
-;; Where one key answers, it must have been pressed for what is on the
-;; screen: what was typed before that is dropped.  A key that means nothing
-;; here is given back to Emacs.
+;; A single key answers, so it must have been pressed for what is on the
+;; screen: keys typed earlier are dropped.  A key that does nothing here is
+;; given back to Emacs.
 
 (defconst hive-next--quiet 0.3
-  "For how many seconds something new is shown before a key counts.")
+  "How many seconds a new question is shown before keys count.")
 
-(defvar hive-next--raw nil "The key that was read last, as the terminal sent it.")
+(defvar hive-next--raw nil "The events of the last key, as the terminal sent them.")
 
 (defun hive-keys-read (text new)
-  "Show TEXT in the echo area and return the key that is pressed.
-If TEXT is NEW to the human, keys count only once it has been
-shown for a moment in which none was pressed."
+  "Show TEXT in the echo area and return the next key.
+If TEXT is NEW to the human, keys count only after a moment in which
+it was shown and no key was pressed."
   (let ((resize-mini-windows t)
         (max-mini-window-height 0.75)
         (message-log-max nil))
     (when (and new (hive-next--dropped-p text))
-      (setq text (concat text (propertize "  (what you typed before you saw this was dropped)"
+      (setq text (concat text (propertize (hive-words 'next-dropped)
                                           'face 'shadow))))
     (let ((key (read-key text)))
       (setq hive-next--raw (this-single-command-raw-keys))
       (hive-next--whole key hive-next--raw))))
 
 (defun hive-next--whole (key raw)
-  "Return KEY, or when it only begins a Meta key that is RAW, all of that.
-In a terminal `read-key' returns the escape alone, and drops the rest."
+  "Return KEY, or if it only begins a Meta key, RAW, that key.
+In a terminal, `read-key' returns the escape alone and drops the rest."
   (if (and (eq key ?\e) (> (length raw) 1) (characterp (aref raw 1)))
       (event-convert-list (list 'meta (aref raw 1)))
     key))
 
 (defun hive-next--dropped-p (text)
-  "Show TEXT for a moment; return non-nil if keys were dropped meanwhile."
+  "Show TEXT for a moment; return non-nil if keys were dropped."
   (let ((dropped nil) (waiting t))
     (while waiting
-      ;; A key clears the echo area, and one that waits keeps it from being drawn.
+      ;; A key clears the echo area, and pending input prevents redisplay.
       (message "%s" text)
       (redisplay t)
       (let ((event (read-event nil nil hive-next--quiet)))
         (cond ((null event) (setq waiting nil))
-              ((eq event ?\C-g)         ; to leave is never too early
+              ((eq event ?\C-g)         ; quitting is never too early
                (setq waiting nil)
                (push event unread-command-events))
               (t (setq dropped t)))))
     dropped))
 
 (defun hive-keys-foreign-p (key)
-  "Return non-nil if KEY is to be given back to Emacs.
-It is not when it would only insert itself where it was not meant."
+  "Return non-nil if KEY should be given back to Emacs.
+A key that would insert itself somewhere should not."
   (not (and (characterp key)
             (eq (key-binding (vector key)) #'self-insert-command))))
 
 (defun hive-keys-give-back (key)
-  "Let Emacs read KEY, which was read last, once more.
-After a prefix the whole sequence then runs as it always does."
+  "Give KEY, which was read last, back to Emacs.
+A prefix key then begins its usual key sequence."
   (setq unread-command-events
         (append (or hive-next--raw (vector key)) unread-command-events)))
 
-;;;; Answering one question after the other
+;;;; Faces
 
 (defface hive-next-key '((t :inherit (bold highlight)))
   "The key of an option."
   :group 'hive)
 
 (defface hive-next-chosen '((t :inherit (bold success)))
-  "An option that was chosen, where several may be."
+  "A chosen option of a question that allows several."
   :group 'hive)
 
-;;;; Keys
+;;;; What is shown
 
 (defconst hive-next--keys "123456789abcdfghijklmnoprtuvwxyz"
-  "The keys of options, in order; e, q and s mean something else.")
+  "The keys of options, in order; e, q and s have other meanings.")
 
 (defun hive-next--choices (prompt)
-  "Return an alist of key and option of PROMPT, templates last."
+  "Return an alist of keys and options of PROMPT, templates last."
   (cl-loop for option in (append (plist-get prompt :options)
                                  (mapcar (lambda (text) (list :template text))
                                          (hive-template-texts prompt)))
@@ -107,7 +108,7 @@ After a prefix the whole sequence then runs as it always does."
            collect (cons key option)))
 
 (defun hive-next--choice-text (choice chosen)
-  "Return CHOICE, a key and an option, as shown; CHOSEN are the labels chosen."
+  "Return the text of CHOICE, a key and an option; CHOSEN are labels."
   (let* ((label (plist-get (cdr choice) :label))
          (mine (member label chosen))
          (template (plist-get (cdr choice) :template)))
@@ -118,18 +119,20 @@ After a prefix the whole sequence then runs as it always does."
             (if mine " ✓" ""))))
 
 (defun hive-next--help (prompt)
-  "Return what the other keys do for PROMPT."
+  "Return the line that explains the other keys for PROMPT."
   (string-join
    (delq nil
          (list (when (and (plist-get prompt :options) (hive-rpc-true-p prompt :multi_select))
-                 "RET send")
+                 (hive-words 'key-send))
                (when (hive-rpc-true-p prompt :allow_free_text)
-                 (if (hive-rpc-true-p prompt :multi_select) "e own words" "RET own words"))
-               "TAB skip" "s snooze" "? all of it, in a buffer" "q leave"))
+                 (if (hive-rpc-true-p prompt :multi_select) (hive-words 'key-e-own-words)
+                   (hive-words 'key-own-words)))
+               (hive-words 'key-skip) (hive-words 'key-snooze)
+               (hive-words 'key-full) (hive-words 'key-leave)))
    "  "))
 
 (defun hive-next--text (prompt chosen left)
-  "Return what is shown of PROMPT; CHOSEN are labels, LEFT is how many follow."
+  "Return the text for PROMPT; CHOSEN are labels, LEFT is how many follow."
   (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ ""))))
     (concat
      (propertize
@@ -137,7 +140,7 @@ After a prefix the whole sequence then runs as it always does."
               (hive-text-agent prompt 40)
               (hive-text-line (plist-get prompt :project) 30)
               (hive-text-age (plist-get prompt :created_at))
-              (if (> left 0) (format "  (%d more)" left) ""))
+              (if (> left 0) (hive-words 'next-more left) ""))
       'face 'shadow)
      (hive-permission-mark prompt)
      (propertize (hive-human-note prompt) 'face 'warning)
@@ -148,15 +151,15 @@ After a prefix the whole sequence then runs as it always does."
      (if (hive-next--choices prompt) "\n" "")
      (propertize (hive-next--help prompt) 'face 'shadow))))
 
-;;;; One question
+;;;; Dealing with one question
 
 (defun hive-next--read-key (text new)
-  "Show TEXT in the echo area and return the key that is pressed for it.
+  "Show TEXT in the echo area and return the next key.
 NEW is as for `hive-keys-read'."
   (hive-keys-read text new))
 
 (defun hive-next--ask (prompt left)
-  "Let the human deal with PROMPT, after which LEFT follow.
+  "Let the human deal with PROMPT; LEFT questions follow.
 Return what they did: answered, skip, snooze, or nil to leave."
   (hive-respond-claim prompt)
   (let ((choices (hive-next--choices prompt))
@@ -167,7 +170,7 @@ Return what they did: answered, skip, snooze, or nil to leave."
       (let* ((key (hive-next--read-key (hive-next--text prompt chosen left) new))
              (option (cdr (assq key choices)))
              (label (plist-get option :label)))
-        ;; Only to choose one more leaves all else as the human saw it.
+        ;; Toggling an option changes nothing else on the screen.
         (setq new (not (and option several)))
         (cond
          ((plist-get option :template)
@@ -178,9 +181,9 @@ Return what they did: answered, skip, snooze, or nil to leave."
          (option (setq done (hive-next--send prompt (list label))))
          ((memq key '(?\r ?\n return))
           (cond (chosen (setq done (hive-next--send prompt chosen)))
-                (several (hive-next--say "Choose something first, or e for your own words"))
+                (several (hive-next--say (hive-words 'next-choose-first)))
                 (free (setq done (hive-next--own-words prompt)))
-                (t (hive-next--say "This question takes one of its options only"))))
+                (t (hive-next--say (hive-words 'next-options-only)))))
          ((and free (eq key ?e)) (setq done (hive-next--own-words prompt)))
          ((memq key '(?\t tab)) (setq done 'skip))
          ((eq key ?s) (setq done (hive-next--snooze prompt)))
@@ -191,22 +194,22 @@ Return what they did: answered, skip, snooze, or nil to leave."
     (unless (eq done 'leave) done)))
 
 (defun hive-next--say (text)
-  "Say TEXT for a second or until a key is pressed; return nil."
+  "Show TEXT for a second or until a key is pressed; return nil."
   (message "%s" text)
   (ignore (sit-for 1)))
 
 (defun hive-next--stray (key)
-  "Deal with KEY, which means nothing here: leave, and let Emacs have it.
-Return nil when the human stays: the key of an option that this
-question lacks would do something else there, or be inserted."
+  "Deal with KEY, which does nothing here: leave, and give it to Emacs.
+Return nil to stay if KEY is the key of an option that this question
+lacks, or would insert itself."
   (if (and (not (seq-contains-p hive-next--keys key)) (hive-keys-foreign-p key))
       (progn (hive-keys-give-back key) 'leave)
-    (hive-next--say (format "%s means nothing here; q leaves" (key-description (vector key))))))
+    (hive-next--say (hive-words 'next-stray (key-description (vector key))))))
 
 (defun hive-next--confirm (prompt decision description)
-  "Let the human confirm DECISION about PROMPT and return answered.
-DESCRIPTION is that of its option, or nil.  Return leave when they
-press a key that leaves, and nil when they go back."
+  "Let the human confirm DECISION about PROMPT, and return answered.
+DESCRIPTION is that of its option, or nil.  Return leave if they press
+a key that leaves, and nil if they go back."
   (if (not (hive-permission-confirmed-p prompt decision))
       'answered
     (let ((key (hive-next--read-key
@@ -215,7 +218,7 @@ press a key that leaves, and nil when they go back."
                         "\n" (hive-permission-about prompt (frame-width))
                         (propertize (hive-text-line decision 120) 'face 'hive-next-chosen)
                         (if description (concat ": " (hive-text-line description 160)) "")
-                        (propertize "\nRET or y gives this answer   n goes back" 'face 'shadow))
+                        (propertize (hive-words 'next-confirm) 'face 'shadow))
                 t)))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
             ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
@@ -230,7 +233,7 @@ press a key that leaves, and nil when they go back."
     (and said (string-join said "; "))))
 
 (defun hive-next--send (prompt labels)
-  "Answer PROMPT with the options LABELS, once that is confirmed if need be."
+  "Answer PROMPT with the options LABELS, after confirmation if needed."
   (let* ((decision (string-join labels ", "))
          (done (hive-next--confirm prompt decision (hive-next--description prompt labels))))
     (when (eq done 'answered)
@@ -238,7 +241,7 @@ press a key that leaves, and nil when they go back."
     done))
 
 (defun hive-next--send-template (prompt text chosen)
-  "Answer PROMPT with TEXT, a template, beside the labels CHOSEN if any."
+  "Answer PROMPT with TEXT, a template, or with CHOSEN labels and TEXT."
   (let* ((decision (if chosen (string-join chosen ", ") text))
          (done (hive-next--confirm prompt decision (and chosen text))))
     (when (eq done 'answered)
@@ -249,7 +252,7 @@ press a key that leaves, and nil when they go back."
     done))
 
 (defun hive-next--own-words (prompt)
-  "Answer PROMPT in words of the human's own; empty words answer nothing."
+  "Answer PROMPT with text that the human types; blank text skips it."
   (let ((answer (list :decision (hive-compose-read prompt))))
     (if (hive-respond-empty-p answer)
         'skip
@@ -257,14 +260,14 @@ press a key that leaves, and nil when they go back."
       'answered)))
 
 (defun hive-next--snooze (prompt)
-  "Put PROMPT away and say that it is done with for now."
+  "Snooze PROMPT and return snooze."
   (hive-snooze-prompt prompt)
   'snooze)
 
 ;;;; The command
 
 (defun hive-next--following (passed)
-  "Return what waits now and was not PASSED, a list of ids."
+  "Return the pending questions except PASSED, a list of ids."
   (cl-remove-if (lambda (prompt)
                   (or (member (plist-get prompt :ask_id) passed)
                       (hive-prompt-snoozed-p prompt)))
@@ -272,23 +275,21 @@ press a key that leaves, and nil when they go back."
 
 ;;;###autoload
 (defun hive-next ()
-  "Answer what waits, one question after the other, the most urgent first.
-Each option has a key: 1 to 9, then letters.  Where several may be
-chosen the keys toggle and RET sends.  Otherwise RET takes words of
-your own.  TAB skips a question, s puts it away for a while, q
-leaves.  ? leaves too, and shows all of the question in a buffer,
-where \\<hive-prompt-mode-map>\[hive-next] goes on.  After an answer the next one follows.
+  "Answer the pending questions one by one, the most urgent first.
+Each option has a key: 1 to 9, then letters.  If you may choose
+several, the keys toggle and RET sends; otherwise RET lets you type an
+answer.  TAB skips a question, s snoozes it, q leaves.  ? leaves too,
+and shows the full question in a buffer, where \\<hive-prompt-mode-map>\\[hive-next] goes on.
 
-A key counts only once its question has been shown for a moment;
-what was typed before is dropped.  What may permit something is
-confirmed with RET or y.  A key that means nothing here leaves, and
-does what it always does."
+A key counts only after its question has been shown for a moment; keys
+typed earlier are ignored.  What may grant a permission is confirmed
+with RET or y.  Any other key leaves, and does what it usually does."
   (interactive)
   (when executing-kbd-macro
-    (user-error "A keyboard macro answers no questions: nobody would have read them"))
+    (hive-fail 'next-macro))
   (let ((passed nil) (waiting (hive-next--following nil)) (answered 0))
     (unless (or waiting (hive-prompts)) (hive-sidecar-demand))
-    (unless waiting (message "No agent waits for you%s" (hive-respond-others)))
+    (unless waiting (hive-say 'none-pending (hive-respond-others)))
     (while waiting
       (let* ((prompt (car waiting))
              (done (hive-next--ask prompt (length (cdr waiting)))))
@@ -296,9 +297,9 @@ does what it always does."
         (when (eq done 'answered) (setq answered (1+ answered)))
         (setq waiting (and done (hive-next--following passed)))
         (when (and done (null waiting))
-          (message "%s" (if (> answered 0)
-                            (format "That was the last: %d answered" answered)
-                          "No other question waits")))))))
+          (if (> answered 0)
+              (hive-say 'next-done answered)
+            (hive-say 'next-none)))))))
 
 (provide 'hive-next)
 ;;; hive-next.el ends here

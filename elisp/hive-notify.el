@@ -1,4 +1,4 @@
-;;; hive-notify.el --- Telling the human, without disturbing  -*- lexical-binding: t; -*-
+;;; hive-notify.el --- Notifications and when to show them  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,52 +6,57 @@
 
 ;;; Commentary:
 
-;; What arrives may change the mode line and say a line in the echo area,
-;; and nothing else (design, invariant 7).  And the line waits: it is said
-;; when the human is between two commands, never over a minibuffer, an
-;; incremental search, a question being asked or a half-typed key sequence.
+;; An arrival may change the mode line and show a line in the echo area, and
+;; nothing else (design, invariant 7).  The line waits until the human is
+;; between two commands: it never covers a minibuffer, an incremental search,
+;; a question or an unfinished key sequence.
+;;
+;; The options say when you are notified, and how; they are stored for your
+;; seat.  Do-not-disturb and quiet hours hold back all but critical questions,
+;; and end with a line that counts what arrived.  `hive-notices' lists what
+;; Hive reported.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-outbox)
 (require 'hive-rpc)
 (require 'hive-text)
 
-;;;; Telling the human, without disturbing
+;;;; Lines in the echo area
 
 (defcustom hive-notify-echo t
-  "Whether a line in the echo area tells of new questions.
-The mode line counts them in any case.  Of what is not critical
-none tells while you are not to be disturbed, in your quiet hours,
-and from projects that you muted."
+  "Whether the echo area announces new questions.
+The mode line counts them in any case.  Only critical ones are
+announced while do-not-disturb is on, in quiet hours, and from muted
+projects."
   :type 'boolean
   :group 'hive)
 
-;; Who knows what is quiet or muted stands above this file.
 (defvar hive-notify-held-functions nil
-  "Called with what an agent sent, a plist; non-nil means: do not tell of it.
+  "Called with what an agent sent, a plist; non-nil means do not announce it.
 It is counted and listed all the same.")
 
 (defun hive-notify-held-p (item)
-  "Return non-nil if nothing is to be said of ITEM, a plist, when it arrives."
+  "Return non-nil if ITEM, a plist, must not be announced."
   (run-hook-with-args-until-success 'hive-notify-held-functions item))
 
-(defvar hive-notify--arrived nil "Prompts that were not yet told of, newest first.")
-(defvar hive-notify--lines nil "Other lines that wait to be said, oldest first.")
-(defvar hive-notify--timer nil "The timer that will say them, or nil.")
+(defvar hive-notify--arrived nil "Questions to be announced, newest first.")
+(defvar hive-notify--lines nil "Other lines to be shown, oldest first.")
+(defvar hive-notify--timer nil "The timer that will show them, or nil.")
 
-(defvar hive-notify--spoke 0 "When something was last said.")
-(defvar hive-notify--said nil "What was last said.")
+(defvar hive-notify--spoke 0 "When a line was last shown.")
+(defvar hive-notify--said nil "The line that was last shown.")
 
 (defconst hive-notify--patience 0.3
-  "Seconds between two looks whether a busy human is free.")
+  "Seconds between two checks whether a busy human is free.")
 
 (defconst hive-notify--breath 1
-  "Seconds for which a line is left alone by news of arrivals.
-Those that come meanwhile are told of together.  As long what the
-last command said is left alone by every line.")
+  "Seconds for which announcements of arrivals leave a line alone.
+Arrivals in that time are announced together.  For the same time,
+every line leaves alone the message of the last command.")
 
 (defun hive-notify-busy-p ()
   "Return non-nil if the human is in the middle of something.
@@ -69,25 +74,32 @@ A line in the echo area would cover what they look at or type."
       (input-pending-p)))
 
 (defun hive-notify--unread-p ()
-  "Return non-nil while the last command's own message was hardly read."
+  "Return non-nil if the last command's message is still too new to replace."
   (and (current-message)
        (not (equal (current-message) hive-notify--said))
        (< (float-time (or (current-idle-time) 0)) hive-notify--breath)))
 
 (defun hive-notify-say (format &rest args)
-  "Say a line made from FORMAT and ARGS once the human is free.
-Lines that nobody asked for go through here, all of them."
+  "Show a line made from FORMAT and ARGS once the human is free.
+Every line that is not the result of the human's own command goes
+through here."
   (setq hive-notify--lines
         (nconc hive-notify--lines (list (apply #'format format args))))
   (hive-notify--soon 0))
 
+(defun hive-announce (key &rest args)
+  "Show the sentence KEY of `hive-messages', filled in with ARGS.
+Like `hive-notify-say', wait until the human is free."
+  (declare (compiler-macro hive-messages-check))
+  (hive-notify-say "%s" (apply #'hive-words key args)))
+
 (defun hive-notify--soon (delay)
-  "Look in DELAY seconds whether the human is free."
+  "Check in DELAY seconds whether the human is free."
   (when hive-notify--timer (cancel-timer hive-notify--timer))
   (setq hive-notify--timer (run-at-time delay nil #'hive-notify--speak)))
 
 (defun hive-notify--speak ()
-  "Say what waits, or look again later when the human is busy."
+  "Show the lines, or check again later if the human is busy."
   (setq hive-notify--timer nil)
   (let ((breath (- (+ hive-notify--spoke hive-notify--breath) (float-time))))
     (cond ((not (or hive-notify--arrived hive-notify--lines)))
@@ -104,22 +116,22 @@ Lines that nobody asked for go through here, all of them."
                (when line (hive-notify--utter line)))))))
 
 (defun hive-notify--utter (line)
-  "Say LINE now."
+  "Show LINE now."
   (setq hive-notify--spoke (float-time)
         hive-notify--said line)
   (message "%s" line))
 
-;;;; What is said
+;;;; Announcing questions and problems
 
 (defun hive-notify--arrived (prompt)
-  "Tell of PROMPT, which newly waits."
+  "Announce PROMPT, which is newly pending."
   (when (and hive-notify-echo (not (hive-notify-held-p prompt)))
     (push prompt hive-notify--arrived)
     (unless hive-notify--timer (hive-notify--soon 0))))
 
 (defun hive-notify--arrival ()
   "Return a line about the questions that arrived, or nil.
-Those that were settled or answered meanwhile are not worth a word."
+Leave out those that are already settled or answered."
   (let* ((fresh (cl-remove-if-not
                  (lambda (prompt)
                    (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
@@ -128,33 +140,31 @@ Those that were settled or answered meanwhile are not worth a word."
          (first (car (sort (copy-sequence fresh) #'hive-prompt-before-p)))
          (others (1- (length fresh))))
     (when first
-      (concat (hive-text-agent first 40) " asks: "
-              (hive-text-line (plist-get first :question)
-                              (max 20 (- (frame-width) 50)))
-              (if (> others 0) (format " (and %d more)" others) "")
-              (substitute-command-keys "  \\[hive-respond]")))))
+      (hive-words 'asks (hive-text-agent first 40)
+                  (hive-text-line (plist-get first :question) (max 20 (- (frame-width) 50)))
+                  (if (> others 0) (hive-words 'and-more others) "")
+                  (substitute-command-keys "  \\[hive-respond]")))))
 
 (defun hive-notify--sidecar ()
-  "Tell once of a sidecar that cannot be started."
+  "Report a sidecar that cannot be started."
   (when (eq hive-sidecar-state 'failed)
-    (hive-notify-say "Hive: %s" hive-sidecar-problem)))
+    (hive-announce 'from-sidecar hive-sidecar-problem)))
 
 (defun hive-notify--rejected (entry)
-  "Tell that the answer in ENTRY cannot be stored."
-  ;; Of what is no answer, its own capability tells.
+  "Report that the answer in ENTRY was rejected."
+  ;; Corrections and messages report this themselves.
   (when (equal (hive-entry-method entry) "hivemind-response")
-    (hive-notify-say "Hive: your answer to %s was not taken: %s  (M-x hive-doctor shows it)"
-                     (hive-entry-ask-id entry)
-                     (hive-text-line (hive-entry-text entry) 200))))
+    (hive-announce 'answer-rejected (hive-entry-ask-id entry)
+                   (hive-text-line (hive-entry-text entry) 200))))
 
 (defun hive-notify-start ()
-  "Begin to tell of what happens."
+  "Start announcing."
   (add-hook 'hive-arrived-functions #'hive-notify--arrived)
   (add-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
   (add-hook 'hive-outbox-rejected-functions #'hive-notify--rejected))
 
 (defun hive-notify-stop ()
-  "Say no more, and forget what was to be said."
+  "Stop announcing, and drop the lines that were not shown."
   (remove-hook 'hive-arrived-functions #'hive-notify--arrived)
   (remove-hook 'hive-sidecar-state-hook #'hive-notify--sidecar)
   (remove-hook 'hive-outbox-rejected-functions #'hive-notify--rejected)
@@ -163,33 +173,30 @@ Those that were settled or answered meanwhile are not worth a word."
         hive-notify--arrived nil
         hive-notify--lines nil))
 
-;;;; When to be told, and how
+;;;; Options: notifications
 
-;; What you wish of desktop notifications is kept in the store, for your
-;; seat (this machine and user), so that it binds every process there: each
-;; Emacs, and the agents' own when none runs.  An option that is not nil is
-;; written to the store when Emacs connects and when you change it; one that
-;; is nil leaves what is stored alone.  `hive config' shows and sets most of
-;; it from a shell.  The mode line counts in any case.
+;; These preferences are stored for your seat (this machine and user), so they
+;; hold for every process there: each Emacs, and the agents' own processes when
+;; no Emacs runs.  An option that is not nil is written to the store when Emacs
+;; connects and when you change it; nil leaves the stored value alone.  In a
+;; shell, `hive config' shows and sets most of them.
 
 (defgroup hive-attention nil
-  "When Hive tells you of questions, and how."
+  "When and how Hive notifies you of questions."
   :link '(custom-manual "(hive)Desktop notifications")
   :group 'hive)
 
-;;;; Options
-
 (defun hive-notify--set (option value)
-  "Set OPTION to VALUE and tell the sidecar."
+  "Set OPTION to VALUE and send the preferences to the sidecar."
   (set-default option value)
   (hive-attention-send))
 
 (defcustom hive-notify-when nil
   "When a new question pops up on the desktop.
 Critical questions pop up unless you say never."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "Always" always)
-                 (const :tag "While Emacs has not the focus" unfocused)
+                 (const :tag "While Emacs does not have the focus" unfocused)
                  (const :tag "Never" never))
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
@@ -197,44 +204,44 @@ Critical questions pop up unless you say never."
 (defcustom hive-quiet-hours nil
   "The time of day in which only critical questions pop up.
 A cons of two times, such as (\"22:00\" . \"07:30\")."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "None" none)
                  (cons (string :tag "From") (string :tag "To")))
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
 (defcustom hive-popup-permissions nil
-  "Whether a popup may answer a permission with a button.
-Off unless you turn it on: a click is quickly done."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+  "Whether the buttons of a popup may answer a permission.
+Off by default, since it is easy to click by mistake."
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "Yes" t) (const :tag "No" no))
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
 (defcustom hive-notify-command nil
   "A shell command that gets each notification as JSON on its standard input."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "None" none) string)
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
 (defcustom hive-sound nil
   "Whether a popup makes a sound."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "Yes" t) (const :tag "No" no))
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
 (defcustom hive-notify-held nil
-  "When a line tells you that an agent is held by a mention.
+  "When you are notified that a mention holds an agent.
 `never', `at-once', or after so many seconds, such as 60.  The line
 names the agent, who mentioned it and since when; several agents
-share one line.  `hive-notices' shows it again.  You are told in any
-case when an agent goes on without processing its mentions.
+share one line.  `hive-notices' shows it again.  You are notified in
+any case if an agent continues without processing its mentions.
 
-Nothing is said while you are not to be disturbed, in your quiet
-hours, nor of projects that you muted."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+There is no line while do-not-disturb is on, in quiet hours, and for
+muted projects."
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "Never" never)
                  (const :tag "At once" at-once)
                  (natnum :tag "After so many seconds" :value 60))
@@ -246,7 +253,7 @@ hours, nor of projects that you muted."
 A list of rules, each a plist: :decision is \"allow\" or \"deny\",
 :tool the name of a tool, and :input, :project, :source, :machine,
 :name and :note may be left out.  A `*' in :tool, :input and :machine
-stands for any characters.  One rule that denies wins over all that
+matches any characters.  One rule that denies wins over all that
 allow.  :machine, \"token:NAME\", is for agents that come over HTTP;
 without it a rule that allows is for agents of this machine only,
 one that denies for all.
@@ -256,9 +263,9 @@ one that denies for all.
             (:decision \"deny\" :tool \"Bash\" :input \"*git push*\"
              :note \"I push myself.\")))
 
-They answer permissions only, never a question, and each use stands
-in the log."
-  :type '(choice (const :tag "As it is kept in the store" nil)
+Rules answer permissions only, never questions, and each use is
+recorded in the event log."
+  :type '(choice (const :tag "As stored" nil)
                  (const :tag "None" none)
                  (repeat (plist :options ((:decision (choice (const "allow") (const "deny")))
                                           (:tool string) (:input string) (:project string)
@@ -269,20 +276,20 @@ in the log."
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
-;;;; What background agents may show
+;;;; Options: background agents
 
-;; These hold at every seat of the store; `hive config' shows them all.
+;; These hold for all seats of the store; `hive config' shows them all.
 
-(defconst hive-notify--stored '(const :tag "As it is kept in the store" nil)
-  "The choice of an option that leaves what is stored alone.")
+(defconst hive-notify--stored '(const :tag "As stored" nil)
+  "The choice that leaves the stored value alone.")
 
 (defconst hive-notify--yes-no
   `(choice ,hive-notify--stored (const :tag "Yes" t) (const :tag "No" no))
-  "The type of an option that is a yes or a no.")
+  "The type of a boolean option.")
 
 (defconst hive-notify--number
   `(choice ,hive-notify--stored natnum)
-  "The type of an option that is a whole number.")
+  "The type of an option that is a natural number.")
 
 (defcustom hive-allow-ping nil
   "Whether background agents may show you pings and cards."
@@ -291,10 +298,10 @@ in the log."
   :set #'hive-notify--set)
 
 (defcustom hive-report-policy nil
-  "When background agents owe a report before they stop.
-With `on_ping' they owe one after they showed you something, with
-`always' after every turn.  With `freely' and `remind' none is held
-back for one; with `blocked' they send none."
+  "When background agents must send a report before they stop.
+With `on_ping', after they have shown you something; with `always',
+after every turn.  With `freely' and `remind', they are never held
+for a report; with `blocked', they send none."
   :type `(choice ,hive-notify--stored
                  (const on_ping) (const always) (const freely) (const remind) (const blocked))
   :initialize #'custom-initialize-default
@@ -302,17 +309,16 @@ back for one; with `blocked' they send none."
 
 (defcustom hive-outputs-per-turn nil
   "How many pings and cards a background agent may show in one turn.
-0 is no limit."
+0 means no limit."
   :type hive-notify--number
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
 (defcustom hive-mind-busy nil
   "Whether pings and cards are refused while you are busy.
-You are busy in quiet hours, while you are not to be disturbed, and
-shortly after you opened a question that you have not answered.
-Unless this is t they arrive, and in quiet times nothing announces
-them."
+You are busy in quiet hours, while do-not-disturb is on, and shortly
+after you opened a question that you have not answered.  Unless this
+is t they arrive, but are not announced in quiet times."
   :type hive-notify--yes-no
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
@@ -354,16 +360,16 @@ One more comes back every `hive-budget-refill-minutes'."
   "The options about what background agents may show, and their fields.")
 
 (defvar hive-attention-functions nil
-  "Called with the preferences that stand, whenever the sidecar tells them.")
+  "Called with the current preferences whenever the sidecar sends them.")
 
-;;;; What the sidecar is told
+;;;; Sending the preferences
 
 (defun hive-notify--flag (value)
-  "Return VALUE, t or `no', as JSON has it."
+  "Return VALUE, t or `no', as a JSON boolean."
   (if (eq value 'no) :json-false t))
 
 (defun hive-notify--outreach ()
-  "Return what the options in `hive-notify--outreach' say, as JSON has it."
+  "Return the options in `hive-notify--outreach' as request parameters."
   (cl-loop for (option . field) in hive-notify--outreach
            for value = (symbol-value option)
            when value
@@ -372,7 +378,7 @@ One more comes back every `hive-budget-refill-minutes'."
                                     (t value)))))
 
 (defun hive-notify--preferences ()
-  "Return the preferences that the options name, as the wire wants them."
+  "Return the options that are set, as request parameters."
   `(,@(when hive-notify-when (list :notify_when (symbol-name hive-notify-when)))
     ,@(pcase hive-quiet-hours
         ('none (list :quiet_hours nil))
@@ -394,13 +400,13 @@ One more comes back every `hive-budget-refill-minutes'."
         (when outreach (list :outreach outreach)))))
 
 (defun hive-attention-send ()
-  "Tell the sidecar what the options say, if it is there.
-It tells in turn what stands, the rest being from the store."
+  "Send the options that are set to the sidecar, if it is connected.
+It replies with all current preferences, including stored ones."
   (when (hive-sidecar-connected-p)
     (hive-attention-tell (hive-notify--preferences))))
 
 (defun hive-attention-tell (preferences &optional then)
-  "Send PREFERENCES; call THEN with what stands afterwards."
+  "Send PREFERENCES; call THEN with the preferences that result."
   (hive-rpc-request
    'desk/preferences preferences
    :success (lambda (result)
@@ -408,23 +414,23 @@ It tells in turn what stands, the rest being from the store."
                 (run-hook-with-args 'hive-attention-functions now)
                 (when then (funcall then now))))
    :error (lambda (err)
-            (hive-notify-say "Hive did not take the preference: %s"
-                             (hive-text-line (plist-get err :text) 200)))))
+            (hive-announce 'preference-refused (hive-text-line (plist-get err :text) 200)))))
 
 (add-hook 'hive-connected-hook #'hive-attention-send)
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/preferences_changed)) params)
-  "Take the preferences in PARAMS, which a shell or another Emacs has set."
+  "Take the preferences in PARAMS, which a shell or another Emacs changed."
   (run-hook-with-args 'hive-attention-functions (plist-get params :preferences)))
 
-;;;; Projects
+;;;; Muting projects
 
 ;;;###autoload
 (defun hive-mute-project (project)
-  "Let no question of PROJECT pop up, or let them again.
-The echo area then tells of its critical ones only."
+  "Mute or unmute PROJECT.
+The questions of a muted project do not pop up, and the echo area
+announces only critical ones."
   (interactive
-   (list (completing-read "Mute or unmute project: "
+   (list (completing-read (hive-words 'which-mute)
                           (delete-dups (mapcar (lambda (prompt)
                                                  (hive-text-line (plist-get prompt :project)))
                                                (hive-prompts))))))
@@ -437,45 +443,40 @@ The echo area then tells of its critical ones only."
         (list :muted_projects
               (vconcat (if was (remove project muted) (append muted (list project)))))
         (lambda (_)
-          (hive-notify-say "%s: %s" (hive-text-line project 60)
-                           (if was "pops up again" "does not pop up"))))))))
+          (hive-announce (if was 'unmuted 'muted) (hive-text-line project 60))))))))
 
 ;;;###autoload
 (defun hive-attention ()
-  "Customize when you are told of questions, and how."
+  "Customize when and how you are notified of questions."
   (interactive)
   (customize-group 'hive-attention))
 
-;;;; Quiet times, and what arrived meanwhile
+;;;; Do not disturb
 
-;; While you are not to be disturbed, and in your quiet hours, only critical
-;; questions pop up: the sidecar sees to that.  Here the echo area is held to
-;; the same, also for projects that were muted; and at the end one line tells
-;; of what arrived meanwhile and still waits.
+;; While do-not-disturb is on, and in quiet hours, the sidecar pops up only
+;; critical questions.  Emacs applies the same rule to the echo area, also for
+;; muted projects.  At the end, one line counts the questions that arrived and
+;; are still pending.
 
-;;;; What arrived meanwhile
-
-(defun hive-quiet--arrived (since)
-  "Return how many questions wait that arrived after SINCE, as the wire writes it."
+(defun hive-notify--count-since (since)
+  "Return the number of pending questions that arrived after the time SINCE."
   (cl-count-if (lambda (prompt) (string< since (plist-get prompt :created_at)))
                (hive-prompts-mine)))
 
-(defun hive-notify--say (count)
-  "Say that COUNT questions arrived meanwhile."
-  (hive-notify-say "Meanwhile %d question%s arrived that still wait%s"
-                   count (if (= count 1) "" "s") (if (= count 1) "s" "")))
-
-;;;; Do not disturb
+(defun hive-notify--say-arrived (count)
+  "Report that COUNT questions arrived in a quiet time."
+  (hive-announce 'quiet-arrived (hive-count count "question")))
 
 (defvar hive-notify--since nil "When do-not-disturb began, or nil.")
-(defvar hive-quiet--timer nil "The timer of its end, or nil.")
+(defvar hive-notify--end-timer nil "The timer of its end, or nil.")
 
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
-  "Let only critical questions be told of, until this is called again.
-No other pops up or is told of in the echo area; a `z' in the mode
-line shows that.  With a prefix argument, for that many MINUTES.  What arrived
-meanwhile is told of in one line at the end."
+  "Turn do-not-disturb on or off; while it is on, hold back notifications.
+Only critical questions pop up or are announced in the echo area; a
+`z' in the mode line shows that.  With a prefix argument, it ends by
+itself after that many MINUTES.  At the end, one line counts the
+questions that arrived."
   (interactive "P")
   (if (and hive-notify--since (null minutes))
       (hive-attention-tell (list :do_not_disturb :json-false)
@@ -486,36 +487,36 @@ meanwhile is told of in one line at the end."
        (list :do_not_disturb (or until t))
        (lambda (_)
          (hive-notify--begin until)
-         (hive-notify-say "Do not disturb: only critical questions pop up%s"
-                          (if minutes (format " for %d minutes" minutes) "")))))))
+         (hive-announce 'quiet-begins
+                        (if minutes (hive-words 'quiet-for (hive-count minutes "minute")) "")))))))
 
 (defun hive-notify--begin (until)
-  "Note that it is quiet now, UNTIL a time of the wire or nil for no end."
+  "Note that do-not-disturb is on, UNTIL a time, or if nil without end."
   (setq hive-notify--since (hive-text-now))
   (hive-changed)
-  (when hive-quiet--timer (cancel-timer hive-quiet--timer))
-  (setq hive-quiet--timer
+  (when hive-notify--end-timer (cancel-timer hive-notify--end-timer))
+  (setq hive-notify--end-timer
         (and until
              (run-at-time (max 0 (- (hive-text-seconds until) (float-time)))
                           nil #'hive-notify--end))))
 
 (defun hive-notify--end ()
-  "Say what arrived while it was quiet."
-  (when hive-quiet--timer (cancel-timer hive-quiet--timer))
-  (setq hive-quiet--timer nil)
+  "Note that do-not-disturb is off, and report what arrived."
+  (when hive-notify--end-timer (cancel-timer hive-notify--end-timer))
+  (setq hive-notify--end-timer nil)
   (when hive-notify--since
-    (let ((count (hive-quiet--arrived hive-notify--since)))
+    (let ((count (hive-notify--count-since hive-notify--since)))
       (setq hive-notify--since nil)
       (hive-changed)
       (if (> count 0)
-          (hive-notify--say count)
-        (hive-notify-say "Nothing arrived meanwhile that still waits")))))
+          (hive-notify--say-arrived count)
+        (hive-announce 'quiet-nothing-new)))))
 
 ;;;; Quiet hours
 
-(defvar hive-notify--times nil "The quiet hours that stand, a plist of :from and :to, or nil.")
+(defvar hive-notify--times nil "The quiet hours, a plist of :from and :to, or nil.")
 (defvar hive-notify--hours-timer nil "The timer of the end of the next quiet hours, or nil.")
-(defvar hive-notify--begin-timer nil "The timer of their begin, or nil.")
+(defvar hive-notify--begin-timer nil "The timer of their beginning, or nil.")
 
 (defun hive-notify--at (clock day)
   "Return the moment of CLOCK, such as \"07:30\", DAY days from today."
@@ -525,7 +526,7 @@ meanwhile is told of in one line at the end."
                         (+ day (nth 3 today)) (nth 4 today) (nth 5 today) nil -1 nil)))))
 
 (defun hive-notify--hours (from to)
-  "Return begin and end of the quiet hours FROM a clock TO a clock that end next."
+  "Return beginning and end of the next quiet hours, FROM a time TO a time."
   (let* ((now (float-time))
          (end (cl-find-if (lambda (moment) (> moment (1+ now)))
                           (list (hive-notify--at to 0) (hive-notify--at to 1))))
@@ -539,8 +540,8 @@ meanwhile is told of in one line at the end."
   (and (stringp text) (string-match-p "\\`[0-2][0-9]:[0-5][0-9]\\'" text)))
 
 (defun hive-notify--plan (hours)
-  "Wait for the end of the quiet HOURS, a plist of :from and :to.
-Nil, and anything that is not two times of day, means no quiet hours."
+  "Set the timers for the quiet HOURS, a plist of :from and :to, or nil.
+Anything that is not two times of day means no quiet hours."
   (dolist (timer (list hive-notify--hours-timer hive-notify--begin-timer))
     (when timer (cancel-timer timer)))
   (unless (and (hive-notify--clock-p (plist-get hours :from))
@@ -561,15 +562,15 @@ Nil, and anything that is not two times of day, means no quiet hours."
   (hive-changed))
 
 (defun hive-notify--hours-end (hours begin)
-  "Say what arrived in the quiet HOURS since BEGIN; wait for the next ones."
+  "Report what arrived in the quiet HOURS since BEGIN; plan the next ones."
   (setq hive-notify--hours-timer nil)
-  (let ((count (hive-quiet--arrived begin)))
-    ;; Nobody asked: that nothing came is not worth a word.
-    (when (> count 0) (hive-notify--say count)))
+  (let ((count (hive-notify--count-since begin)))
+    ;; Nobody asked, so do not report that nothing arrived.
+    (when (> count 0) (hive-notify--say-arrived count)))
   (hive-notify--plan hours))
 
 (defun hive-notify--hours-p ()
-  "Return non-nil in the quiet hours."
+  "Return non-nil during quiet hours."
   (and hive-notify--times
        (<= (car (hive-notify--hours (plist-get hive-notify--times :from)
                                    (plist-get hive-notify--times :to)))
@@ -577,16 +578,16 @@ Nil, and anything that is not two times of day, means no quiet hours."
 
 ;;;; What is held back
 
-(defvar hive-notify--muted nil "The projects that are muted: names, or their directories.")
+(defvar hive-notify--muted nil "The muted projects: names, or their directories.")
 
 (defun hive-quiet-text ()
-  "Return why it is quiet and how that ends, in words, or nil when it is not."
-  (cond (hive-notify--since "Do not disturb: M-x hive-do-not-disturb ends it")
+  "Return why notifications are held back, in words, or nil if they are not."
+  (cond (hive-notify--since (hive-words 'quiet-help))
         ((hive-notify--hours-p)
-         (format "Quiet hours until %s" (hive-text-line (plist-get hive-notify--times :to) 10)))))
+         (hive-words 'quiet-until (hive-text-line (plist-get hive-notify--times :to) 10)))))
 
 (defun hive-notify--held-p (item)
-  "Return non-nil if nobody is to be told of ITEM, a plist, when it arrives."
+  "Return non-nil if ITEM, a plist, is held back."
   ;; A question has an urgency; a ping or card is critical or is not.
   (and (not (equal (plist-get item :urgency) "critical"))
        (not (hive-rpc-true-p item :critical))
@@ -596,10 +597,8 @@ Nil, and anything that is not two times of day, means no quiet hours."
 
 (add-hook 'hive-notify-held-functions #'hive-notify--held-p)
 
-;;;; What stands
-
 (defun hive-notify--take (preferences)
-  "Heed the PREFERENCES that stand, perhaps since before this Emacs started."
+  "Apply the current PREFERENCES, which may be older than this Emacs."
   (hive-notify--plan (plist-get preferences :quiet_hours))
   (setq hive-notify--muted (append (plist-get preferences :muted_projects) nil))
   (let* ((until (plist-get preferences :do_not_disturb))
@@ -611,12 +610,12 @@ Nil, and anything that is not two times of day, means no quiet hours."
 
 (add-hook 'hive-attention-functions #'hive-notify--take)
 
-;;;; What the human should know, to be read again
+;;;; Notices
 
-;; A guard gave up, a loop was stopped, an agent ended and owed a report: such
-;; notices are said in one line, and can be read again here; what was told
-;; before this Emacs started comes from the store.  An answer that could not
-;; be taken is one of them, with everything that was sent.
+;; A guard gave up, a loop was stopped, an agent ended without its report: a
+;; notice is shown in one line and can be read again here.  Earlier notices
+;; come from the store.  An answer that could not be stored is a notice too,
+;; with everything that was sent.
 
 (defconst hive-notify--kept 200 "How many notices are kept.")
 (defconst hive-notify--name "*hive notices*" "The name of their buffer.")
@@ -624,34 +623,34 @@ Nil, and anything that is not two times of day, means no quiet hours."
 (defvar hive-notify--list nil "The notices, newest first.")
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/notice)) notice)
-  "Say NOTICE and keep it."
+  "Show NOTICE and keep it."
   (hive-notify--keep (cons notice hive-notify--list))
   (unless (hive-notify--said-p notice)
-    (hive-notify-say "Hive: %s" (hive-text-line (plist-get notice :text) 300))))
+    (hive-announce 'from-sidecar (hive-text-line (plist-get notice :text) 300))))
 
 (defun hive-notify--said-p (notice)
-  "Return non-nil if the human knows of NOTICE already.
-That an answer of this Emacs was refused, its outbox has said."
+  "Return non-nil if the human already knows NOTICE.
+If an answer from this Emacs was rejected, its outbox has reported it."
   (and (equal "unread_answer" (plist-get notice :notice))
        (eq t (plist-get notice :sender_told))
        (equal (plist-get notice :from) (plist-get hive-sidecar-info :desk_id))))
 
 (defun hive-notify--keep (notices)
-  "Keep NOTICES, newest first, as far as there is room."
+  "Keep the newest of NOTICES, newest first."
   (let ((last (nthcdr (1- hive-notify--kept) notices)))
     (when last (setcdr last nil)))
   (setq hive-notify--list notices)
   (hive-work-guarded #'hive-notify--show))
 
 (defun hive-notify--fetch ()
-  "Fetch what the store knows of earlier notices."
+  "Fetch earlier notices from the store."
   (hive-rpc-request
    'notice/list (list :limit hive-notify--kept)
    :success
    (lambda (result)
      (let* ((stored (append (plist-get result :notices) nil))
             (newest (or (plist-get (car stored) :notice_id) -1)))
-       ;; What was told while the answer was on its way is newer than it.
+       ;; Notices that arrived during the fetch are newer than it.
        (hive-notify--keep
         (append (cl-remove-if-not (lambda (notice) (> (or (plist-get notice :notice_id) -1) newest))
                                   hive-notify--list)
@@ -667,7 +666,7 @@ That an answer of this Emacs was refused, its outbox has said."
       (with-current-buffer buffer
         (let ((inhibit-read-only t) (place (point)))
           (erase-buffer)
-          (unless hive-notify--list (insert "Nothing was said so far.\n"))
+          (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
           (dolist (notice hive-notify--list)
             (insert (propertize (concat (hive-text-age (plist-get notice :at)) " ago  ")
                                 'face 'shadow)
@@ -683,7 +682,7 @@ That an answer of this Emacs was refused, its outbox has said."
 
 ;;;###autoload
 (defun hive-notices ()
-  "Read again what Hive told you: guards that gave up, reports that are owed."
+  "List what Hive reported: guards that gave up, missing reports and more."
   (interactive)
   (with-current-buffer (get-buffer-create hive-notify--name)
     (unless (derived-mode-p 'special-mode)

@@ -1,4 +1,4 @@
-;;; hive-outbox.el --- Answers on their way to the store  -*- lexical-binding: t; -*-
+;;; hive-outbox.el --- Answers that are not stored yet  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,45 +6,46 @@
 
 ;;; Commentary:
 
-;; What the human answered is written to disk before anything is said, and
-;; dropped only when the sidecar has stored it.  It survives the death of
+;; Each answer or message is written to disk before Emacs reports anything, and
+;; is deleted only when the sidecar has stored it.  It survives a crash of
 ;; Emacs, of the sidecar, and of both.
 ;;
-;;     pending ──▶ acked      the sidecar stored it, or an answer stood already
+;;     pending ──▶ acked      the sidecar stored it, or already had an answer
 ;;             └─▶ rejected   it can never be stored; kept and shown
 ;;
-;; Only what may pass is tried again: a sidecar that is away or silent, a
-;; store that is busy.  What is about the same question, or in the same
-;; conversation, goes out in order: it waits while an earlier entry is tried
-;; again.  About anything else a bad entry never delays the next one.
+;; Sending is retried only where that may help: the sidecar is away or does
+;; not reply, or the store is busy.  Entries about the same question, or in
+;; the same conversation, are sent in order: they wait while an earlier one is
+;; retried.  Other entries never wait for a failing one.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'json)
 (require 'subr-x)
 
-;;;; The files of the Hive outbox
-
-;; One append-only file of JSON lines per Emacs process, readable by its
-;; owner only.  A record is on the disk when `hive-journal-append' returns.
-;;
-;; A file is named HOST.PID.START.jsonl after the process that owns it.  A
-;; new Emacs adopts what a dead one left by renaming the file to a name of
-;; its own: renaming is atomic, so of two that try only one succeeds, and a
-;; file always names the process that answers for it.
+;;;; Options
 
 (defcustom hive-outbox-directory (locate-user-emacs-file "hive/outbox/")
-  "Where answers are kept until the sidecar has stored them.
+  "Directory of answers that the sidecar has not stored yet.
 Only you can read it."
   :type 'directory
   :group 'hive)
 
-;;;; JSON lines
+;;;; Files
+
+;; Each Emacs process has an append-only file of JSON lines, readable only by
+;; its owner.  A record is on disk when `hive-journal-append' returns.
+;;
+;; A file is named HOST.PID.START.jsonl after the process that owns it.  A
+;; new Emacs adopts the file of a dead one by renaming it: renaming is atomic,
+;; so only one of two Emacsen succeeds, and a file name always names the
+;; process that is responsible for it.
 
 (defun hive-outbox--encode (record)
   "Return RECORD, a plist, as one line of JSON in UTF-8 bytes."
@@ -63,35 +64,33 @@ Only you can read it."
       (let ((json-object-type 'plist) (json-false :json-false))
         (json-read-from-string line)))))
 
-;;;; Names
-
 (defun hive-outbox--host ()
-  "Return the name of this machine, as file names hold it."
+  "Return the name of this machine, as used in file names."
   (replace-regexp-in-string "[^[:alnum:]_-]" "_" (system-name)))
 
 (defun hive-outbox--started (pid)
-  "Return when process PID started, in seconds, or nil when it is dead.
-A zombie is dead.  0 when the system does not tell."
+  "Return when process PID started, in seconds, or nil if it is dead.
+A zombie is dead.  Return 0 if the system does not tell."
   (let ((attributes (process-attributes pid)))
     (cond ((equal (alist-get 'state attributes) "Z") nil)
           ((alist-get 'start attributes)
            (round (float-time (alist-get 'start attributes))))
           (attributes 0)
-          ;; Where there are no attributes, a signal may tell.
+          ;; Without attributes, try a signal.
           ((eq 0 (ignore-errors (signal-process pid 0))) 0))))
 
 (defvar hive-outbox--owner nil
-  "How the names of our files begin: HOST.PID.START, or nil at first.")
+  "The prefix of our file names, HOST.PID.START, or nil at first.")
 
 (defun hive-outbox--owner ()
-  "Return how the names of our files begin."
+  "Return the prefix of our file names."
   (or hive-outbox--owner
       (setq hive-outbox--owner
             (format "%s.%d.%d" (hive-outbox--host) (emacs-pid)
                     (or (hive-outbox--started (emacs-pid)) 0)))))
 
 (defun hive-journal-file ()
-  "Return the name of the file of this Emacs, which need not exist."
+  "Return the name of the file of this Emacs, which may not exist yet."
   (expand-file-name (concat (hive-outbox--owner) ".jsonl") hive-outbox-directory))
 
 (defconst hive-outbox--name
@@ -103,7 +102,7 @@ A zombie is dead.  0 when the system does not tell."
   "Seconds by which two readings of one process's start may differ.")
 
 (defun hive-outbox--dead-p (file)
-  "Return non-nil if FILE belongs to an Emacs that is no more."
+  "Return non-nil if FILE belongs to an Emacs that is dead."
   (let ((name (file-name-nondirectory file)))
     (and (string-match hive-outbox--name name)
          (let* ((host (match-string 1 name))
@@ -112,8 +111,8 @@ A zombie is dead.  0 when the system does not tell."
                 (ours (string-prefix-p (hive-outbox--owner) name)))
            (cond
             (ours nil)
-            ;; A process of another machine cannot be asked.  Sending an
-            ;; answer twice is one answer, so a guess does no harm.
+            ;; Processes of another machine cannot be checked.  An answer
+            ;; that is sent twice is one answer, so a guess does no harm.
             ((not (equal host (hive-outbox--host)))
              (> (- (float-time)
                    (float-time (file-attribute-modification-time
@@ -125,11 +124,11 @@ A zombie is dead.  0 when the system does not tell."
                      (and (> now 0) (> start 0)
                           (> (abs (- now start)) hive-outbox--clock-slack))))))))))
 
-;;;; Reading and writing
+;;;; Reading and writing files
 
 (defun hive-outbox--write (bytes file append)
-  "Write BYTES to FILE and wait until the disk has them.
-With APPEND, at its end; otherwise instead of what it holds."
+  "Write BYTES to FILE, and return when they are on disk.
+With APPEND, add them at its end; otherwise replace its content."
   (let ((write-region-inhibit-fsync nil) ; t in batch Emacs
         (coding-system-for-write 'no-conversion)
         (file-name-handler-alist nil))
@@ -137,7 +136,7 @@ With APPEND, at its end; otherwise instead of what it holds."
       (write-region bytes nil file append 'quiet))))
 
 (defun hive-outbox--directory ()
-  "Return the directory of the outbox; make it, for its owner only."
+  "Return the directory of the outbox; create it, for its owner only."
   (let ((directory (file-name-as-directory (expand-file-name hive-outbox-directory))))
     (unless (file-directory-p directory)
       (with-file-modes #o700 (make-directory directory t)))
@@ -146,28 +145,28 @@ With APPEND, at its end; otherwise instead of what it holds."
     directory))
 
 (defun hive-journal-append (file record)
-  "Append RECORD, a plist, to FILE; it is on the disk on return.
-Signal an error when it could not be written."
+  "Append RECORD, a plist, to FILE; on return it is on disk.
+Signal an error if it cannot be written."
   (hive-outbox--directory)
   (let ((line (hive-outbox--encode record)))
     (unless (hive-outbox--decode (decode-coding-string line 'utf-8-unix))
-      (error "What was to be written could not be read back"))
-    ;; The newline in front ends a line that a crash or a full disk tore.
+      (error "The answer could not be encoded"))
+    ;; The newline in front ends a line that a crash or a full disk cut off.
     (hive-outbox--write (concat "\n" line "\n") file t)))
 
 (defun hive-journal-read (file)
-  "Return the records of FILE, oldest first, without torn ones."
+  "Return the complete records of FILE, oldest first."
   (let ((text (with-temp-buffer
                 (set-buffer-multibyte nil)
                 (insert-file-contents-literally file)
                 (decode-coding-string (buffer-string) 'utf-8-unix t))))
     (delq nil (mapcar #'hive-outbox--decode
-                      ;; What no newline ends was not finished.
+                      ;; A line without a newline is incomplete.
                       (butlast (split-string text "\n"))))))
 
 (defun hive-journal-rewrite (file records)
-  "Let FILE hold RECORDS and nothing else, in one step.
-Without RECORDS there is no file."
+  "Replace the content of FILE by RECORDS, atomically.
+Without RECORDS, delete the file."
   (if (null records)
       (when (file-exists-p file) (delete-file file))
     (let ((new (concat file ".new")))
@@ -178,7 +177,7 @@ Without RECORDS there is no file."
       (rename-file new file t))))
 
 (defun hive-journal-own ()
-  "Return the names of our files that are there, adopted ones too."
+  "Return the names of our existing files, including adopted ones."
   (and (file-directory-p hive-outbox-directory)
        (cl-remove-if-not (lambda (file)
                            (string-prefix-p (hive-outbox--owner)
@@ -186,7 +185,7 @@ Without RECORDS there is no file."
                          (directory-files hive-outbox-directory t hive-outbox--name))))
 
 (defun hive-journal-adopt ()
-  "Make the files of dead Emacsen ours; return their new names."
+  "Adopt the files of dead Emacsen; return their new names."
   (let (adopted)
     (dolist (file (and (file-directory-p hive-outbox-directory)
                        (directory-files hive-outbox-directory t hive-outbox--name)))
@@ -195,27 +194,24 @@ Without RECORDS there is no file."
                      (format "%s-%x%06x.jsonl" (hive-outbox--owner)
                              (floor (* 1000 (float-time))) (random #x1000000))
                      hive-outbox-directory)))
-          ;; Whoever loses this race finds the file gone.
+          ;; The loser of this race finds the file gone.
           (when (ignore-errors (rename-file file name) t)
             (push name adopted)))))
     (nreverse adopted)))
 
-;;;; An answer on its way, in memory and on disk
-
-;; One entry of the outbox, the records that tell its life, and how the
-;; records of a file become entries again.
+;;;; Entries
 
 (cl-defstruct (hive-entry (:constructor hive-entry-make)
                        (:copier nil))
-  "An answer on its way.  FILE is where its records stand.
-TOPIC remembers what `hive-entry-subject' found."
+  "An answer or a message in the outbox.  FILE has its records.
+TOPIC caches the result of `hive-entry-subject'."
   file store-id response-id ask-id method params at topic
   (state 'pending) code text (attempts 0) (faults 0) (not-before 0))
 
 (defun hive-entry-subject (entry)
   "Return what ENTRY is about: a question, or the conversation of a project.
-Entries about the same depend on each other: the order in which
-they reach the store is part of what they say.  Compare by `equal'."
+Entries with the same subject must reach the store in order.  Compare
+subjects with `equal'."
   (or (hive-entry-topic entry)
       (setf (hive-entry-topic entry)
             (let* ((params (hive-entry-params entry))
@@ -227,8 +223,8 @@ they reach the store is part of what they say.  Compare by `equal'."
                   'everyone)))))
 
 (defun hive-entry-first (entries)
-  "Return those of ENTRIES, oldest first, which wait for no other of them.
-They are the first about their subject each."
+  "Return the first entry of each subject in ENTRIES, oldest first.
+They need not wait for any other entry."
   (let ((subjects (make-hash-table :test #'equal)))
     (cl-loop for entry in entries
              for subject = (hive-entry-subject entry)
@@ -246,14 +242,14 @@ They are the first about their subject each."
         :at (hive-entry-at entry)))
 
 (defun hive-entry-rejection (entry)
-  "Return the record of the rejection of ENTRY."
+  "Return the record that ENTRY was rejected."
   (list :entry "rejected"
         :response_id (hive-entry-response-id entry)
         :code (hive-entry-code entry)
         :text (hive-entry-text entry)))
 
 (defun hive-entry-load (file)
-  "Return the entries of FILE that are not acked, oldest first."
+  "Return the entries of FILE that are not stored yet, oldest first."
   (let ((entries (make-hash-table :test #'equal)) order)
     (dolist (record (hive-journal-read file))
       (let* ((id (plist-get record :response_id))
@@ -278,17 +274,17 @@ They are the first about their subject each."
                    (hive-entry-text entry) (plist-get record :text)))))))
     (delq nil (mapcar (lambda (id) (gethash id entries)) (nreverse order)))))
 
-;;;; Answers on their way to the store
+;;;; State
 
 (defvar hive-outbox-acked-functions nil
-  "Called with an entry that was stored and the sidecar's result.")
+  "Called with an entry that was stored, and the sidecar's result.")
 (defvar hive-outbox-rejected-functions nil
-  "Called with an entry that was rejected; it holds code and text.")
+  "Called with an entry that was rejected; it has the code and the reason.")
 
-(defvar hive-outbox--entries nil "Entries that are not acked, oldest first.")
-(defvar hive-outbox--sending nil "The entry that the sidecar has, or nil.")
+(defvar hive-outbox--entries nil "Entries that are not stored yet, oldest first.")
+(defvar hive-outbox--sending nil "The entry that is being sent, or nil.")
 (defvar hive-outbox--timer nil "The timer of the next attempt, or nil.")
-(defvar hive-outbox--delay 1 "Seconds to wait when the store is busy.")
+(defvar hive-outbox--delay 1 "Seconds until the next attempt when the store is busy.")
 (defvar hive-outbox--not-before 0 "No attempt before this time.")
 
 (defun hive-outbox-entries (state)
@@ -297,7 +293,7 @@ They are the first about their subject each."
                     hive-outbox--entries))
 
 (defun hive-outbox--compact (file)
-  "Rewrite FILE with what is left of it, once nothing in it is pending."
+  "Rewrite FILE with its rejected entries, once none in it is pending."
   (let ((left (cl-remove-if-not
                (lambda (entry) (equal file (hive-entry-file entry)))
                hive-outbox--entries)))
@@ -309,21 +305,21 @@ They are the first about their subject each."
                        left)))))
 
 (defun hive-outbox--note (entry record)
-  "Append RECORD about ENTRY to its file, and compact that.
-An error is only logged: the worst is that ENTRY is sent once
-more, which is the same answer."
+  "Append RECORD about ENTRY to its file, and compact the file.
+Errors are only logged: at worst ENTRY is sent again, which is the
+same answer."
   (hive-work-guarded (lambda ()
                       (hive-journal-append (hive-entry-file entry) record)
                       (hive-outbox--compact (hive-entry-file entry)))))
 
-;;;; In
+;;;; Adding entries
 
 (defun hive-outbox-add (ask-id method params text)
-  "Keep an answer to ASK-ID safe and send it: METHOD with PARAMS.
-What answers nothing, a message, has nil as its ASK-ID.  PARAMS is a
-plist with :response_id and :store_id.  On return all is on the disk.
-When it cannot be written, TEXT goes to the kill ring and an error
-says that nothing was sent."
+  "Write an answer to ASK-ID to disk and send it: METHOD with PARAMS.
+ASK-ID is nil for a message.  PARAMS is a plist with :response_id and
+:store_id.  On return the answer is on disk.  If it cannot be written,
+put TEXT into the kill ring, and signal an error which says that
+nothing was sent."
   (let ((entry (hive-entry-make
                 :file (hive-journal-file) :ask-id ask-id :params params
                 :store-id (plist-get params :store_id)
@@ -334,9 +330,7 @@ says that nothing was sent."
                              (hive-entry-record entry))
       ((error quit)
        (unless (string-empty-p text) (kill-new text))
-       (user-error
-        "Hive could not save your %s, so nothing was sent; it is in the kill ring (%s)"
-        (if ask-id "answer" "message") (error-message-string oops))))
+       (hive-fail (if ask-id 'answer-unsaved 'message-unsaved) (error-message-string oops))))
     (setq hive-outbox--entries (nconc hive-outbox--entries (list entry)))
     (hive-model-set-answered ask-id t)
     (hive-outbox-flush)
@@ -344,7 +338,7 @@ says that nothing was sent."
 
 (defun hive-outbox--take (file)
   "Take over the entries of FILE.
-A file that cannot be read stays as it is, for the next time."
+A file that cannot be read is left alone, for the next time."
   (let ((entries (hive-entry-load file)))
     (setq hive-outbox--entries (append hive-outbox--entries entries))
     (dolist (entry entries)
@@ -353,21 +347,21 @@ A file that cannot be read stays as it is, for the next time."
     (hive-outbox--compact file)))
 
 (defun hive-outbox-open ()
-  "Take over what dead Emacsen left, and what this one left before."
+  "Take over the entries of dead Emacsen, and of our own files."
   (hive-journal-adopt)
   (let ((files (cl-set-difference (hive-journal-own)
                                   (mapcar #'hive-entry-file hive-outbox--entries)
                                   :test #'equal)))
     (dolist (file files) (hive-work-guarded #'hive-outbox--take file))
     (when files
-      ;; What a dead Emacs left is older than what this one has.
+      ;; The entries of a dead Emacs are older than those of this one.
       (setq hive-outbox--entries
             (cl-stable-sort hive-outbox--entries #'string<
                             :key (lambda (entry) (format "%s" (hive-entry-at entry)))))
       (hive-changed))))
 
 (defun hive-outbox-close ()
-  "Forget what is in memory; the files stay for the next time."
+  "Forget the entries in memory; the files stay for the next time."
   (when hive-outbox--timer (cancel-timer hive-outbox--timer))
   (setq hive-outbox--entries nil
         hive-outbox--sending nil
@@ -375,17 +369,17 @@ A file that cannot be read stays as it is, for the next time."
         hive-outbox--not-before 0
         hive-outbox--delay 1))
 
-;;;; Out
+;;;; Sending
 
 (defun hive-outbox-sendable-p (entry)
-  "Return non-nil if ENTRY is pending and meant for the connected store."
+  "Return non-nil if ENTRY is pending and belongs to the connected store."
   (and (eq 'pending (hive-entry-state entry))
        (member (hive-entry-store-id entry)
                (list nil (plist-get hive-sidecar-info :store_id)))))
 
 (defun hive-outbox-connected ()
-  "Adopt what dead Emacsen left and send everything that is pending, now.
-A new connection makes good what the last one failed at."
+  "Adopt the entries of dead Emacsen and send all pending ones now.
+With a new connection, entries that failed need not wait any longer."
   (hive-outbox-open)
   (setq hive-outbox--not-before 0)
   (dolist (entry hive-outbox--entries)
@@ -393,8 +387,8 @@ A new connection makes good what the last one failed at."
   (hive-outbox-flush))
 
 (defun hive-outbox-flush ()
-  "Send the first entry whose time has come, unless one is on its way.
-Its settlement calls this again."
+  "Send the first entry that is due, unless one is being sent.
+When that is done, this is called again."
   (when (and (hive-sidecar-connected-p) (not hive-outbox--sending))
     (let* ((now (float-time))
            (first (hive-entry-first (cl-remove-if-not #'hive-outbox-sendable-p
@@ -436,11 +430,11 @@ Its settlement calls this again."
                       :error (apply-partially done #'hive-outbox--failed))))
 
 (defun hive-outbox--acked (entry result)
-  "Drop ENTRY, of which the sidecar said RESULT: it is stored."
+  "Remove ENTRY, which is stored; RESULT is the sidecar's reply."
   (setf (hive-entry-state entry) 'acked)
   (setq hive-outbox--entries (delq entry hive-outbox--entries)
         hive-outbox--delay 1)
-  ;; Where the news that it is settled comes later, it is not to wait again.
+  ;; If the news that it is settled comes later, keep it out of the pending ones.
   (let ((prompt (hive-model-prompt (hive-entry-ask-id entry))))
     (unless (and prompt (hive-prompt-pending-p prompt))
       (hive-model-set-answered (hive-entry-ask-id entry) nil)))
@@ -449,14 +443,14 @@ Its settlement calls this again."
   (run-hook-with-args 'hive-outbox-acked-functions entry result))
 
 (defun hive-outbox--failed (entry err)
-  "Decide what becomes of ENTRY after ERR, a plist of :code, :name, :text."
+  "Retry or reject ENTRY after ERR, a plist of :code, :name and :text."
   (let ((code (plist-get err :code))
         (later (lambda () (+ (float-time)
                              (min 60 (expt 2 (min 6 (hive-entry-attempts entry))))))))
     (pcase (plist-get err :name)
       ((or 'disconnected 'timeout)
        (setf (hive-entry-not-before entry) (funcall later)))
-      ((guard (hive-rpc-failed-p err 'transient)) ; the store is busy for all alike
+      ((guard (hive-rpc-failed-p err 'transient)) ; the store is busy for all entries
        (setq hive-outbox--not-before (+ (float-time) hive-outbox--delay)
              hive-outbox--delay (min 60 (* 2 hive-outbox--delay))))
       ((guard (and (hive-rpc-failed-p err 'internal)
@@ -467,7 +461,7 @@ Its settlement calls this again."
                                  (plist-get err :text))))))
 
 (defun hive-outbox--reject (entry code text)
-  "Keep ENTRY as rejected, because of CODE and TEXT; nothing will mend it."
+  "Keep ENTRY as rejected, because of CODE and TEXT."
   (setf (hive-entry-state entry) 'rejected
         (hive-entry-code entry) code
         (hive-entry-text entry) (hive-text-sendable (or text "")))
@@ -476,13 +470,13 @@ Its settlement calls this again."
   (run-hook-with-args 'hive-outbox-rejected-functions entry))
 
 (defun hive-outbox-forget-rejected ()
-  "Delete the answers that could not be stored.
-Their texts are gone then; `hive-doctor' shows them."
+  "Delete the answers that were rejected.
+Their text is lost then; `hive-doctor' shows it."
   (interactive)
   (let ((rejected (hive-outbox-entries 'rejected)))
     (when (and rejected
-               (yes-or-no-p (format "Delete %d rejected answer(s)? "
-                                    (length rejected))))
+               (yes-or-no-p (hive-words 'delete-rejected
+                                        (hive-count (length rejected) "rejected answer"))))
       (setq hive-outbox--entries
             (cl-remove-if (lambda (entry) (memq entry rejected)) hive-outbox--entries))
       (dolist (entry rejected)

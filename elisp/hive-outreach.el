@@ -1,4 +1,4 @@
-;;; hive-outreach.el --- What agents send unasked  -*- lexical-binding: t; -*-
+;;; hive-outreach.el --- Pings, cards and reports from agents  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,15 +6,17 @@
 
 ;;; Commentary:
 
-;; Pings, cards and reports, newest first.  A ping is also said in one line,
-;; a card is announced in one, and many of them in one together; a report is
-;; for another agent and only listed.  What a rule held back is listed too,
-;; with the rule.  What came while nobody was here is said when you are back.
+;; `hive-outreach' lists what agents send on their own: pings, cards and
+;; reports, newest first.  A ping or a card is also announced in one line of
+;; the echo area, and many at once share a line; reports are for other agents
+;; and only listed.  What a rule held back is listed with that rule.  What
+;; arrived while Emacs was not running is announced when it starts.
 
 ;;; Code:
 
 (require 'button)
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-respond)
@@ -22,18 +24,14 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; A card, with its buttons
-
-;; How a card of an agent looks in a buffer: a title in its colour, a text,
-;; names with values, a button an action, and where its sender runs.  A button answers the question
-;; that belongs to the card, like any other answer.  Text of agents is inert.
+;;;; Faces
 
 (defface hive-card-blue '((t :inherit (bold font-lock-function-name-face)))
   "The title of a card for information." :group 'hive)
 (defface hive-card-green '((t :inherit (bold success)))
-  "The title of a card about what is done." :group 'hive)
+  "The title of a card about something done." :group 'hive)
 (defface hive-card-yellow '((t :inherit (bold warning)))
-  "The title of a card to look at." :group 'hive)
+  "The title of a card that needs a look." :group 'hive)
 (defface hive-card-red '((t :inherit (bold error)))
   "The title of a card about trouble." :group 'hive)
 (defface hive-card-title '((t :inherit bold))
@@ -43,6 +41,12 @@
 (defface hive-card-footer '((t :inherit (italic shadow)))
   "Below a card: where its sender runs, unless that is the main session." :group 'hive)
 
+;;;; A card
+
+;; A card has a title in its colour, a text, names with values, a button per
+;; action, and where its sender runs.  A button answers the question that
+;; belongs to the card, like any other answer.
+
 (defun hive-outreach--face (card)
   "Return the face of the title of CARD."
   (pcase (plist-get card :color)
@@ -50,11 +54,11 @@
     ("yellow" 'hive-card-yellow) ("red" 'hive-card-red) (_ 'hive-card-title)))
 
 (defun hive-outreach--indented (text)
-  "Return TEXT, inert, each line of it indented."
+  "Return TEXT, inert and indented."
   (replace-regexp-in-string "^" "  " (hive-text-inert text)))
 
 (defun hive-outreach--insert-fields (fields)
-  "Insert FIELDS, those that are inline beside their neighbours."
+  "Insert FIELDS, with inline ones on one line."
   (let ((beside nil))
     (dolist (field (append fields nil))
       (let ((inline (hive-rpc-true-p field :inline))
@@ -72,12 +76,12 @@
   "Answer the question ASK-ID of a card with LABEL, one of its buttons."
   (let ((prompt (hive-model-prompt ask-id)))
     (unless (and prompt (hive-prompt-waiting-p prompt))
-      (user-error "This card was answered already, or waits no more"))
+      (hive-fail 'card-closed))
     (hive-respond-seen prompt)
     (hive-respond-send prompt (list :decision label :selected (vector label)))))
 
 (defun hive-outreach--insert-actions (card)
-  "Insert the actions of CARD: buttons while its question waits."
+  "Insert the actions of CARD: buttons while its question is pending."
   (let* ((ask-id (plist-get card :ask_id))
          (prompt (and ask-id (hive-model-prompt ask-id)))
          (waiting (and prompt (hive-prompt-waiting-p prompt)))
@@ -90,7 +94,7 @@
                                 'follow-link t
                                 'help-echo (lambda (&rest _) (hive-text-line (or ask label) 200))
                                 'action (lambda (_) (hive-outreach--answer ask-id label)))
-          ;; Without brackets: those are on what can be pressed.
+          ;; Without the brackets that mark a button.
           (insert (propertize (concat (hive-text-line label 60)
                                       (if (member label chosen) " ✓" ""))
                               'face 'shadow)))
@@ -111,37 +115,37 @@
       (insert "  " (propertize (hive-text-source card) 'face 'hive-card-footer) "\n"))
     (hive-wrap-like-lines beg (point))))
 
-;;;; What agents send unasked
+;;;; State
 
 (defconst hive-outreach--name "*hive outreach*" "The name of the buffer.")
 (defconst hive-outreach--page 50 "How many are fetched at once.")
-(defconst hive-outreach--pause 0.3 "Seconds in which changes are shown together.")
-(defconst hive-outreach--several 3 "More than so many that arrive together are said in one line.")
+(defconst hive-outreach--pause 0.3 "Changes within so many seconds are shown together.")
+(defconst hive-outreach--several 3 "More than so many arrivals share one line of the echo area.")
 
-(defvar-local hive-outreach--items nil "What is shown, newest first.")
-(defvar-local hive-outreach--cursor nil "Where older ones follow, or nil.")
+(defvar-local hive-outreach--items nil "The items that are shown, newest first.")
+(defvar-local hive-outreach--cursor nil "The cursor of the next page, or nil.")
 (defvar-local hive-outreach--kind nil "The only kind that is shown, or nil.")
 (defvar hive-outreach--timer nil "The timer of the next printing, or nil.")
-(defvar hive-outreach--arrived nil "What is to be said next, newest first.")
-(defvar hive-outreach--say-timer nil "The timer that will say it, or nil.")
+(defvar hive-outreach--arrived nil "The items to be announced, newest first.")
+(defvar hive-outreach--say-timer nil "The timer that will announce them, or nil.")
 
-;;;; What arrives
+;;;; Announcing what arrives
 
 (defun hive-outreach--key ()
   "Return the key of `hive-outreach'."
   (substitute-command-keys "\\[hive-outreach]"))
 
-(defun hive-outreach--line (item &optional short)
-  "Return a line about ITEM, without a key if SHORT."
+(defun hive-outreach--line (item before &optional short)
+  "Return a line about ITEM, after the words BEFORE; without a key if SHORT."
   (if (equal (plist-get item :kind) "ping")
-      (format "%s: %s" (hive-text-agent item 40)
-              (hive-text-line (plist-get item :message) (if short 100 500)))
-    (format "%s sends a card: %s%s" (hive-text-agent item 40)
-            (hive-text-line (plist-get item :title) 100)
-            (if short "" (concat "  " (hive-outreach--key))))))
+      (hive-words 'ping before (hive-text-agent item 40)
+                  (hive-text-line (plist-get item :message) (if short 100 500)))
+    (hive-words 'card before (hive-text-agent item 40)
+                (hive-text-line (plist-get item :title) 100)
+                (if short "" (concat "  " (hive-outreach--key))))))
 
 (defun hive-outreach--say (item)
-  "Say ITEM soon, together with what arrives meanwhile, if it is for the human."
+  "Announce ITEM soon, with other arrivals, if it is for the human."
   (when (member (plist-get item :kind) '("ping" "card"))
     (push item hive-outreach--arrived)
     (unless hive-outreach--say-timer
@@ -152,30 +156,30 @@
                            (hive-work-guarded #'hive-outreach--say-arrived)))))))
 
 (defun hive-outreach--say-arrived ()
-  "Say what arrived: each in a line of its own, or many in one line."
+  "Announce what arrived: each in a line, or many in one line."
   (let* ((items (reverse hive-outreach--arrived))
          (away (if (cl-some (lambda (item) (equal (plist-get item :status) "unseen")) items)
-                   "While you were away: " "")))
+                   (hive-words 'while-away) "")))
     (setq hive-outreach--arrived nil)
     (if (length> items hive-outreach--several)
-        (hive-notify-say "%s%d messages from agents, the last %s  %s" away (length items)
-                         (hive-outreach--line (car (last items)) t) (hive-outreach--key))
+        (hive-announce 'outreach-many away (length items)
+                       (hive-outreach--line (car (last items)) "" t) (hive-outreach--key))
       (dolist (item items)
-        (hive-notify-say "%s%s" away (hive-outreach--line item))))))
+        (hive-notify-say "%s" (hive-outreach--line item away))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/received)) item)
-  "Take ITEM, which an agent has sent."
+  "Take ITEM, which an agent sent."
   (when (and hive-notify-echo (not (hive-notify-held-p item))
              (not (equal (plist-get item :status) "suppressed")))
     (hive-outreach--say item))
   (hive-outreach--take item))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'outreach/changed)) item)
-  "Take ITEM, with which something happened."
+  "Take ITEM, which changed."
   (hive-outreach--take item))
 
 (defun hive-outreach--take (item)
-  "Show ITEM as it now is, if the buffer is there."
+  "Show the new state of ITEM, if the buffer exists."
   (let ((buffer (get-buffer hive-outreach--name)))
     (when buffer
       (with-current-buffer buffer
@@ -188,7 +192,7 @@
       (hive-outreach--soon))))
 
 (defun hive-outreach--soon ()
-  "Print what is shown soon, once for many of them."
+  "Print the buffer soon, once for several items."
   (unless (or hive-outreach--timer (null (get-buffer hive-outreach--name)))
     (setq hive-outreach--timer
           (run-at-time hive-outreach--pause nil
@@ -196,7 +200,7 @@
                          (setq hive-outreach--timer nil)
                          (hive-work-guarded #'hive-outreach--print))))))
 
-;;;; The buffer
+;;;; The mode
 
 (defvar hive-outreach-mode-map
   (let ((map (make-sparse-keymap)))
@@ -209,18 +213,20 @@
   "Keymap of `hive-outreach-mode'.")
 
 (define-derived-mode hive-outreach-mode special-mode "Hive-Outreach"
-  "Major mode of what agents send unasked.
+  "Major mode of the list of pings, cards and reports.
 \\<hive-outreach-mode-map>\\[hive-outreach-next] and \\[hive-outreach-previous] go from one to the other, \\[forward-button] to the next button;
 \\[push-button] presses it.  \\[hive-outreach-choose-kind] shows only pings, cards or reports, \\[hive-outreach-older] shows
-older ones, \\[revert-buffer] fetches anew.
+older ones, \\[revert-buffer] fetches them again.
 \\{hive-outreach-mode-map}"
   (visual-line-mode)
   (setq bidi-paragraph-direction 'left-to-right)
   (setq-local revert-buffer-function (lambda (&rest _) (hive-outreach--fetch nil)))
   (add-hook 'hive-changed-hook #'hive-outreach--soon))
 
+;;;; Printing
+
 (defun hive-outreach--insert (item)
-  "Insert ITEM below a line with its sender, time and state."
+  "Insert ITEM under a line with its sender, time and status."
   (let ((begin (point)))
     (insert (propertize
              (string-join
@@ -242,7 +248,7 @@ older ones, \\[revert-buffer] fetches anew.
     (put-text-property begin (point) 'hive-outreach-id (plist-get item :outreach_id))))
 
 (defun hive-outreach--print ()
-  "Print what is shown anew; point stays in its item."
+  "Print the buffer; point stays in its item."
   (let ((buffer (get-buffer hive-outreach--name)))
     (when buffer
       (with-current-buffer buffer
@@ -253,10 +259,10 @@ older ones, \\[revert-buffer] fetches anew.
                                windows))
                (here (hive-outreach--place (point))))
           (erase-buffer)
-          (unless hive-outreach--items (insert "Nothing was sent so far.\n"))
+          (unless hive-outreach--items (insert (hive-words 'outreach-empty)))
           (mapc #'hive-outreach--insert hive-outreach--items)
           (when hive-outreach--cursor
-            (insert (substitute-command-keys "\\[hive-outreach-older] shows older ones\n")))
+            (insert (hive-words 'outreach-older (substitute-command-keys "\\[hive-outreach-older]"))))
           (hive-wrap-heed (point-min) (point-max))
           (set-buffer-modified-p nil)
           (goto-char (hive-outreach--position here))
@@ -264,18 +270,18 @@ older ones, \\[revert-buffer] fetches anew.
             (set-window-point window (hive-outreach--position place))))))))
 
 (defun hive-outreach--place (position)
-  "Return where POSITION is: an item and how far into it."
+  "Return the place of POSITION: an item id, and an offset in it."
   (let* ((id (get-text-property (min position (point-max)) 'hive-outreach-id))
          (begin (and id (hive-outreach--begin id))))
     (cons id (if begin (- position begin) position))))
 
 (defun hive-outreach--position (place)
-  "Return the position of PLACE in what is printed now."
+  "Return the position of PLACE, from `hive-outreach--place'."
   (let ((begin (and (car place) (hive-outreach--begin (car place)))))
     (min (point-max) (if begin (+ begin (cdr place)) (max (point-min) (cdr place))))))
 
 (defun hive-outreach--begin (id)
-  "Return where the item ID begins, or nil."
+  "Return the beginning of the item ID, or nil."
   (let ((position (point-min)))
     (while (and position (not (equal id (get-text-property position 'hive-outreach-id))))
       (setq position (next-single-property-change position 'hive-outreach-id)))
@@ -284,7 +290,7 @@ older ones, \\[revert-buffer] fetches anew.
 ;;;; Fetching
 
 (defun hive-outreach--fetch (cursor)
-  "Fetch what was sent, or with CURSOR what was sent before."
+  "Fetch the newest items, or with CURSOR, the page there."
   (let ((kind hive-outreach--kind))
     (hive-rpc-request
      'outreach/list `( :limit ,hive-outreach--page ,@(when kind (list :kind kind))
@@ -299,14 +305,13 @@ older ones, \\[revert-buffer] fetches anew.
                    hive-outreach--cursor (plist-get result :next_cursor)))
            (hive-outreach--print))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not fetch what agents sent: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'outreach-fetch-failed (hive-text-line (plist-get err :text) 200))))))
 
 ;;;; Commands
 
 ;;;###autoload
 (defun hive-outreach ()
-  "Show what agents sent unasked: pings, cards and reports."
+  "List the pings, cards and reports of agents."
   (interactive)
   (let ((buffer (get-buffer-create hive-outreach--name)))
     (with-current-buffer buffer
@@ -321,13 +326,13 @@ older ones, \\[revert-buffer] fetches anew.
   (goto-char (or (next-single-property-change (point) 'hive-outreach-id) (point-max))))
 
 (defun hive-outreach-previous ()
-  "Go to the item before."
+  "Go to the previous item."
   (interactive nil hive-outreach-mode)
   (goto-char (or (previous-single-property-change (point) 'hive-outreach-id) (point-min))))
 
 (defun hive-outreach-choose-kind (kind)
-  "Show only what is of KIND, or with an empty one everything."
-  (interactive (list (completing-read "Only: " '("ping" "card" "report") nil t))
+  "Show only items of KIND; if empty, all."
+  (interactive (list (completing-read (hive-words 'which-outreach) '("ping" "card" "report") nil t))
                hive-outreach-mode)
   (setq hive-outreach--kind (unless (string-empty-p kind) kind)
         hive-outreach--items nil
@@ -336,9 +341,9 @@ older ones, \\[revert-buffer] fetches anew.
   (hive-outreach--fetch nil))
 
 (defun hive-outreach-older ()
-  "Show what was sent before, too."
+  "Also show older items."
   (interactive nil hive-outreach-mode)
-  (unless hive-outreach--cursor (user-error "There is nothing older"))
+  (unless hive-outreach--cursor (hive-fail 'nothing-older))
   (hive-outreach--fetch hive-outreach--cursor))
 
 (provide 'hive-outreach)

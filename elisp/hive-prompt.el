@@ -1,4 +1,4 @@
-;;; hive-prompt.el --- One question in full  -*- lexical-binding: t; -*-
+;;; hive-prompt.el --- A question in full  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,10 +6,10 @@
 
 ;;; Commentary:
 
-;; A buffer that shows all there is about one question: who asks, where,
-;; the context, every option with its description, what became of it so far
-;; and what else its agent has asked.  Text of agents is inert here as
-;; everywhere; it is coloured, never obeyed.
+;; A buffer that shows everything about one question: who asks and where, the
+;; options with their descriptions, the context, its history, and the other
+;; questions of its agent.  Text from agents is coloured, and inert as
+;; everywhere else.
 
 ;;; Code:
 
@@ -17,6 +17,7 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -25,53 +26,55 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; What happened to a question, in words
+;;;; The history of a question, in words
 
-;; The log names events for programs; here is what they are called where a
-;; human reads them, with the time of the human's own zone.
+;; The event log has names for programs; these are the words for humans.
 
 (defun hive-prompt--popup (data)
-  "Return what became of a popup, from the DATA of its event."
+  "Return the outcome of a popup, from the DATA of its event."
   (let ((outcome (hive-text-line (plist-get data :outcome) 20))
         (reason (plist-get data :reason)))
-    (concat "popup: " (if (equal outcome "suppressed") "held back" outcome)
-            (if (stringp reason)
-                ;; Of what is held back the reason is a name, of a failure a sentence.
-                (concat ", " (if (equal outcome "suppressed")
-                                 (string-replace "_" " " (hive-text-line reason 40))
-                               (hive-text-line reason 200)))
-              ""))))
+    (hive-words
+     'event-popup (if (equal outcome "suppressed") (hive-words 'event-held-back) outcome)
+     (if (stringp reason)
+         ;; If it was held back, the reason is a name; if it failed, a sentence.
+         (concat ", " (if (equal outcome "suppressed")
+                          (string-replace "_" " " (hive-text-line reason 40))
+                        (hive-text-line reason 200)))
+       ""))))
 
 (defun hive-prompt--words (type data)
-  "Return what an event of TYPE, with DATA, is called."
+  "Return the words for an event of TYPE, with DATA."
   (let ((by (hive-text-line (or (plist-get data :by) "somebody") 40))
         (said (hive-text-line (or (plist-get data :decision) "") 80)))
     (pcase type
-      ("prompt/created" "asked")
-      ("prompt/offered" "an Emacs was told")
-      ("prompt/seen" "seen")
-      ("prompt/claimed" (concat "taken up by " by))
-      ("prompt/released" (concat "let go by " by))
-      ("prompt/responded" (format "answered by %s: %s" by said))
-      ("prompt/late_response" (format "answered late by %s: %s" by said))
-      ("prompt/lost_response" (format "another answer, by %s, came second: %s" by said))
-      ("prompt/amended" (format "answer corrected by %s: %s" by said))
-      ("prompt/expired" "expired")
-      ("prompt/cancelled" (concat "cancelled by " by))
-      ("prompt/handed" (if (hive-rpc-true-p data :repeated) "answer handed to its agent again"
-                         "answer handed to its agent"))
-      ("prompt/collected" "answer collected by its agent")
-      ("prompt/snoozed" "put away, or called back")
-      ("prompt/escalated" "escalated: it is for everybody now")
-      ("prompt/moved" "moved to the agent's next session")
-      ("prompt/orphaned" (if (hive-rpc-true-p data :orphaned) "its session is gone"
-                           "its session is back"))
+      ("prompt/created" (hive-words 'event-created))
+      ("prompt/offered" (hive-words 'event-offered))
+      ("prompt/seen" (hive-words 'event-seen))
+      ("prompt/claimed" (hive-words 'event-claimed by))
+      ("prompt/released" (hive-words 'event-released by))
+      ("prompt/responded" (hive-words 'event-responded by said))
+      ("prompt/late_response" (hive-words 'event-late-response by said))
+      ("prompt/lost_response" (hive-words 'event-lost-response by said))
+      ("prompt/amended" (hive-words 'event-amended by said))
+      ("prompt/expired" (hive-words 'event-expired))
+      ("prompt/cancelled" (hive-words 'event-cancelled by))
+      ("prompt/handed" (if (hive-rpc-true-p data :repeated)
+                           (hive-words 'event-handed-again)
+                         (hive-words 'event-handed)))
+      ("prompt/collected" (hive-words 'event-collected))
+      ("prompt/snoozed" (hive-words 'event-snoozed))
+      ("prompt/escalated" (hive-words 'event-escalated))
+      ("prompt/moved" (hive-words 'event-moved))
+      ("prompt/orphaned" (if (hive-rpc-true-p data :orphaned)
+                             (hive-words 'event-orphaned)
+                           (hive-words 'event-adopted)))
       ("prompt/popup" (hive-prompt--popup data))
-      ;; What a newer sidecar calls by a name that is not known here.
+      ;; An event of a newer sidecar.
       (_ (hive-text-line type 40)))))
 
 (defun hive-prompt-events-line (event)
-  "Return EVENT, a plist of the wire, as a line: its time and what it was."
+  "Return EVENT, a plist from the sidecar, as a line with its local time."
   (let ((seconds (hive-text-seconds (plist-get event :at))))
     (format "%s  %s"
             (if seconds (format-time-string "%Y-%m-%d %H:%M:%S" seconds) "")
@@ -83,7 +86,7 @@
   "The receipts of a question, in their order.")
 
 (defun hive-prompt-events-receipts (prompt)
-  "Return the receipts that PROMPT has, each with its age, in one line."
+  "Return the receipts of PROMPT, each with its age, in one line."
   (mapconcat (lambda (receipt)
                (format "%s %s ago" (cdr receipt)
                        (hive-text-age (plist-get prompt (car receipt)))))
@@ -91,11 +94,7 @@
                          hive-prompt--receipts)
              " · "))
 
-;;;; How one question is printed in full
-
-;; What stands in the buffer of a question: who asks, the question, its
-;; options, its context, its answer, what happened to it, and what else its
-;; agent has asked.  Text of agents is coloured, and inert.
+;;;; Faces and state
 
 (declare-function markdown-mode "ext:markdown-mode")
 
@@ -108,15 +107,17 @@
   :group 'hive)
 
 (defvar-local hive-prompt--prompt nil "The question shown here, in full.")
-(defvar-local hive-prompt--events nil "What happened to it, oldest first.")
+(defvar-local hive-prompt--events nil "The events of the question, oldest first.")
 (defvar-local hive-prompt--others nil "Other questions of the same agent.")
+
+;;;; Printing
 
 (defun hive-prompt--heading (text)
   "Insert TEXT as a heading."
   (insert "\n" (propertize text 'face 'hive-prompt-heading) "\n"))
 
 (defun hive-prompt--insert-context (text)
-  "Insert TEXT, Markdown of an agent, coloured and inert."
+  "Insert TEXT, Markdown from an agent, coloured and inert."
   (insert (hive-prompt--coloured (hive-text-inert text)) "\n"))
 
 (defun hive-prompt--coloured (text)
@@ -128,7 +129,7 @@
           (delay-mode-hooks (markdown-mode))
           (font-lock-ensure))
       (hive-prompt--colour-plainly))
-    ;; Whatever a mode would hide, link or run stays behind: faces only.
+    ;; Take over only the faces, nothing that hides, links or runs.
     (let ((coloured (buffer-substring-no-properties (point-min) (point-max)))
           (position (point-min)))
       (while (< position (point-max))
@@ -155,7 +156,7 @@
       (put-text-property begin (line-end-position) 'face 'hive-prompt-code))))
 
 (defun hive-prompt--insert-options (prompt)
-  "Insert the options of PROMPT, each a button while it waits."
+  "Insert the options of PROMPT, as buttons while it is pending."
   (let ((number 0))
     (dolist (option (append (plist-get prompt :options) nil))
       (setq number (1+ number))
@@ -165,7 +166,7 @@
         (if (hive-prompt-waiting-p prompt)
             (insert-text-button (hive-text-line label)
                                 'follow-link t
-                                'help-echo "answer with this"
+                                'help-echo (hive-words 'answer-with-option)
                                 'action (lambda (_) (hive-prompt--send-label label)))
           (insert (hive-text-line label)))
         (when (member label (append (plist-get prompt :selected) nil)) (insert "  ✓"))
@@ -175,7 +176,7 @@
                   "\n"))))))
 
 (defun hive-prompt--insert-answer (prompt)
-  "Insert what was answered to PROMPT, in time or late."
+  "Insert the answer to PROMPT, in time or late."
   (dolist (answer (delq nil (list (and (plist-get prompt :decision) prompt)
                                   (plist-get prompt :late_response))))
     (hive-prompt--heading (if (eq answer prompt) "Answer" "Late answer"))
@@ -189,7 +190,7 @@
                         'face 'shadow))))
 
 (defun hive-prompt--insert-receipts (prompt)
-  "Insert what happened to PROMPT, and when."
+  "Insert the history of PROMPT."
   (hive-prompt--heading "What happened")
   (insert (hive-prompt-events-receipts prompt) "\n")
   (dolist (event (append hive-prompt--events nil))
@@ -210,7 +211,7 @@
                           'face 'shadow)))))
 
 (defun hive-prompt--print ()
-  "Print the question anew, and leave point where it is."
+  "Print the question; point stays where it is."
   (let* ((prompt hive-prompt--prompt)
          (inhibit-read-only t)
          (line (line-number-at-pos)) (column (current-column)))
@@ -227,9 +228,9 @@
                           (let ((note (string-trim (hive-human-note prompt))))
                             (unless (string-empty-p note) note))
                           (when (plist-get prompt :expires_at)
-                            (concat "expires in "
-                                    (hive-text-until (plist-get prompt :expires_at))))
-                          (when (hive-rpc-true-p prompt :orphaned) "its session is gone")))
+                            (hive-words 'expires-in
+                                        (hive-text-until (plist-get prompt :expires_at))))
+                          (when (hive-rpc-true-p prompt :orphaned) (hive-words 'session-ended))))
               " · ")
              'face 'shadow)
             "\n\n" (hive-text-inert (plist-get prompt :question)) "\n")
@@ -248,7 +249,7 @@
     (forward-line (1- line))
     (move-to-column column)))
 
-;;;; One question in full
+;;;; The mode
 
 (declare-function hive-next "hive-next")
 
@@ -268,7 +269,7 @@
 (define-derived-mode hive-prompt-mode special-mode "Hive-Question"
   "Major mode of the buffer that shows one question in full.
 \\<hive-prompt-mode-map>1 to 9 answer with an option; \\[hive-prompt-answer] answers in the minibuffer, \\[hive-prompt-compose] in
-a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] puts away, \\[hive-next] goes on to
+a buffer of its own; \\[hive-prompt-cancel] cancels, \\[hive-prompt-snooze] snoozes, \\[hive-next] goes on to
 the next question.
 \\{hive-prompt-mode-map}"
   (hive-wrap-words)
@@ -276,10 +277,10 @@ the next question.
   (setq bidi-paragraph-direction 'left-to-right)
   (add-hook 'hive-changed-hook #'hive-prompt--look))
 
-;;;; Following what happens
+;;;; Updating
 
 (defun hive-prompt--look ()
-  "Bring buffers of questions that changed up to date."
+  "Update the buffers of questions that changed."
   (dolist (buffer (buffer-list))
     (when (eq (buffer-local-value 'major-mode buffer) 'hive-prompt-mode)
       (with-current-buffer buffer
@@ -289,7 +290,7 @@ the next question.
             (hive-prompt--fetch buffer)))))))
 
 (defun hive-prompt--fetch (buffer)
-  "Fetch the question of BUFFER, and print it when it is here."
+  "Fetch the question of BUFFER, and print it when it has arrived."
   (let* ((prompt (buffer-local-value 'hive-prompt--prompt buffer))
          (id (plist-get prompt :ask_id)))
     (hive-rpc-request
@@ -298,8 +299,7 @@ the next question.
                 (hive-prompt--take buffer :prompt (plist-get result :prompt)
                                    :events (plist-get result :events)))
      :error (lambda (err)
-              (hive-notify-say "Hive could not fetch the question: %s"
-                               (hive-text-line (plist-get err :text) 200))))
+              (hive-announce 'prompt-fetch-failed (hive-text-line (plist-get err :text) 200))))
     (hive-rpc-request
      'prompt/list (list :agent (plist-get prompt :agent) :limit 20)
      :success (lambda (result)
@@ -310,7 +310,7 @@ the next question.
      :error #'ignore)))
 
 (cl-defun hive-prompt--take (buffer &key prompt events (others nil others-p))
-  "Show PROMPT and EVENTS, or OTHERS, in BUFFER if it is still there."
+  "Show PROMPT and EVENTS, or OTHERS, in BUFFER if it is live."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (when prompt (setq hive-prompt--prompt prompt hive-prompt--events events))
@@ -318,13 +318,13 @@ the next question.
       (hive-prompt--print))))
 
 (defun hive-prompt--revert (&rest _)
-  "Fetch the question anew."
+  "Fetch the question again."
   (hive-prompt--fetch (current-buffer)))
 
 ;;;; Commands
 
 (defun hive-prompt-buffer (prompt)
-  "Return the buffer of PROMPT; the rest is filled in when it is here."
+  "Return the buffer of PROMPT; details are added when they arrive."
   (let ((buffer (get-buffer-create (format "*hive question: %s*" (plist-get prompt :ask_id)))))
     (with-current-buffer buffer
       (unless (derived-mode-p 'hive-prompt-mode) (hive-prompt-mode))
@@ -352,10 +352,10 @@ the next question.
 (defun hive-prompt-cancel ()
   "Cancel the question of this buffer: its agent gets no answer."
   (interactive nil hive-prompt-mode)
-  (when (y-or-n-p "Cancel this question? ") (hive-cancel-prompt hive-prompt--prompt)))
+  (when (y-or-n-p (hive-words 'cancel-this?)) (hive-cancel-prompt hive-prompt--prompt)))
 
 (defun hive-prompt-snooze ()
-  "Put the question of this buffer away for a while, or bring it back."
+  "Snooze or un-snooze the question of this buffer."
   (interactive nil hive-prompt-mode)
   (when (hive-snooze-prompt hive-prompt--prompt) (quit-window)))
 
@@ -364,24 +364,23 @@ the next question.
   (interactive nil hive-prompt-mode)
   (let* ((number (- last-command-event ?0))
          (option (nth (1- number) (append (plist-get hive-prompt--prompt :options) nil))))
-    (unless option (user-error "This question has no option %d" number))
+    (unless option (hive-fail 'prompt-no-option number))
     (hive-prompt--send-label (plist-get option :label))))
 
 (defun hive-prompt--send-label (label)
   "Answer the question of this buffer with the option LABEL."
   (unless (hive-prompt-waiting-p hive-prompt--prompt)
-    (user-error "This question no longer waits"))
+    (hive-fail 'prompt-closed))
   (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
-             (not (y-or-n-p (format "This is a PERMISSION.  Answer \"%s\"? "
-                                    (hive-text-line label 60)))))
-    (user-error "Nothing was answered"))
+             (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
+    (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
   (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)
-  "Show the question of PARAMS, whose popup the human clicked."
+  "Show the question in PARAMS, whose popup the human clicked."
   (let ((prompt (hive-model-prompt (plist-get params :ask_id))))
     (when prompt
-      ;; Shown, not selected: keys on their way belong to what they were typed for.
+      ;; Do not select it: keys in flight belong to another window.
       (display-buffer (hive-prompt-buffer prompt)))))
 
 (provide 'hive-prompt)

@@ -1,4 +1,4 @@
-;;; hive-read.el --- Reading an answer in the minibuffer  -*- lexical-binding: t; -*-
+;;; hive-read.el --- Reading a question and an answer  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,44 +6,46 @@
 
 ;;; Commentary:
 
-;; How the human says which question and which answer: an option, several,
-;; or words of their own.
+;; In the minibuffer the human chooses a question, then one option, several
+;; options, a template or an answer of their own.  A buffer beside it shows
+;; what is too long for the minibuffer.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-rpc)
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; What lets an agent do something
+;;;; Permissions
 
-;; A permission is no question among others: its answer makes an agent act.
-;; Wherever one is answered it is called by its name, and what might allow
-;; something with a single key is confirmed.
+;; The answer to a permission makes an agent act.  So a permission is labelled
+;; wherever it is answered, and an answer that may allow something with a
+;; single key is confirmed.
 
 (defconst hive-read--refusals '("Deny" "Abort" "Keep planning")
-  "The options by which the dialogs of agents refuse.
-Whatever else an option is called, it may allow something.")
+  "The options that refuse, in the dialogs of agents.
+Any other option may allow something.")
 
-(defconst hive-read--lines 5 "How many lines of what is to be permitted are shown.")
+(defconst hive-read--lines 5 "How many lines of a permission's context are shown.")
 
 (defun hive-permission-p (prompt)
   "Return non-nil if PROMPT asks for a permission."
   (equal (plist-get prompt :kind) "permission"))
 
 (defun hive-permission-mark (prompt)
-  "Return what is to stand before PROMPT when it asks for a permission, or \"\"."
+  "Return the label of PROMPT if it asks for a permission, or \"\"."
   (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'warning) ""))
 
 (defun hive-permission-confirmed-p (prompt decision)
-  "Return non-nil if DECISION is to be confirmed as the answer to PROMPT."
+  "Return non-nil if DECISION must be confirmed as the answer to PROMPT."
   (and (hive-permission-p prompt) (not (member decision hive-read--refusals))))
 
 (defun hive-permission-about (prompt width)
-  "Return what the permission PROMPT is about, in lines of WIDTH columns, or \"\"."
+  "Return the context of the permission PROMPT, in lines of WIDTH, or \"\"."
   (let* ((lines (and (hive-permission-p prompt)
                      (split-string (hive-text-inert (plist-get prompt :context)) "\n" t "[ \t]+")))
          (rest (nthcdr hive-read--lines lines)))
@@ -51,20 +53,17 @@ Whatever else an option is called, it may allow something.")
      (mapconcat (lambda (line) (concat "  " (hive-text-line line (max 20 (- width 3))) "\n"))
                 (butlast lines (length rest)) "")
      (if rest
-         (propertize (format "  … and %d lines more: ? shows them\n" (length rest))
+         (propertize (hive-words 'permission-more (length rest))
                      'face 'warning)
        ""))))
 
-;;;; What a minibuffer is too small for
-
-;; While a question is answered in the minibuffer, a buffer beside it shows
-;; what is too long for that: the whole question, and its context.
+;;;; The buffer beside the minibuffer
 
 (defconst hive-read--buffer "*hive question*"
   "The name of the buffer that shows a question while it is answered.")
 
 (defun hive-read-with-details (prompt read)
-  "Call READ while what a minibuffer is too small for is shown of PROMPT."
+  "Call READ; if PROMPT is long, show it in a buffer in the meantime."
   (let ((question (plist-get prompt :question))
         (buffer nil))
     (unwind-protect
@@ -84,7 +83,7 @@ Whatever else an option is called, it may allow something.")
           (if window (quit-window t window) (kill-buffer buffer)))))))
 
 (defun hive-read--show (prompt buffer)
-  "Let BUFFER show the question and the context of PROMPT."
+  "Print the question and the context of PROMPT in BUFFER."
   (with-current-buffer buffer
     (let ((inhibit-read-only t) (place (point)))
       (unless (derived-mode-p 'special-mode)
@@ -95,34 +94,34 @@ Whatever else an option is called, it may allow something.")
       (let ((context (plist-get prompt :context)))
         (when context (insert "\n" (hive-text-inert context) "\n")))
       (when (hive-rpc-true-p prompt :context_truncated)
-        (insert "… (the rest is being fetched)\n"))
+        (insert (hive-words 'context-loading)))
       (hive-wrap-heed (point-min) (point-max))
       (goto-char (min place (point-max))))))
 
 (defun hive-read--fetch (prompt buffer)
-  "Fetch the whole context of PROMPT, to be shown in BUFFER."
+  "Fetch the whole context of PROMPT, and print it in BUFFER."
   (hive-rpc-request
    'prompt/get (list :ask_id (plist-get prompt :ask_id))
    :success (lambda (result)
               (when (buffer-live-p buffer)
                 (hive-read--show (plist-get result :prompt) buffer)))))
 
-;;;; What somebody meant who typed half of it
+;;;; Half-typed options
 
-;; Where options stand beside words of one's own, half an option and a typo
-;; look like such words.  Which it is the human says, before it is sent.
+;; Where free text is allowed, half an option or a typo looks like free text.
+;; So the human is asked before it is sent.
 
 (defun hive-read--begun (typed options)
-  "Return those of OPTIONS, strings, that TYPED is the beginning of."
+  "Return the OPTIONS, strings, that begin with TYPED."
   (let ((typed (string-trim typed)))
     (unless (string-empty-p typed)
       (cl-remove-if-not (lambda (option) (string-prefix-p typed option t)) options))))
 
 (defun hive-read-meant (typed options &optional remark)
-  "Return which of OPTIONS, strings, was meant by TYPED, which is none of them.
-When they were words of the human's own return TYPED, and nil when
-it is to be typed again.  The human is asked when TYPED begins
-options; otherwise only with REMARK, a yes-or-no question."
+  "Return which of OPTIONS, strings, the human meant by TYPED.
+TYPED is none of them.  Return TYPED if it is free text, and nil if
+the human wants to edit it.  Ask if TYPED is the beginning of an
+option; otherwise only with REMARK, a yes-or-no question."
   (let* ((begun (hive-read--begun typed options))
          (numbered (cl-loop for option in begun for key from ?1 to ?9
                             collect (cons key option))))
@@ -136,25 +135,25 @@ options; otherwise only with REMARK, a yes-or-no question."
      ((or (null remark) (y-or-n-p remark)) typed))))
 
 (defun hive-read--question (typed numbered)
-  "Return the question whether by TYPED one of NUMBERED was meant.
-That is an alist of keys and options."
-  (concat "\"" (hive-text-line typed 40) "\" is: "
-          (mapconcat (lambda (cell) (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
-                     numbered "  ")
-          "  [w] words of your own  [e] edit it "))
+  "Return the question which of NUMBERED the human meant by TYPED.
+NUMBERED is an alist of keys and options."
+  (hive-words 'which-meant (hive-text-line typed 40)
+              (mapconcat (lambda (cell)
+                           (format "[%c] %s" (car cell) (hive-text-line (cdr cell) 60)))
+                         numbered "  ")))
 
-;;;; Answers that are ready to be given
+;;;; Reply templates
 
-;; What you say again and again is offered beside the options of a question,
-;; in `hive-next' with a key of its own, in the minibuffer as a candidate.
-;; It also answers mentions: `hive-check-mentions' and shared buffers offer it
-;; with a key, and M-n brings it where a message is typed in the minibuffer.
+;; Templates are offered beside the options of a question: in `hive-next' with
+;; a key, in the minibuffer as a candidate.  They also answer mentions, with a
+;; key in `hive-check-mentions' and in shared buffers, and with M-n where a
+;; message is typed in the minibuffer.
 
 (defcustom hive-reply-templates nil
-  "Answers offered where words of your own are allowed.
+  "Answers that Hive offers where free text is allowed.
 Each element is (KIND PROJECT TEXT...): the texts are offered for
-what is of that KIND (\"question\", \"permission\" or \"mention\")
-from that PROJECT; nil stands for any.  For example:
+that KIND (\"question\", \"permission\" or \"mention\") from that
+PROJECT; nil means any.  For example:
 
   ((nil nil \"Yes, and keep it small.\" \"Look at the tests first.\")
    (\"permission\" \"rocket\" \"Only in a branch.\")
@@ -166,11 +165,11 @@ from that PROJECT; nil stands for any.  For example:
   :group 'hive)
 
 (defface hive-template '((t :inherit italic))
-  "An answer that is ready to be given."
+  "A reply template."
   :group 'hive)
 
 (defun hive-read--matching (kind project)
-  "Return the answers to offer for what is of KIND, from PROJECT; none twice."
+  "Return the distinct templates for KIND and PROJECT."
   (cl-remove-duplicates
    (cl-loop for (its-kind its-project . texts) in hive-reply-templates
             when (and (member its-kind (list nil kind))
@@ -179,27 +178,25 @@ from that PROJECT; nil stands for any.  For example:
    :test #'equal :from-end t))
 
 (defun hive-template-texts (prompt)
-  "Return the answers to offer for PROMPT, none twice."
+  "Return the templates for PROMPT, if free text is allowed there."
   (when (hive-rpc-true-p prompt :allow_free_text)
     (hive-read--matching (plist-get prompt :kind) (plist-get prompt :project))))
 
 (defun hive-template-messages (project)
-  "Return what to offer for messages in PROJECT and answers to mentions there."
+  "Return the templates for mentions and messages in PROJECT."
   (hive-read--matching "mention" project))
 
 (defun hive-template-demand (project)
-  "Return what to offer for messages in PROJECT, or complain that there is nothing."
+  "Return the templates for messages in PROJECT, or signal a `user-error'."
   (or (hive-template-messages project)
-      (user-error "You have no templates for mentions here: customize `hive-reply-templates'")))
+      (hive-fail 'no-templates)))
 
-;;;; Reading an answer in the minibuffer
+;;;; Choosing a question
 
-(defvar hive-read-history nil "Answers typed before.")
-
-;;;; Which question
+(defvar hive-read-history nil "Minibuffer history of answers.")
 
 (defun hive-read--annotation (prompt)
-  "Return what is shown after PROMPT in a list of candidates."
+  "Return the annotation of the candidate PROMPT."
   (propertize (format "  %s%s  %s%s"
                       (hive-human-note prompt)
                       (hive-text-line (plist-get prompt :project) 24)
@@ -213,7 +210,8 @@ from that PROJECT; nil stands for any.  For example:
 
 (defun hive-read-candidates (things line)
   "Return an alist of distinct lines and THINGS, in order.
-LINE is a function that returns the line of one, which another may share."
+LINE is a function that returns the line of a thing; lines that
+several things share get a number."
   (let ((seen (make-hash-table :test #'equal)))
     (mapcar (lambda (thing)
               (let* ((text (funcall line thing))
@@ -222,7 +220,7 @@ LINE is a function that returns the line of one, which another may share."
             things)))
 
 (defun hive-read--line (prompt)
-  "Return the line of PROMPT among those that wait."
+  "Return the completion candidate for PROMPT."
   (concat (hive-text-agent prompt 30) ": "
           (hive-text-line (plist-get prompt :question) 100)))
 
@@ -236,8 +234,7 @@ LINE is a function that returns the line of one, which another may share."
                                     (hive-read--annotation prompt))))
                           lines)))
          (line (completing-read
-                (format-prompt "Answer which of %d" (hive-text-line (caar alist) 60)
-                               (length waiting))
+                (hive-words 'which-question (length waiting) (hive-text-line (caar alist) 60))
                 (hive-read-table (mapcar #'car alist) 'hive-prompt affix)
                 nil t nil nil (caar alist))))
     (cdr (assoc line alist))))
@@ -253,28 +250,27 @@ AFFIX is the affixation function."
                    (cycle-sort-function . identity))
       (complete-with-action action candidates string predicate))))
 
-;;;; Which answer
+;;;; Reading an answer
 
 (defun hive-read-prompt-line (prompt &optional what)
   "Return the minibuffer prompt for answering PROMPT, with WHAT in parentheses.
-It begins with the :lead of PROMPT, if it has one, instead of who asks."
+It begins with the :lead of PROMPT, if any, instead of the agent."
   (let ((agent (hive-text-agent prompt 30)))
     (concat (hive-permission-mark prompt)
             (cond ((plist-get prompt :lead))
                   ((member (plist-get prompt :status) '("expired" "cancelled"))
-                   (concat "Late answer to " agent))
-                  (t (concat agent " asks")))
-            ": "
+                   (hive-words 'late-answer-to agent))
+                  (t (hive-words 'agent-asks agent)))
             (hive-text-line (plist-get prompt :question) 240)
             (if what (format " (%s)" what) "") " ")))
 
 (defun hive-read--one (prompt-line labels affix strict default &optional typed)
-  "Read one of LABELS under PROMPT-LINE, or free text unless STRICT.
-AFFIX annotates; DEFAULT is what an empty answer means; TYPED
-stands there to be edited."
+  "Read one of LABELS with PROMPT-LINE, or free text unless STRICT.
+AFFIX annotates; DEFAULT is what an empty answer means; TYPED is the
+initial input."
   (minibuffer-with-setup-hook
       (lambda ()
-        ;; Free text has spaces and question marks.
+        ;; Free text may contain spaces and question marks.
         (let ((map (make-sparse-keymap)))
           (set-keymap-parent map (current-local-map))
           (define-key map " " #'self-insert-command)
@@ -285,7 +281,7 @@ stands there to be edited."
                        nil strict typed 'hive-read-history default))))
 
 (defun hive-read--labels (options)
-  "Return an alist of what is shown and the labels of OPTIONS."
+  "Return an alist of the displayed and the real labels of OPTIONS."
   (let (alist)
     (dolist (option (append options nil) (nreverse alist))
       (let* ((label (plist-get option :label))
@@ -294,7 +290,7 @@ stands there to be edited."
         (push (cons shown label) alist)))))
 
 (defun hive-read--meant (text alist)
-  "Return the label in ALIST that TEXT names, whatever its case, or nil."
+  "Return the label in ALIST that TEXT names, ignoring case, or nil."
   (cdr (or (assoc text alist)
            (let ((same (cl-remove-if-not
                         (lambda (cell)
@@ -304,7 +300,7 @@ stands there to be edited."
              (and same (null (cdr same)) (car same))))))
 
 (defun hive-read--affix (options alist &optional chosen)
-  "Return an affixation function for OPTIONS, shown as in ALIST.
+  "Return an affixation function for OPTIONS, displayed as in ALIST.
 CHOSEN is a function that returns the labels chosen so far."
   (lambda (lines)
     (mapcar
@@ -324,11 +320,11 @@ CHOSEN is a function that returns the labels chosen so far."
      lines)))
 
 (defun hive-read-template (line templates)
-  "Let the human choose one of TEMPLATES under LINE, or type words of their own."
+  "Read one of TEMPLATES, or free text, with the prompt LINE."
   (hive-read--one line templates (hive-read--affix nil nil) nil nil))
 
 (defun hive-read--text (prompt)
-  "Read an answer to PROMPT in the human's own words, or a template."
+  "Read an answer to PROMPT, which has no options."
   (let ((line (hive-read-prompt-line prompt)) (templates (hive-template-texts prompt)))
     (list :decision (if templates
                         (hive-read-template line templates)
@@ -336,7 +332,7 @@ CHOSEN is a function that returns the labels chosen so far."
 
 (defun hive-read--option (prompt)
   "Read one option of PROMPT, or free text where that is allowed.
-Half an option is one only if the human says so."
+Half an option counts only if the human confirms it."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
@@ -357,13 +353,13 @@ Half an option is one only if the human says so."
         (list :decision meant)))))
 
 (defun hive-read--offer (alist free)
-  "Return what may be answered: the lines of ALIST, and when FREE own words."
-  (concat (string-join (mapcar #'car alist) " / ") (if free " / your own words" "")))
+  "Return the possible answers: the options in ALIST, and if FREE, free text."
+  (concat (string-join (mapcar #'car alist) " / ") (if free (hive-words 'offer-own-words) "")))
 
 (defun hive-read--options (prompt)
   "Read several options of PROMPT, one after the other.
-Each RET adds one or takes it back; an empty RET ends.  Words of
-your own become the answer, or a comment to what you chose."
+Each RET adds or removes one; an empty RET ends.  Free text becomes
+the answer, or if options are chosen, a comment."
   (let* ((options (plist-get prompt :options))
          (alist (hive-read--labels options))
          (free (hive-rpc-true-p prompt :allow_free_text))
@@ -372,13 +368,13 @@ your own become the answer, or a comment to what you chose."
          (chosen nil) (own nil) (typed nil) (done nil))
     (while (not done)
       (let* ((names (mapconcat #'hive-text-line (reverse chosen) ", "))
-             (finish (format "[done: %s]" (if chosen names "nothing chosen")))
+             (finish (hive-words 'offer-done (if chosen names (hive-words 'offer-nothing))))
              (text (hive-read--one
                     (hive-read-prompt-line
                      prompt
                      (concat (hive-read--offer alist free)
-                             (if chosen (format "; chosen: %s; RET sends" names)
-                               "; choose several, then RET")))
+                             (if chosen (hive-words 'offer-chosen names)
+                               (hive-words 'offer-several))))
                     (cons finish (mapcar #'car alist))
                     (funcall affix chosen) (not free) finish typed))
              (ended (or (string-blank-p text) (equal text finish)))
@@ -386,9 +382,9 @@ your own become the answer, or a comment to what you chose."
                           ((hive-read--meant text alist) text)
                           (t (hive-read-meant
                               text (mapcar #'car alist)
-                              (format "\"%s\" is no option.  Send it as %s? "
-                                      (hive-text-line text 40)
-                                      (if chosen "your remark" "your answer"))))))
+                              (hive-words (if chosen 'not-an-option-comment
+                                            'not-an-option-answer)
+                                          (hive-text-line text 40))))))
              (label (and meant (hive-read--meant meant alist))))
         (setq typed (unless (or ended meant) text))
         (cond (ended (setq done t))
@@ -399,12 +395,10 @@ your own become the answer, or a comment to what you chose."
             (when chosen (list :selected (vconcat (reverse chosen))))
             (when (and chosen own) (list :comment own)))))
 
-;;;; All of it
-
 (defun hive-read-answer (prompt)
   "Read the answer to PROMPT.
-Return a plist of :decision, and :selected and :comment where
-there are such."
+Return a plist of :decision, :selected if options were chosen, and
+:comment if there is one."
   (hive-read-with-details prompt
     (lambda ()
       (cond ((seq-empty-p (plist-get prompt :options)) (hive-read--text prompt))

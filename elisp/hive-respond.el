@@ -1,4 +1,4 @@
-;;; hive-respond.el --- Answering agents from the minibuffer  -*- lexical-binding: t; -*-
+;;; hive-respond.el --- Answering, cancelling and snoozing  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,13 +6,16 @@
 
 ;;; Commentary:
 
-;; `hive-respond' picks a question that waits and answers it.  Every answer
-;; goes through the outbox, so it is on the disk before you read "queued".
+;; `hive-respond' answers a pending question in the minibuffer.  Every answer
+;; goes through the outbox, so it is on disk before you read "queued".  The
+;; other ways to answer use the functions here; so do the commands that cancel
+;; and snooze.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
@@ -21,27 +24,27 @@
 (require 'hive-text)
 (require 'subr-x)
 
-;;;; Answering agents from the minibuffer
-
-;;;; Answering
+;;;; Seen and claimed
 
 (defun hive-respond-seen (prompt)
-  "Record that the human opened PROMPT; nobody waits for that."
+  "Record, asynchronously, that the human opened PROMPT."
   (unless (plist-get prompt :seen_at)
     (hive-rpc-request 'prompt/seen (list :ask_id (plist-get prompt :ask_id)))))
 
 (defun hive-respond-claim (prompt)
-  "Let others see that the human is at PROMPT; nobody waits for that."
+  "Show other humans, asynchronously, that this one is answering PROMPT."
   (hive-respond-seen prompt)
   (when (hive-prompt-pending-p prompt)
     (hive-rpc-request 'prompt/claim (list :ask_id (plist-get prompt :ask_id)
                                           :by (hive-human-name)))))
 
 (defun hive-respond-release (prompt)
-  "Let others have PROMPT: the human has left it without an answer."
+  "Release PROMPT, which the human left without an answer."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-waiting-p now))
       (hive-rpc-request 'prompt/release (list :ask_id (plist-get prompt :ask_id))))))
+
+;;;; Sending an answer
 
 (defun hive-respond-empty-p (answer)
   "Return non-nil when ANSWER is empty."
@@ -57,7 +60,7 @@ ANSWER is a plist of :decision, :selected and :comment."
                          (if comment (concat "\n" comment) "")))))
 
 (defun hive-respond-params (prompt answer)
-  "Return the params of the request by which ANSWER is given to PROMPT.
+  "Return the request parameters for ANSWER to PROMPT.
 ANSWER is a plist of :decision, :selected and :comment."
   (let ((selected (plist-get answer :selected))
         (comment (plist-get answer :comment))
@@ -71,45 +74,45 @@ ANSWER is a plist of :decision, :selected and :comment."
        ,@(when store (list :store_id store)))))
 
 (defun hive-respond-send (prompt answer)
-  "Put ANSWER to PROMPT into the outbox and say so.
+  "Put ANSWER to PROMPT into the outbox and report that.
 ANSWER is a plist of :decision, :selected and :comment."
   (let ((ask-id (plist-get prompt :ask_id)) (text (hive-respond-text answer)))
     (hive-outbox-add ask-id "hivemind-response" (hive-respond-params prompt answer) text)
     (hive-respond--say-queued prompt text)))
 
 (defun hive-respond--say-queued (prompt text)
-  "Say that an answer to PROMPT, as it was when it was opened, is on its way.
-When the question was settled while the human typed, say that
-instead, and keep TEXT in the kill ring."
+  "Report that an answer to PROMPT is queued.
+PROMPT is as it was when it was opened.  If it was settled while the
+human typed, report that, and put TEXT into the kill ring."
   (let ((fate (hive-respond-meanwhile prompt)))
     (cond ((not (hive-prompt-pending-p prompt))
-           (message "Hive: late answer queued"))
-          ((null fate) (message "Hive: answer queued"))
+           (hive-say 'late-answer-queued))
+          ((null fate) (hive-say 'answer-queued))
           (t
            (unless (string-empty-p text) (kill-new text))
-           (message "Hive: this question was %s meanwhile; your answer is sent all the same and is in the kill ring"
-                    fate)))))
+           (hive-say 'answer-queued-closed fate)))))
 
-;;;; What became of a question
+;;;; What happened to a question
 
 (defun hive-respond-meanwhile (prompt)
-  "Return what became of PROMPT since it was opened, in words, or nil."
+  "Return how PROMPT was settled since it was opened, in words, or nil."
   (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
     (when (and now (hive-prompt-pending-p prompt) (not (hive-prompt-pending-p now)))
       (hive-respond-fate now))))
 
 (defun hive-respond-still (prompt)
-  "Return how PROMPT, as it was when it was opened, stands now, as a clause."
+  "Return the current state of PROMPT, as a clause.
+PROMPT is as it was when it was opened."
   (let ((fate (hive-respond-meanwhile prompt)))
-    (cond (fate (format "the question was %s meanwhile" fate))
-          ((hive-prompt-pending-p prompt) "the question still waits")
-          (t (format "the question stays as it is, %s" (hive-respond-fate prompt))))))
+    (cond (fate (hive-words 'already-closed fate))
+          ((hive-prompt-pending-p prompt) (hive-words 'still-pending))
+          (t (hive-words 'stays-closed (hive-respond-fate prompt))))))
 
 (defun hive-respond-open (prompt)
-  "Return PROMPT as it is known now, so that it can be answered.
-Signal a `user-error' when it has an answer, which no other replaces."
+  "Return the current state of PROMPT, so that it can be answered.
+Signal a `user-error' if it is already answered."
   (let* ((known (hive-model-prompt (plist-get prompt :ask_id)))
-         ;; A list of what is settled may show more than is remembered.
+         ;; A list of settled questions may show more than the model has.
          (now (if (and known (or (hive-prompt-pending-p prompt)
                                  (not (hive-prompt-pending-p known))))
                   known
@@ -121,89 +124,87 @@ Signal a `user-error' when it has an answer, which no other replaces."
          (decision (hive-text-line (plist-get answer :decision) 40)))
     (cond
      ((and answer (not (equal by (hive-human-name))))
-      (user-error "%s has answered \"%s\" already: %s" (hive-text-line by 40) question decision))
+      (hive-fail 'answered-by-other (hive-text-line by 40) question decision))
      ((and answer (plist-get now :handed_at))
-      (user-error "You have answered \"%s\": %s; %s has it, so write to the agent instead"
-                  question decision (hive-text-line (plist-get now :agent) 40)))
+      (hive-fail 'answered-handed question decision
+                 (hive-text-line (plist-get now :agent) 40)))
      (answer
-      (user-error "You have answered \"%s\" already: %s; M-x hive-amend corrects it"
-                  question decision))
+      (hive-fail 'answered-amendable question decision))
      ((and (hive-prompt-pending-p now) known (not (hive-prompt-waiting-p known)))
-      (user-error "Your answer to \"%s\" is on its way: M-x hive-amend corrects it once it is stored"
-                  question))
+      (hive-fail 'answer-unstored question))
      (t now))))
 
 (defun hive-respond-fate (prompt)
-  "Return what became of PROMPT, in words."
+  "Return how PROMPT was settled, in words."
   (pcase (plist-get prompt :status)
-    ("responded" (format "answered by %s" (hive-text-line (plist-get prompt :by) 40)))
-    ("expired" "past its time")
-    ("cancelled" "cancelled")
-    (_ "settled")))
+    ("responded" (hive-words 'fate-answered (hive-text-line (plist-get prompt :by) 40)))
+    ("expired" (hive-words 'fate-expired))
+    ("cancelled" (hive-words 'fate-cancelled))
+    (_ (hive-words 'fate-closed))))
 
 (defun hive-respond--acked (entry result)
-  "Say what became of the answer in ENTRY, according to RESULT."
+  "Report what happened to the answer in ENTRY, with RESULT."
   (let ((agent (hive-text-line (plist-get result :agent) 40))
         (decision (hive-text-line (plist-get result :decision) 60)))
     (cond
-     ((not (equal (hive-entry-method entry) "hivemind-response"))) ; no answer
+     ((not (equal (hive-entry-method entry) "hivemind-response"))) ; not an answer
      ((hive-rpc-true-p result :accepted)
-      (hive-notify-say "Answered %s: %s (stored)" agent decision))
+      (hive-announce 'answered agent decision))
      ((hive-rpc-true-p result :late)
-      (hive-notify-say "Your answer to %s came late: it is kept and %s will see it"
-                       agent agent))
+      (hive-announce 'answered-late agent agent))
      (t
-      (hive-notify-say "%s had an answer already, from %s: %s"
-                       agent (hive-text-line (plist-get result :by) 40) decision)))))
+      (hive-announce 'answered-second agent (hive-text-line (plist-get result :by) 40)
+                     decision)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-respond--acked)
+
+;;;; Commands
 
 ;;;###autoload
 (defun hive-answer-prompt (prompt &optional comment)
   "Answer PROMPT, a plist of the model, in the minibuffer.
 With options: complete one, or several where the agent allows
 several; otherwise type your answer.  With COMMENT, ask for a
-comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] leaves the question as it is.
-What has an answer is refused; what is past its time or cancelled
-is answered late."
+comment too.  \\<minibuffer-local-map>\\[abort-recursive-edit] quits without an answer.
+A question that is already answered is refused; one that is expired or
+cancelled gets a late answer."
   (setq prompt (hive-respond-open prompt))
   (hive-respond-claim prompt)
   (unwind-protect
       (let ((answer (hive-read-answer prompt)))
         (when (hive-respond-empty-p answer)
-          (user-error "Nothing was said: %s" (hive-respond-still prompt)))
+          (hive-fail 'no-answer (hive-respond-still prompt)))
         (when comment
           (setq answer (plist-put answer :comment
-                                  ;; Words beside chosen options are one already.
-                                  (read-string "Comment: " (plist-get answer :comment)))))
+                                  ;; Free text beside chosen options is a comment already.
+                                  (read-string (hive-words 'which-comment) (plist-get answer :comment)))))
         (hive-respond-send prompt answer))
     (hive-respond-release prompt)))
 
 ;;;###autoload
 (defun hive-respond (&optional comment)
   "Answer a question of an agent.
-When several wait, choose one first: the most urgent and oldest is
-the default; what you put away is not among them.  With a prefix
-argument COMMENT, add a comment.  Your answer is on the disk before
-Emacs says so, and reaches the agent even if Emacs or the sidecar
-dies."
+If several are pending, choose one first; the most urgent and oldest
+is the default, and snoozed ones are left out.  With a prefix argument
+COMMENT, add a comment.  Your answer is on disk before Emacs says so,
+and reaches the agent even if Emacs or the sidecar crashes."
   (interactive "P")
   (let ((prompts (cl-remove-if #'hive-prompt-snoozed-p (hive-prompts-mine))))
     (cond
      ((null prompts)
       (hive-sidecar-demand)
-      (message "No agent waits for you%s" (hive-respond-others)))
+      (hive-say 'none-pending (hive-respond-others)))
      ((null (cdr prompts)) (hive-answer-prompt (car prompts) comment))
      (t (hive-answer-prompt (hive-read-prompt prompts) comment)))))
 
 (defun hive-respond-others ()
-  "Return how many wait that were not offered, as the end of a sentence."
+  "Return the counts of questions not offered, as the end of a sentence."
   (let* ((mine (hive-prompts-mine))
          (others (- (length (hive-prompts)) (length mine)))
          (away (cl-count-if #'hive-prompt-snoozed-p mine))
-         (parts (delq nil (list (and (> away 0) (format "%d put away" away))
-                                (and (> others 0) (format "%d for others" others))))))
-    (if parts (format "; %s: M-x hive-list" (string-join parts ", ")) "")))
+         (parts (delq nil (list (and (> away 0) (hive-words 'count-snoozed away))
+                                (and (> others 0) (hive-words 'count-for-others others))))))
+    (if parts (hive-words 'others-pending (string-join parts ", ")) "")))
 
 (defun hive-cancel-prompt (prompt)
   "Cancel PROMPT, a plist of the model: its agent gets no answer."
@@ -212,31 +213,29 @@ dies."
      'prompt/cancel (list :ask_id (plist-get prompt :ask_id) :by (hive-human-name))
      :success (lambda (result)
                 (if (hive-rpc-true-p result :accepted)
-                    (hive-notify-say "Cancelled the question of %s" agent)
-                  (hive-notify-say "The question of %s was %s already" agent
-                                   (hive-respond-fate (plist-get result :prompt)))))
+                    (hive-announce 'cancelled agent)
+                  (hive-announce 'cancel-late agent
+                                 (hive-respond-fate (plist-get result :prompt)))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not cancel: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
+              (hive-announce 'cancel-failed (hive-text-line (plist-get err :text) 200))))))
 
-;;;; Questions put away for a while
+;;;; Snoozing
 
-;; A question that was put away is not counted, not offered and not told of
-;; until its time has come; then it comes back by itself, as if it had just
-;; arrived.  Its agent goes on waiting all the while.  Putting away what is
-;; away already brings it back at once.
+;; A snoozed question is not counted, offered or announced until its time has
+;; come; then it returns as if it had just arrived.  Its agent keeps waiting.
+;; Snoozing it again un-snoozes it.
 
 (defcustom hive-snooze-minutes 30
-  "For how many minutes \\`s' puts a question away.
-The same key on one that is away brings it back."
+  "For how many minutes \\`s' snoozes a question.
+The same key un-snoozes one that is snoozed."
   :type 'natnum
   :group 'hive)
 
 (defun hive-snooze-prompt (prompt &optional minutes)
-  "Put PROMPT away for MINUTES, by default `hive-snooze-minutes'.
-It comes back by itself; its agent goes on waiting.  One that is
-away already comes back now, unless MINUTES are given: it then
-stays away for so long.  Return non-nil if it is put away."
+  "Snooze PROMPT for MINUTES, by default `hive-snooze-minutes'.
+It returns by itself; its agent keeps waiting.  If it is snoozed
+already, un-snooze it, or with MINUTES, snooze it for that long.
+Return non-nil if it is snoozed."
   (hive-sidecar-demand)
   (let* ((id (plist-get prompt :ask_id))
          (back (and (null minutes)
@@ -246,17 +245,18 @@ stays away for so long.  Return non-nil if it is put away."
      'prompt/snooze (list :ask_id id
                           :until (unless back (hive-text-before (* -60 minutes))))
      :error (lambda (err)
-              (hive-notify-say "Hive could not %s: %s"
-                               (if back "bring the question back" "put the question away")
-                               (hive-text-line (plist-get err :text) 200))))
-    (message "%s" (if back "Back again" (format "Put away for %d minutes" minutes)))
+              (hive-announce (if back 'unsnooze-failed 'snooze-failed)
+                             (hive-text-line (plist-get err :text) 200))))
+    (let ((agent (hive-text-line (plist-get prompt :agent) 40)))
+      (if back (hive-say 'unsnoozed agent)
+        (hive-say 'snoozed agent (hive-count minutes "minute"))))
     (not back)))
 
-(defvar hive-respond--timer nil "The timer of the next return, or nil.")
-(defvar hive-respond--next nil "When that is, as the wire writes it.")
+(defvar hive-respond--timer nil "The timer of the next end of a snooze, or nil.")
+(defvar hive-respond--next nil "The time of that end, in the format of the sidecar.")
 
 (defun hive-respond--plan ()
-  "Wait for the question that comes back first."
+  "Set the timer for the snooze that ends first."
   (let (next)
     (maphash (lambda (_ prompt)
                (let ((until (plist-get prompt :snoozed_until)))
@@ -270,7 +270,7 @@ stays away for so long.  Return non-nil if it is put away."
                                    nil #'hive-respond--wake))))))
 
 (defun hive-respond--wake ()
-  "Let the questions come back whose time has come."
+  "Un-snooze the questions whose time has come."
   (setq hive-respond--timer nil
         hive-respond--next nil)
   (let (back)

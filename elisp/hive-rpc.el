@@ -1,4 +1,4 @@
-;;; hive-rpc.el --- The connection to the Hive sidecar  -*- lexical-binding: t; -*-
+;;; hive-rpc.el --- Running the sidecar and talking to it  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,32 +6,31 @@
 
 ;;; Commentary:
 
-;; What is asked and told over the pipe of hive-pipe.el; the two are the
-;; only owners of jsonrpc.
+;; Everything about the sidecar's process: which program it is, the pipe, the
+;; requests and notifications, the handshake and the restarts.  Only this file
+;; uses jsonrpc.
 ;;
-;; Requests are asynchronous only: `hive-rpc-request'.  What the sidecar
-;; tells arrives at the generic function `hive-rpc-notify'; a capability
-;; adds a method for each notification it understands.  Both run outside
-;; the process filter, and no error and no quit leaves them.
+;; All requests are asynchronous: `hive-rpc-request'.  Notifications call the
+;; generic function `hive-rpc-notify'; each capability adds methods for those
+;; it understands.  Callbacks and methods run outside the process filter, and
+;; no error and no quit escapes from them.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'eieio)
 (require 'hive-human)
+(require 'hive-messages)
 (require 'hive-text)
 (require 'jsonrpc)
 (require 'subr-x)
 (require 'warnings)
 
-;;;; Work that waits for its moment
+;;;; Deferred work
 
-;; What filters, sentinels and handlers have to do is done later, by a timer
-;; of 0 seconds, in order, in slices that give way to the keyboard.  No error
-;; and no quit leaves it: either would freeze typing.  What goes wrong stands
-;; in the buffer *hive log*.
-
-;;;; A log for the curious
+;; The work of filters, sentinels and handlers is done later, by a timer of 0
+;; seconds, in order, in slices that give way to the keyboard.  No error and
+;; no quit escapes: either would freeze typing.  Errors go to *hive log*.
 
 (defconst hive-rpc--log-lines 500 "How many lines the log keeps.")
 
@@ -48,11 +47,9 @@
         (forward-line (- hive-rpc--log-lines))
         (delete-region (point-min) (point))))))
 
-;;;; Work, done outside the filter
-
-(defvar hive-rpc--waiting nil "Thunks that wait to be run, oldest first.")
+(defvar hive-rpc--waiting nil "Functions to call, oldest first.")
 (defvar hive-rpc--tail nil "The last cons of `hive-rpc--waiting'.")
-(defvar hive-rpc--timer nil "The timer that will run the inbox, or nil.")
+(defvar hive-rpc--timer nil "The timer of the next slice of work, or nil.")
 (defconst hive-rpc--slice 0.02 "How many seconds to work before a pause.")
 
 (defun hive-work-later (function &rest args)
@@ -72,7 +69,7 @@
     ((error quit) (hive-work-log "error: %S" oops) nil)))
 
 (defun hive-rpc--work ()
-  "Run what waits in the inbox, for one slice of time."
+  "Do the deferred work for one slice of time."
   (setq hive-rpc--timer nil)
   (let ((deadline (+ (float-time) hive-rpc--slice)))
     (unwind-protect
@@ -84,10 +81,7 @@
       (when (and hive-rpc--waiting (not hive-rpc--timer))
         (setq hive-rpc--timer (run-at-time 0 nil #'hive-rpc--work))))))
 
-;;;; Which program the Hive sidecar is
-
-;; Which program is started as the sidecar, with which environment, and what
-;; to say when it is not there.
+;;;; Options
 
 (defcustom hive-sidecar-command nil
   "The command that starts the sidecar, a list of strings.
@@ -99,15 +93,15 @@ library belongs to; see also `hive-node-program'."
   :group 'hive)
 
 (defcustom hive-node-program nil
-  "The Node.js that runs the sidecar, or nil for the one hive finds itself.
-Set it when the first node on your PATH is too old for Hive."
+  "The Node.js that runs the sidecar, or nil to let hive find it.
+Set it if the first node on your PATH is too old for Hive."
   :type '(choice (const :tag "As hive finds it" nil) file)
   :group 'hive)
 
 (defcustom hive-store nil
-  "Where the questions are kept: a file, a postgres:// URL, or nil.
-Nil leaves it to the environment variable HIVE_STORE, or else to
-the sidecar's default."
+  "The store: a file, a postgres:// URL, or nil.
+Nil means the environment variable HIVE_STORE, or else the sidecar's
+default."
   :type '(choice (const :tag "Default" nil) string)
   :group 'hive)
 
@@ -116,7 +110,15 @@ the sidecar's default."
   :type 'directory
   :group 'hive)
 
-;;;; The command
+(defcustom hive-serve nil
+  "Where the sidecar lets in agents of other machines, as `hive serve' does.
+A port, or \"HOST:PORT\"; nil means nowhere.  The agents need a token:
+see the command hive token.  The first Emacs that starts gets the
+port.  It takes effect when the sidecar starts (\\[hive-restart])."
+  :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
+  :group 'hive)
+
+;;;; The program
 
 (defconst hive-program-node-version "24.15.0"
   "The oldest Node.js that runs the sidecar: `engines' of package.json.")
@@ -124,11 +126,10 @@ the sidecar's default."
 (define-error 'hive-program-missing "Hive cannot start its sidecar")
 
 (defun hive-rpc--find (program what-to-do)
-  "Return the absolute name of PROGRAM, or fail with WHAT-TO-DO."
+  "Return the absolute name of PROGRAM, or signal an error with WHAT-TO-DO."
   (or (executable-find program)
       (signal 'hive-program-missing
-              (list (format "the program `%s' was not found; %s"
-                            program what-to-do)))))
+              (list (hive-words 'program-missing program what-to-do)))))
 
 (defun hive-program-installed ()
   "Return the program `hive' that was installed from Emacs, or nil."
@@ -140,37 +141,27 @@ the sidecar's default."
   (expand-file-name "../bin/hive"
                     (file-name-directory (or load-file-name buffer-file-name
                                              default-directory)))
-  "Where the program `hive' stands that came with this library, if it did.")
+  "The program `hive' of the package that contains this library.")
 
 (defun hive-rpc--hive ()
-  "Return the absolute name of the program `hive', or fail."
+  "Return the absolute name of the program `hive', or signal an error."
   (or (hive-program-installed)
       (executable-find "hive")
       (and hive-rpc--beside (file-executable-p hive-rpc--beside)
            hive-rpc--beside)
       (hive-rpc--find
-       "hive" (concat "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar;"
-                      " if it is there already, add its directory to `exec-path'"
-                      " or name its file in `hive-sidecar-command'"))))
-
-(defcustom hive-serve nil
-  "Where the sidecar lets agents of other machines in, as `hive serve' does.
-A port, or \"HOST:PORT\"; nil means not at all.  They need a token:
-see the command hive token.  The first Emacs that starts has the
-port.  It takes effect when the sidecar starts (\\[hive-restart])."
-  :type '(choice (const :tag "Not" nil) (natnum :tag "Port") (string :tag "HOST:PORT"))
-  :group 'hive)
+       "hive" (hive-words 'program-missing-hive))))
 
 (defun hive-program-command ()
-  "Return the command of the sidecar, with its programs found.
-Signal `hive-program-missing' with a sentence when one is missing."
+  "Return the command of the sidecar, with absolute names of programs.
+Signal `hive-program-missing' with a sentence if one is missing."
   (cond
    (hive-sidecar-command
     (cons (hive-rpc--find (car hive-sidecar-command)
-                              "correct `hive-sidecar-command'")
+                              (hive-words 'program-missing-option 'hive-sidecar-command))
           (cdr hive-sidecar-command)))
    (hive-node-program
-    (list (hive-rpc--find hive-node-program "correct `hive-node-program'")
+    (list (hive-rpc--find hive-node-program (hive-words 'program-missing-option 'hive-node-program))
           (hive-rpc--hive) "sidecar"))
    (t (list (hive-rpc--hive) "sidecar"))))
 
@@ -192,8 +183,8 @@ a test compares the two.  Settings such as CODEX_HOME are the human's.")
 
 (defun hive-program-environment ()
   "Return the environment of the sidecar.
-The variables of agents are left out: an Emacs that was started
-from inside an agent's shell is still the human's desk."
+It lacks the variables of agents: an Emacs that was started from an
+agent's shell is still the human's desk."
   (let ((inherited (cl-remove-if
                     (lambda (setting)
                       (member (car (split-string setting "="))
@@ -206,34 +197,30 @@ from inside an agent's shell is still the human's desk."
               inherited)
       inherited)))
 
-;;;; A pipe to a process that never freezes Emacs
+;;;; The pipe
 
-;; The connection of jsonrpc, made safe.  Three rules keep Emacs free and
-;; the stream whole:
+;; A jsonrpc connection with three rules, which keep Emacs responsive and the
+;; stream intact:
 ;;
-;; - Nothing happens inside the process filter.  jsonrpc calls us from
-;;   there, and sending from there while input arrives corrupts the
-;;   stream for good.  What arrives goes to hive-work.el.
-;; - The filter itself never nests: while it runs, or while we send (which
-;;   reads when the pipe is full), chunks wait in line.
-;; - No error and no quit leaves it: either would freeze typing.
-;;
-;; What is asked and told over the pipe is in hive-rpc.el.
-
-;;;; Opening
+;; - Nothing happens inside the process filter.  jsonrpc calls us from there,
+;;   and sending from there while input arrives corrupts the stream for good.
+;;   What arrives becomes deferred work.
+;; - The filter never nests: while it runs, or while we send (which reads if
+;;   the pipe is full), chunks are queued.
+;; - No error and no quit escapes from it: either would freeze typing.
 
 (defclass hive-pipe (jsonrpc-process-connection)
-  ((chunks :initform nil :documentation "Input that waits, newest first.")
+  ((chunks :initform nil :documentation "Queued input, newest first.")
    (filter :initform nil :documentation "The filter of jsonrpc itself.")
    (busy :initform nil :documentation "Non-nil while parsing or sending.")
    (said :initform nil :documentation "Last lines of standard error.")
-   (silent :initform 0 :documentation "Requests in a row without an answer."))
+   (silent :initform 0 :documentation "The number of successive requests without a reply."))
   :documentation "A JSON-RPC connection that works outside the process filter.")
 
 (defun hive-pipe-open (command environment on-notified on-exit)
   "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
-ON-NOTIFIED is called later with the connection, the method and the
-params of each notification; ON-EXIT later with the connection, when
+As deferred work, call ON-NOTIFIED with the connection, the method and
+the params of each notification, and ON-EXIT with the connection when
 the process has ended.  The program must exist: see `executable-find'."
   (let* ((stderr (make-pipe-process :name "hive-stderr" :noquery t
                                     :buffer nil :sentinel #'ignore))
@@ -269,7 +256,7 @@ the process has ended.  The program must exist: see `executable-find'."
                   :coding 'utf-8-emacs-unix :noquery t :stderr stderr)))
 
 (defun hive-rpc--stderr-filter (conn)
-  "Return a filter to log lines and keep the last of them in CONN."
+  "Return a filter to log lines and to keep the last ones in CONN."
   (lambda (_process text)
     (dolist (line (split-string text "[\r\n]+" t))
       (push line (slot-value conn 'said))
@@ -277,10 +264,10 @@ the process has ended.  The program must exist: see `executable-find'."
         (setcdr (nthcdr 19 (slot-value conn 'said)) nil))
       (hive-work-guarded #'hive-work-log "sidecar: %s" line))))
 
-;;;; What arrives
+;;;; The pipe: input
 
 (defun hive-rpc--wrap-filter (conn)
-  "Put a line in front of CONN's filter, so that it never nests."
+  "Put a queue in front of CONN's filter, so that it never nests."
   (let ((process (jsonrpc--process conn)))
     (setf (slot-value conn 'filter) (process-filter process))
     (set-process-filter process
@@ -289,13 +276,13 @@ the process has ended.  The program must exist: see `executable-find'."
                           (hive-rpc--parse conn)))))
 
 (defun hive-rpc--parse (conn)
-  "Give CONN's waiting chunks to jsonrpc, unless somebody is at it."
+  "Give CONN's queued chunks to jsonrpc, unless that is under way."
   (unless (slot-value conn 'busy)
     (setf (slot-value conn 'busy) t)
     (unwind-protect
         (let ((process (jsonrpc--process conn))
               (failures 0)
-              ;; A bad frame is not worth a window, a debugger or a word.
+              ;; A bad frame must not open a window or a debugger, or show a message.
               (warning-minimum-level :emergency) (debug-on-error nil)
               (inhibit-message t) (message-log-max nil)
               (inhibit-quit t))
@@ -304,7 +291,7 @@ the process has ended.  The program must exist: see `executable-find'."
               (setf (slot-value conn 'chunks) nil)
               (unless (hive-work-guarded
                        (lambda () (funcall (slot-value conn 'filter) process input) t))
-                ;; A message failed and is gone; what stands behind it would
+                ;; A bad message is lost; without this, those behind it would
                 ;; wait for the next input.  Nothing is parsed twice.
                 (when (< (cl-incf failures) 1000)
                   (push "" (slot-value conn 'chunks)))))))
@@ -313,7 +300,7 @@ the process has ended.  The program must exist: see `executable-find'."
         (run-at-time 0 nil #'hive-rpc--parse conn)))))
 
 (defun hive-rpc--wrap-sentinel (conn)
-  "Keep jsonrpc from talking when CONN's process ends."
+  "Suppress the messages of jsonrpc when CONN's process ends."
   (let* ((process (jsonrpc--process conn))
          (sentinel (process-sentinel process)))
     (set-process-sentinel
@@ -333,7 +320,7 @@ the process has ended.  The program must exist: see `executable-find'."
                                (jsonrpc--events-buffer conn)))
            (when (buffer-live-p buffer) (kill-buffer buffer))))))))
 
-;;;; Sending
+;;;; The pipe: output
 
 (defmacro hive-pipe-sending (conn &rest body)
   "Run BODY, which sends on CONN, while nothing of CONN is parsed."
@@ -347,17 +334,17 @@ the process has ended.  The program must exist: see `executable-find'."
          (run-at-time 0 nil #'hive-rpc--parse ,conn)))))
 
 (defun hive-pipe-answered (conn)
-  "Note that CONN's process gave an answer."
+  "Note that CONN's process replied."
   (setf (slot-value conn 'silent) 0))
 
 (defun hive-pipe-unanswered (conn)
-  "Note that CONN left a request without an answer; end it the second time.
-A stream that lost its place never finds it again by itself."
+  "Note that CONN did not reply to a request; the second time, end it.
+A stream that is out of step never recovers."
   (when (and (> (cl-incf (slot-value conn 'silent)) 1)
              (hive-pipe-live-p conn))
     (hive-pipe-kill conn)))
 
-;;;; The process
+;;;; The pipe: its process
 
 (defun hive-pipe-last-words (conn)
   "Return the last lines that CONN's process wrote to standard error."
@@ -375,40 +362,38 @@ A stream that lost its place never finds it again by itself."
   "End CONN's process."
   (delete-process (jsonrpc--process conn)))
 
-;;;; The connection to the Hive sidecar
+;;;; Requests and notifications
 
 (defvar hive-rpc-connection nil
-  "The connection that requests go to, or nil while there is none.
-Set by whoever completed the handshake.")
+  "The connection for requests, or nil if there is none.
+It is set when the handshake is complete.")
 
 (cl-defgeneric hive-rpc-notify (_method _params)
   "Handle the notification METHOD, a symbol, with its PARAMS, a plist.
-Capabilities add methods with an `eql' specializer.  What no
-method understands, a newer sidecar said: it is ignored."
+Capabilities add methods with an `eql' specializer.  Notifications
+that have no method are from a newer sidecar and are ignored."
   nil)
 
 (defun hive-rpc-true-p (thing key)
-  "Return non-nil if KEY of THING, a plist from the wire, is true there.
-What is false on the wire is no nil."
+  "Return non-nil if KEY of THING, a plist from the sidecar, is true.
+JSON's false is not nil in Lisp."
   (not (memq (plist-get thing key) '(nil :json-false))))
-
-;;;; The connection
 
 (defun hive-rpc-open (command environment on-exit)
   "Start COMMAND, a list, in ENVIRONMENT and return a connection to it.
-ON-EXIT is called later with the connection, when the process has
-ended.  The program must exist: see `executable-find'."
+Call ON-EXIT, as deferred work, with the connection when the process
+has ended.  The program must exist: see `executable-find'."
   (hive-pipe-open command environment #'hive-rpc--notified on-exit))
 
 (defun hive-rpc--notified (conn method params)
-  "Take the notification METHOD of CONN with PARAMS."
-  ;; A connection that was given up may still talk.
+  "Handle the notification METHOD of CONN with PARAMS."
+  ;; A connection that was dropped may still send notifications.
   (when (eq conn hive-rpc-connection)
     (hive-rpc-notify method params)))
 
 (defun hive-rpc-close (conn)
-  "Ask CONN's process to end; end it if it has not within 2 seconds.
-Waits for nothing."
+  "Ask CONN's process to exit, and kill it if it has not after 2 seconds.
+Return at once."
   (when (hive-pipe-live-p conn)
     (hive-rpc-tell 'shutdown nil :conn conn :id t)
     (hive-rpc-tell 'exit nil :conn conn)
@@ -416,10 +401,8 @@ Waits for nothing."
                          (when (hive-pipe-live-p conn)
                            (hive-pipe-kill conn))))))
 
-;;;; Asking and telling
-
 (defun hive-rpc-new-id ()
-  "Return a new id, by which the sidecar knows what it was sent twice."
+  "Return a new id, by which the sidecar recognizes what it was sent twice."
   (let ((hash (secure-hash 'sha256 (format "%S" (list (random) (random) (emacs-pid)
                                                       (float-time) (user-uid)
                                                       (recent-keys))))))
@@ -429,16 +412,16 @@ Waits for nothing."
 (defconst hive-rpc-codes
   '((method-not-found . -32601) (invalid-params . -32602) (internal . -32603)
     (transient . -32001) (definite . -32002))
-  "The codes of errors, as src/adapters/errors.ts has them.
-A request that failed for a `transient' reason may be sent again.")
+  "The error codes of src/adapters/errors.ts.
+A request that failed with `transient' may be sent again.")
 
 (defun hive-rpc-failed-p (err why)
-  "Return non-nil if ERR, what an error callback got, has the code of WHY.
+  "Return non-nil if ERR, from an error callback, has the code of WHY.
 WHY is a symbol of `hive-rpc-codes'."
   (eql (plist-get err :code) (alist-get why hive-rpc-codes)))
 
 (defun hive-rpc--error (code message)
-  "Return what an error callback gets, from CODE and MESSAGE of the wire.
+  "Return the plist for an error callback, from CODE and MESSAGE of a reply.
 The message of a domain error begins with its name and a colon."
   (if (and message (string-match "\\`\\([a-z][a-z_]+\\): +" message))
       (list :code code :name (intern (match-string 1 message))
@@ -448,15 +431,16 @@ The message of a domain error begins with its name and a colon."
 (cl-defun hive-rpc-request (method params
                                    &key (conn hive-rpc-connection) success error
                                    (timeout 15))
-  "Ask the sidecar METHOD, a symbol, with PARAMS, a plist; wait for nothing.
-Exactly one of the callbacks is called, later: SUCCESS with the
+  "Send the request METHOD, a symbol, with PARAMS, a plist; return at once.
+Exactly one of the callbacks is called later: SUCCESS with the
 result, or ERROR with a plist of :code, :name and :text.  :name is
 the symbol of a domain error such as `store_busy', or `timeout',
 or `disconnected'; nil for an error of the protocol itself.
 TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
   (let ((fail (lambda (err) (when error (hive-work-later error err)))))
     (if (not (hive-pipe-live-p conn))
-        (funcall fail '(:code -1 :name disconnected :text "not connected (M-x hive-doctor says why)"))
+        (funcall fail (list :code -1 :name 'disconnected
+                            :text (hive-words 'request-not-connected)))
       (condition-case oops
           (hive-pipe-sending conn
             (jsonrpc-async-request
@@ -472,25 +456,26 @@ TIMEOUT is in seconds.  CONN defaults to `hive-rpc-connection'."
                (funcall fail (if (hive-pipe-live-p conn)
                                  (hive-rpc--error (plist-get err :code)
                                                   (plist-get err :message))
-                               '(:code -1 :name disconnected
-                                       :text "The sidecar ended"))))
+                               (list :code -1 :name 'disconnected
+                                     :text (hive-words 'sidecar-stopped)))))
              :timeout-fn
              (lambda ()
                (hive-work-log "no answer to %s" method)
                (hive-pipe-unanswered conn)
-               (funcall fail '(:code -1 :name timeout :text "No answer")))))
-        ((wrong-type-argument json-error) ; no JSON can be made of it
+               (funcall fail (list :code -1 :name 'timeout
+                                   :text (hive-words 'request-timeout))))))
+        ((wrong-type-argument json-error) ; it cannot be encoded as JSON
          (funcall fail (list :code (alist-get 'invalid-params hive-rpc-codes) :name nil
                              :text (error-message-string oops))))
-        (error                          ; it died, or was stopped, just now
+        (error                          ; the process just ended
          (hive-work-log "cannot send %s: %S" method oops)
          (funcall fail (list :code -1 :name 'disconnected
                              :text (error-message-string oops)))))))
   nil)
 
 (cl-defun hive-rpc-tell (method params &key (conn hive-rpc-connection) id)
-  "Send METHOD, a symbol, with PARAMS to CONN and expect nothing.
-With ID it is a request whose answer is ignored."
+  "Send the notification METHOD, a symbol, with PARAMS to CONN.
+With ID, send a request and ignore the reply."
   (when (hive-pipe-live-p conn)
     (if id
         (hive-rpc-request method params :conn conn)
@@ -499,38 +484,36 @@ With ID it is a request whose answer is ignored."
          (hive-pipe-sending conn
            (jsonrpc-notify conn method (or params (make-hash-table)))))))))
 
-;;;; Starting and keeping the Hive sidecar
+;;;; The state of the sidecar
 
-;; The handshake with the sidecar, and what happens when it ends: a restart after 1, 2, 4 … 60 seconds.  What only a person can
-;; mend (a missing program, one that is too old) stops the restarts and is
-;; said in one sentence with what to do.
+;; When the sidecar ends, it is restarted after 1, 2, 4 … 60 seconds.  A problem
+;; that only a person can fix (a missing program, or one that is too old)
+;; stops the restarts, and is reported in one sentence with what to do.
 
 (defvar hive-connected-hook nil
-  "Run when the sidecar has answered the handshake.")
+  "Run when the handshake is complete.")
 
 (defvar hive-sidecar-state-hook nil
   "Run when `hive-sidecar-state' or `hive-sidecar-problem' changed.")
 
 (defvar hive-sidecar-state 'off
-  "What the sidecar does: off, starting, connected, waiting or failed.
-`waiting' for the next start; `failed' until a person acts.")
+  "The state of the sidecar: off, starting, connected, waiting or failed.
+`waiting' is for the next start; `failed' lasts until a person acts.")
 
 (defvar hive-sidecar-problem nil
-  "A sentence that says what is wrong with the sidecar, or nil.")
+  "A sentence on what is wrong with the sidecar, or nil.")
 
 (defvar hive-sidecar-info nil
-  "What the sidecar said of itself: the result of the handshake.
-It is kept while the sidecar is away: answers typed meanwhile are
-meant for the same :store_id.")
+  "The result of the last handshake.
+It is kept while the sidecar is away: answers typed in that time are
+for the same :store_id.")
 
-(defconst hive-sidecar-protocol 1 "The protocol version that we speak.")
+(defconst hive-sidecar-protocol 1 "The version of the protocol.")
 
 (defvar hive-rpc--process nil "The connection in use, ready or not.")
-(defvar hive-sidecar--timer nil "The timer of the next start, or nil.")
+(defvar hive-rpc--start-timer nil "The timer of the next start, or nil.")
 (defvar hive-rpc--delay 1 "Seconds until the next start.")
-(defvar hive-rpc--born nil "When the handshake was completed.")
-
-;;;; State
+(defvar hive-rpc--born nil "When the last handshake was completed.")
 
 (defun hive-rpc--become (state &optional problem)
   "Enter STATE; PROBLEM is the sentence to show, or nil."
@@ -540,31 +523,31 @@ meant for the same :store_id.")
   (run-hooks 'hive-sidecar-state-hook))
 
 (defun hive-sidecar-connected-p ()
-  "Return non-nil when requests can be sent."
+  "Return non-nil if requests can be sent."
   (eq hive-sidecar-state 'connected))
 
 (defun hive-sidecar-absence ()
-  "Return a sentence on why nothing can be asked of the sidecar, or nil.
-It tells what to do."
+  "Return a sentence on why the sidecar is not connected, or nil if it is.
+The sentence says what to do."
   (cond ((hive-sidecar-connected-p) nil)
-        ((eq hive-sidecar-state 'off) "Hive is off: turn it on with M-x hive-mode")
+        ((eq hive-sidecar-state 'off) (hive-words 'off))
         (hive-sidecar-problem
-         (format "Hive is not connected: %s  (M-x hive-doctor says why)" hive-sidecar-problem))
-        (t "Hive is not connected yet: M-x hive-doctor says why")))
+         (hive-words 'not-connected-because hive-sidecar-problem))
+        (t (hive-words 'not-connected))))
 
 (defun hive-sidecar-demand ()
-  "Fail, telling in a sentence what to do, unless the sidecar is there.
-For commands that would otherwise claim that there is nothing."
+  "Signal a `user-error' with a sentence unless the sidecar is connected.
+For commands that would otherwise report an empty list."
   (let ((absence (hive-sidecar-absence)))
     (when absence (user-error "%s" absence))))
 
 ;;;; Start and handshake
 
 (defun hive-sidecar-start ()
-  "Start the sidecar unless it is there; return at once."
-  (when hive-sidecar--timer
-    (cancel-timer hive-sidecar--timer)
-    (setq hive-sidecar--timer nil))
+  "Start the sidecar unless it is running; return at once."
+  (when hive-rpc--start-timer
+    (cancel-timer hive-rpc--start-timer)
+    (setq hive-rpc--start-timer nil))
   (unless (hive-pipe-live-p hive-rpc--process)
     (condition-case oops
         (let ((command (hive-program-sidecar)))
@@ -580,7 +563,7 @@ For commands that would otherwise claim that there is nothing."
        (hive-rpc--retry (error-message-string oops))))))
 
 (defun hive-rpc--sentence (text)
-  "Return TEXT, inert, as a sentence that begins with a capital letter."
+  "Return TEXT, inert, with a capital letter at the beginning."
   (let ((line (string-remove-prefix "hive: " (hive-text-line text 300))))
     (if (string-empty-p line) line
       (concat (upcase (substring line 0 1)) (substring line 1)))))
@@ -600,7 +583,7 @@ For commands that would otherwise claim that there is nothing."
               (hive-rpc--refused conn err)))))
 
 (defun hive-rpc--greeted (conn info)
-  "Accept CONN, whose sidecar answered the handshake with INFO, or not."
+  "Accept or refuse CONN, whose sidecar replied to the handshake with INFO."
   (let* ((theirs (plist-get info :protocol_version))
          (problem (hive-rpc--mismatch theirs)))
     (if problem
@@ -614,27 +597,25 @@ For commands that would otherwise claim that there is nothing."
       (run-hooks 'hive-connected-hook))))
 
 (defun hive-rpc--mismatch (theirs)
-  "Return a sentence when the sidecar's protocol THEIRS is not ours."
+  "Return a sentence if the sidecar's protocol THEIRS is not ours."
   (cond ((not (integerp theirs))
-         "The sidecar did not name its protocol: is `hive-sidecar-command' right?")
+         (hive-words 'protocol-missing))
         ((< theirs hive-sidecar-protocol)
-         (concat "The Hive sidecar is older than hive-mode; update it with: "
-                 "npm install -g hive-sidecar@latest, then M-x hive-restart"))
+         (hive-words 'sidecar-too-old))
         ((> theirs hive-sidecar-protocol)
-         (concat "Your hive-mode is older than the Hive sidecar; "
-                 "update the package hive-mode, then M-x hive-restart"))))
+         (hive-words 'sidecar-too-new))))
 
 (defun hive-rpc--refused (conn err)
-  "Deal with the error ERR that CONN's handshake brought."
+  "Handle the error ERR of CONN's handshake."
   (pcase (plist-get err :name)
-    ('disconnected)                     ; `hive-rpc--ended' deals with it
+    ('disconnected)                     ; `hive-rpc--ended' handles it
     ((or 'timeout 'store_busy 'store_unavailable 'store_full)
      (hive-rpc--drop conn)
      (hive-rpc--retry (plist-get err :text)))
     (_ (hive-rpc--fail conn (plist-get err :text)))))
 
 (defun hive-rpc--drop (conn)
-  "Be done with CONN: what it still does concerns nobody."
+  "Drop CONN: close it and ignore what it still sends."
   (when (eq conn hive-rpc--process)
     (setq hive-rpc--process nil))
   (when (eq conn hive-rpc-connection)
@@ -642,14 +623,14 @@ For commands that would otherwise claim that there is nothing."
   (hive-rpc-close conn))
 
 (defun hive-rpc--fail (conn problem)
-  "Give CONN up until a person has mended PROBLEM."
+  "Drop CONN, and do not restart until a person has fixed PROBLEM."
   (hive-rpc--drop conn)
   (hive-rpc--become 'failed (hive-rpc--sentence problem)))
 
-;;;; When it ends
+;;;; End and restart
 
 (defun hive-rpc--ended (conn)
-  "Note that CONN's process has ended, and plan the next start."
+  "Handle the end of CONN's process: plan a restart, or report a problem."
   (when (eq conn hive-rpc--process)
     (let ((status (hive-pipe-exit-status conn))
           (words (hive-rpc--last-words conn))
@@ -659,62 +640,58 @@ For commands that would otherwise claim that there is nothing."
       (when (and greeted (> (- (float-time) hive-rpc--born) 60))
         (setq hive-rpc--delay 1))
       (cond
-       (greeted (hive-rpc--retry (or words "the sidecar ended")))
+       (greeted (hive-rpc--retry (or words (hive-words 'sidecar-stopped))))
        ((and (memq status '(126 127)) (not hive-node-program))
         (hive-rpc--become
          'failed
-         (format (concat "Node.js was not found by the program `hive'; install Node.js %s or newer,"
-                         " or set `hive-node-program', then M-x hive-restart")
-                 hive-program-node-version)))
+         (hive-words 'node-missing hive-program-node-version)))
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
         (hive-rpc--become
-         'failed (format "%s (or set `hive-node-program', then M-x hive-restart)"
-                         (hive-rpc--sentence words))))
+         'failed (hive-words 'node-unsuitable (hive-rpc--sentence words))))
        (t (hive-rpc--retry
-           (or words (format "the sidecar ended with status %s" status))))))))
+           (or words (hive-words 'sidecar-stopped-with status))))))))
 
 (defun hive-rpc--last-words (conn)
-  "Return the most telling line of CONN's standard error, or nil."
+  "Return the most useful line of CONN's standard error, or nil."
   (let ((lines (hive-pipe-last-words conn)))
     (or (cl-find-if (lambda (line) (string-match-p "\\`hive\\|\\bNode\\b" line)) lines)
         (car (last lines)))))
 
 (defun hive-rpc--retry (problem)
-  "Start again after a while, because of PROBLEM."
+  "Restart after a delay, because of PROBLEM."
   (let ((delay hive-rpc--delay))
     (setq hive-rpc--delay (min 60 (* 2 delay))
-          hive-sidecar--timer (run-at-time delay nil #'hive-sidecar-start))
+          hive-rpc--start-timer (run-at-time delay nil #'hive-sidecar-start))
     (hive-rpc--become 'waiting
-                          (format "%s; next start in %s s"
-                                  (hive-rpc--sentence problem) delay))))
+                      (hive-words 'retrying (hive-rpc--sentence problem) delay))))
 
 ;;;; Stop
 
 (defun hive-sidecar-stop ()
-  "Stop the sidecar, and any plan to start it."
-  (when hive-sidecar--timer
-    (cancel-timer hive-sidecar--timer)
-    (setq hive-sidecar--timer nil))
+  "Stop the sidecar, and cancel a planned start."
+  (when hive-rpc--start-timer
+    (cancel-timer hive-rpc--start-timer)
+    (setq hive-rpc--start-timer nil))
   (when hive-rpc--process
     (hive-rpc--drop hive-rpc--process))
   (setq hive-rpc--delay 1)
   (hive-rpc--become 'off))
 
 (defun hive-sidecar-goodbye ()
-  "Send the sidecar `exit'; for `kill-emacs-hook', which must not wait."
+  "Send `exit' to the sidecar, without waiting; for `kill-emacs-hook'."
   (hive-rpc-tell 'exit nil :conn hive-rpc--process))
 
 ;;;###autoload
 (defun hive-restart ()
-  "Stop the Hive sidecar and start it anew.
-Use it after you mended what Hive complained about: installed or
+  "Stop the Hive sidecar and start it again.
+Use it after you fixed a problem that Hive reported: installed or
 updated the program, or changed `hive-sidecar-command',
 `hive-node-program' or `hive-store'."
   (interactive)
   (hive-sidecar-stop)
   (hive-sidecar-start)
   (when (eq hive-sidecar-state 'failed)
-    (message "Hive: %s" hive-sidecar-problem)))
+    (hive-say 'from-sidecar hive-sidecar-problem)))
 
 (provide 'hive-rpc)
 ;;; hive-rpc.el ends here

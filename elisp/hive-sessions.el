@@ -1,4 +1,4 @@
-;;; hive-sessions.el --- The agents that are here  -*- lexical-binding: t; -*-
+;;; hive-sessions.el --- The list of agents  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,9 +6,11 @@
 
 ;;; Commentary:
 
-;; A live table of the sessions: who they are, where, what they do, what
-;; they wait for; and keys to talk to them, answer them, configure them and
-;; interrupt them.  It follows what happens while it is visible.
+;; `hive-sessions' lists the sessions: who they are, where they run, what they
+;; do and what they wait for, with keys to talk to them, answer, configure and
+;; interrupt them.  It updates itself while it is visible.
+;;
+;; The commands also work outside the list; there they ask for a session.
 
 ;;; Code:
 
@@ -16,6 +18,7 @@
 (require 'hive-human)
 (require 'hive-interrupt)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-read)
@@ -26,86 +29,83 @@
 (require 'hive-text)
 (require 'tabulated-list)
 
-;;;; What can be done with a session
-
-;; The commands of the list of sessions, which also work anywhere else: there
-;; they ask for a session first.
+;;;; Choosing a session
 
 (defvar hive-session-at-point-function #'ignore
-  "Returns the session of the row at point in `hive-sessions-mode'.")
+  "Function that returns the session at point in `hive-sessions-mode'.")
 
-(defun hive-session--which ()
+(defun hive-sessions--which ()
   "Return the session at point in the list, or let the human choose one."
   (if (derived-mode-p 'hive-sessions-mode)
       (funcall hive-session-at-point-function)
     (let* ((sessions (or (hive-handles-sessions) (hive-sidecar-demand)
-                         (user-error "No agent is here")))
-           (handle (completing-read "Session: "
+                         (hive-fail 'no-agents)))
+           (handle (completing-read (hive-words 'which-session)
                                     (mapcar (lambda (session) (plist-get session :handle))
                                             sessions)
                                     nil t)))
       (or (cl-find handle sessions :test #'equal
                    :key (lambda (session) (plist-get session :handle)))
-          (user-error "No session was named")))))
+          (hive-fail 'no-session-chosen)))))
 
-(defun hive-session--handle (session)
-  "Return the handle of SESSION, to be shown."
+(defun hive-sessions--handle (session)
+  "Return the handle of SESSION for display."
   (hive-text-line (plist-get session :handle) 60))
 
-(defun hive-session--place (session)
+(defun hive-sessions--place (session)
   "Return the place of SESSION."
   (list :confirmed t
         :project (plist-get session :project)
         :project_dir (plist-get session :project_dir)))
 
-;;;; Going there
+;;;; Commands: going to its project
 
 (defun hive-session-visit (session)
   "Visit the project of SESSION."
-  (interactive (list (hive-session--which)))
+  (interactive (list (hive-sessions--which)))
   (let* ((project-dir (or (plist-get session :project_dir) ""))
          (directory (replace-regexp-in-string "/\\.git/?\\'" "/" project-dir)))
     (unless (and (file-name-absolute-p directory) (file-directory-p directory))
-      (user-error "There is no directory %s here" (hive-text-line directory)))
+      (hive-fail 'no-directory (hive-text-line directory)))
     (dired directory)))
 
 (defun hive-session-shared (session)
   "Open the shared buffer of the project of SESSION."
-  (interactive (list (hive-session--which)))
-  (hive-shared-display (hive-shared-buffer (hive-session--place session))
+  (interactive (list (hive-sessions--which)))
+  (hive-shared-display (hive-shared-buffer (hive-sessions--place session))
                        hive-shared-position))
 
-;;;; Talking
+;;;; Commands: talking
 
 (defun hive-session-mention (session body)
-  "Mention SESSION in the shared buffer of its project, and tell it BODY."
+  "Post BODY to SESSION, as a mention in the shared buffer of its project."
   (interactive
-   (let ((session (hive-session--which)))
-     (list session (hive-post-read (format "Tell @%s: " (hive-session--handle session))
-                                    (hive-session--place session)))))
+   (let ((session (hive-sessions--which)))
+     (list session (hive-post-read (hive-words 'tell (hive-sessions--handle session))
+                                    (hive-sessions--place session)))))
   (hive-post-check body)
   (hive-post-send (format "@%s %s" (plist-get session :handle) body)
-                  :place (hive-session--place session))
+                  :place (hive-sessions--place session))
   (hive-post-say-queued))
 
 (defun hive-session-answer (session)
-  "Answer the questions of SESSION that wait."
-  (interactive (list (hive-session--which)))
+  "Answer a pending question of SESSION."
+  (interactive (list (hive-sessions--which)))
   (let ((prompts (cl-remove-if-not
                   (lambda (prompt)
                     (equal (plist-get prompt :session_id) (plist-get session :session_id)))
                   (hive-prompts))))
-    (unless prompts (user-error "%s waits for nothing" (hive-session--handle session)))
+    (unless prompts (hive-fail 'session-none-pending (hive-sessions--handle session)))
     (hive-answer-prompt (if (cdr prompts) (hive-read-prompt prompts) (car prompts)))))
 
 (defun hive-session-mentions (session)
-  "Show what others said to SESSION."
-  (interactive (list (hive-session--which)))
+  "Show the mentions of SESSION."
+  (interactive (list (hive-sessions--which)))
   (hive-check-mentions-of (plist-get session :handle)))
 
-;;;; Configuring
+;;;; Commands: configuring and interrupting
 
-(defconst hive-session--settings
+(defconst hive-sessions--settings
   '(("shared" :shared "Takes mentions" "yes" "no")
     ("roles" :roles "Roles, e.g. reviewer")
     ("gate" :gate "What its mentions do to its tool calls" "block" "remind" "off" "default")
@@ -113,61 +113,58 @@
     ("ping" :allow_ping "May ping you" "yes" "no" "default")
     ("reports" :report_policy "When it may report"
      "on_ping" "always" "freely" "remind" "blocked" "default"))
-  "What can be set: its name, its field, what it is, and its values.")
+  "The settings: name, field, description, and values.")
 
-(defun hive-session--value (setting)
-  "Read a value for SETTING; return what the sidecar wants."
+(defun hive-sessions--value (setting)
+  "Read a value for SETTING; return it as a request parameter."
   (pcase-let ((`(,_name ,field ,what . ,values) setting))
     (if (eq field :roles)
-        (vconcat (split-string (read-string (concat what ": ")) "[ ,]+" t))
-      (pcase (completing-read (concat what ": ") values nil t)
+        (vconcat (split-string (read-string (hive-words 'which-value what)) "[ ,]+" t))
+      (pcase (completing-read (hive-words 'which-value what) values nil t)
         ("yes" t) ("no" :json-false)
         ((or "default" "as it tells") nil)
-        ("" (user-error "Nothing was chosen"))
+        ("" (hive-fail 'nothing-chosen))
         (value value)))))
 
 (defun hive-session-configure (session setting value)
-  "Set SETTING of SESSION to VALUE, as the wire has it.
-Off is `shared' for a session that no @All and no mention by an
-agent reaches; yours, by its name, still do.
-`gate' is what unprocessed mentions do to its tool calls."
+  "Set SETTING of SESSION to VALUE, a request parameter.
+A session with `shared' off gets no @All and no mentions by agents,
+but still your mentions by name.  `gate' is what unprocessed mentions
+do to its tool calls."
   (interactive
-   (let* ((session (hive-session--which))
-          (name (completing-read (format "Set of %s: " (hive-session--handle session))
-                                 (mapcar #'car hive-session--settings) nil t))
-          (setting (or (assoc name hive-session--settings)
-                       (user-error "Nothing was chosen"))))
-     (list session setting (hive-session--value setting))))
-  (let ((handle (hive-session--handle session)))
+   (let* ((session (hive-sessions--which))
+          (name (completing-read (hive-words 'which-setting (hive-sessions--handle session))
+                                 (mapcar #'car hive-sessions--settings) nil t))
+          (setting (or (assoc name hive-sessions--settings)
+                       (hive-fail 'nothing-chosen))))
+     (list session setting (hive-sessions--value setting))))
+  (let ((handle (hive-sessions--handle session)))
     (hive-rpc-request
      'session/configure (list :session_id (plist-get session :session_id)
                               :by (hive-human-name)
                               (nth 1 setting) value)
-     :success (lambda (_) (hive-notify-say "%s: %s is set" handle (car setting)))
+     :success (lambda (_) (hive-announce 'setting-saved (car setting) handle))
      :error (lambda (err)
-              (hive-notify-say "Hive could not set that: %s"
-                               (hive-text-line (plist-get err :text) 200))))))
-
-;;;; Interrupting
+              (hive-announce 'setting-failed (hive-text-line (plist-get err :text) 200))))))
 
 (defun hive-session-interrupt (session &optional note)
-  "Interrupt what SESSION is doing, and say what came of it.
+  "Interrupt SESSION, and report the result.
 With a prefix argument, ask for a NOTE that the agent reads."
   (interactive
-   (let ((session (hive-session--which)))
-     (list session (when current-prefix-arg (read-string "Why: ")))))
+   (let ((session (hive-sessions--which)))
+     (list session (when current-prefix-arg (read-string (hive-words 'session-why))))))
   (when (or (not (called-interactively-p 'any))
-            (y-or-n-p (format "Interrupt %s? " (hive-session--handle session))))
+            (y-or-n-p (hive-words 'interrupt? (hive-sessions--handle session))))
     (hive-interrupt-session (plist-get session :session_id) (plist-get session :handle) note)))
 
-;;;; The agents that are here
+;;;; The mode
 
 (defconst hive-sessions--name "*hive-sessions*" "The name of the list's buffer.")
-(defconst hive-sessions--rows 500 "How many rows are shown at most.")
-(defconst hive-sessions--patience 0.5 "Seconds in which changes are shown together.")
+(defconst hive-sessions--rows 500 "The largest number of rows.")
+(defconst hive-sessions--patience 0.5 "Changes within so many seconds are shown together.")
 
 (defface hive-sessions-active '((t :inherit success))
-  "A session that works."
+  "A session that is active."
   :group 'hive)
 
 (defface hive-sessions-ended '((t :inherit shadow))
@@ -189,10 +186,10 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 (define-derived-mode hive-sessions-mode tabulated-list-mode "Hive-Sessions"
   "Major mode of the list of sessions.
-\\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
-\\[hive-session-mentions] shows what others said to it, \\[hive-session-shared] opens its shared buffer,
-\\[hive-session-visit] visits its project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
-\\[hive-sessions-toggle-ended] shows those that have ended, too.
+\\<hive-sessions-mode-map>\\[hive-session-mention] sends a session a message, \\[hive-session-answer] answers its questions,
+\\[hive-session-mentions] shows its mentions, \\[hive-session-shared] opens its shared buffer, \\[hive-session-visit] visits its
+project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
+\\[hive-sessions-toggle-ended] also shows the sessions that have ended.
 \\{hive-sessions-mode-map}"
   (setq tabulated-list-format [("Handle" 18 t) ("Client" 12 t) ("Source" 6 t) ("State" 7 t)
                                ("Project" 16 t) ("Branch" 14 t)
@@ -211,37 +208,37 @@ With a prefix argument, ask for a NOTE that the agent reads."
 
 ;;;; Rows
 
-(defvar hive-sessions--list nil "The sessions as they were fetched, newest first.")
-(defvar hive-sessions--more nil "Non-nil when there are others that were not fetched.")
-(defvar hive-sessions--ended nil "Non-nil to show those that have ended as well.")
+(defvar hive-sessions--list nil "The fetched sessions, newest first.")
+(defvar hive-sessions--more nil "Non-nil if there are more sessions than were fetched.")
+(defvar hive-sessions--ended nil "Non-nil to also show sessions that have ended.")
 
 (defun hive-sessions--by-number (a b)
-  "Return non-nil if row A has a smaller number than B where rows are sorted."
+  "Return non-nil if row A has a smaller number than B in the sort column."
   (let ((column (cl-position (car tabulated-list-sort-key) tabulated-list-format
                              :key #'car :test #'equal)))
     (cl-flet ((number (row) (string-to-number (aref (cadr row) column))))
       (< (number a) (number b)))))
 
 (defun hive-sessions--doing (session)
-  "Return what SESSION is doing, in words."
+  "Return what SESSION does, in words."
   (let ((turn (plist-get session :turn)))
     (cond ((null turn) "")
           ((equal "in_progress" (plist-get turn :state)) (hive-turns-doing turn))
           (t (hive-text-line (plist-get turn :sentence) 80)))))
 
 (defun hive-sessions--count (number)
-  "Return NUMBER as its cell, empty for none."
+  "Return the cell for NUMBER, empty for 0."
   (cond ((not (and (numberp number) (> number 0))) "")
         (t (propertize (number-to-string number) 'face 'warning))))
 
 (defun hive-sessions--asks ()
-  "Return how many questions wait, by session."
+  "Return a hash table of the number of pending questions by session id."
   (let ((counts (make-hash-table :test #'equal)))
     (dolist (prompt (hive-prompts) counts)
       (cl-incf (gethash (plist-get prompt :session_id) counts 0)))))
 
 (defun hive-sessions--row (session asks)
-  "Return the row of SESSION; ASKS has the questions that wait, by session."
+  "Return the row of SESSION; ASKS is from `hive-sessions--asks'."
   (let* ((state (hive-text-line (plist-get session :state) 7))
          (face (pcase state ("active" 'hive-sessions-active) ("ended" 'hive-sessions-ended)
                       (_ 'default))))
@@ -267,24 +264,24 @@ With a prefix argument, ask for a NOTE that the agent reads."
   "Return the session at point."
   (or (cl-find (tabulated-list-get-id) hive-sessions--list :test #'equal
                :key (lambda (session) (plist-get session :session_id)))
-      (user-error "There is no session on this line")))
+      (hive-fail 'no-session-here)))
 
 (setq hive-session-at-point-function #'hive-sessions-at-point)
 
-;;;; Following
+;;;; Updating
 
-(defvar hive-sessions--timer nil "The timer that will fetch anew, or nil.")
-(defvar hive-sessions--stale nil "Non-nil when something changed out of sight.")
+(defvar hive-sessions--timer nil "The timer of the next fetch, or nil.")
+(defvar hive-sessions--stale nil "Non-nil if something changed while the list was not visible.")
 
 (defun hive-sessions--print ()
-  "Print the list anew, and leave each window on its session."
+  "Print the list; each window stays on its session."
   (let ((places (mapcar (lambda (window)
                           (cons window (tabulated-list-get-id (window-point window))))
                         (get-buffer-window-list nil nil t)))
         (inhibit-modification-hooks t))
     (setq mode-line-process
           (when hive-sessions--more
-            (format " [the newest %d; there are more]" (length hive-sessions--list))))
+            (hive-words 'sessions-more (length hive-sessions--list))))
     (tabulated-list-print t)
     (pcase-dolist (`(,window . ,id) places)
       (let ((pos (and id (not (eq window (selected-window)))
@@ -299,7 +296,7 @@ With a prefix argument, ask for a NOTE that the agent reads."
     pos))
 
 (defun hive-sessions-refresh ()
-  "Ask the sidecar anew, and print the answer."
+  "Fetch the sessions and print the list."
   (interactive)
   (setq hive-sessions--stale nil)
   (when (hive-sidecar-connected-p)
@@ -315,54 +312,54 @@ With a prefix argument, ask for a NOTE that the agent reads."
      :error (lambda (err) (hive-work-log "no sessions: %S" err)))))
 
 (defun hive-sessions--changed (&rest _)
-  "Show what changed soon, or note that it did while out of sight."
+  "Update the list soon."
   (cond ((null (get-buffer hive-sessions--name)) (hive-sessions--unfollow))
         ((not hive-sessions--timer)
          (setq hive-sessions--timer
                (run-at-time hive-sessions--patience nil #'hive-sessions--look)))))
 
 (defun hive-sessions--look ()
-  "Fetch the list anew if it is visible."
+  "Fetch the sessions if the list is visible; otherwise mark it stale."
   (setq hive-sessions--timer nil)
   (if (get-buffer-window hive-sessions--name t)
       (hive-work-guarded #'hive-sessions-refresh)
     (setq hive-sessions--stale t)))
 
 (defun hive-sessions--shown (window)
-  "Bring the list up to date when WINDOW comes to show it."
+  "Update the list when WINDOW begins to show it."
   (when (and hive-sessions--stale (window-live-p window)
              (equal hive-sessions--name (buffer-name (window-buffer window))))
     (hive-sessions-refresh)))
 
 (defconst hive-sessions--hooks
   '(hive-handles-changed-hook hive-mentions-changed-functions hive-changed-hook)
-  "What tells that a row may have changed.")
+  "The hooks that run when a row may have changed.")
 
 (defun hive-sessions--follow ()
-  "Begin to follow what happens."
+  "Start updating the list."
   (dolist (hook hive-sessions--hooks) (add-hook hook #'hive-sessions--changed)))
 
 (defun hive-sessions--unfollow ()
-  "Follow no more."
+  "Stop updating the list."
   (dolist (hook hive-sessions--hooks) (remove-hook hook #'hive-sessions--changed)))
 
 (cl-defmethod hive-rpc-notify :extra "hive-sessions" ((_method (eql 'turn/changed)) _turn)
-  "Show what the session does now."
+  "Update the list, as a turn changed."
   (hive-sessions--changed)
   (cl-call-next-method))
 
 ;;;; Commands
 
 (defun hive-sessions-toggle-ended ()
-  "Show the sessions that have ended as well, or no more."
+  "Show or hide the sessions that have ended."
   (interactive)
   (setq hive-sessions--ended (not hive-sessions--ended))
   (hive-sessions-refresh))
 
 ;;;###autoload
 (defun hive-sessions ()
-  "List the agents that are here: who they are, what they do, what they wait for.
-\\<hive-sessions-mode-map>\\[hive-session-mention] tells one something, \\[hive-session-answer] answers its questions,
+  "List the agents: who they are, what they do and what they wait for.
+\\<hive-sessions-mode-map>\\[hive-session-mention] sends one a message, \\[hive-session-answer] answers its questions,
 \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it."
   (interactive)
   (unless hive-sessions--list (hive-sidecar-demand))

@@ -1,4 +1,4 @@
-;;; hive-shared-compose.el --- Writing in a shared buffer  -*- lexical-binding: t; -*-
+;;; hive-shared-compose.el --- Posting messages  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,15 +6,22 @@
 
 ;;; Commentary:
 
-;; What stands below the line is the human's draft.  \\`C-c C-c' posts it
-;; through the outbox and takes it away; undo brings the text back.  A draft
-;; may answer a message, and may be urgent; the header line says so.
+;; Messages are posted through the outbox: from the minibuffer, from the draft
+;; in a shared buffer, and from other programs that insert text there.
+;;
+;; The draft is the text below the line of a shared buffer.  \\`C-c C-c' posts
+;; and deletes it; undo restores the text.  A draft may answer a message, and
+;; may be urgent; the header line says so.
+;;
+;; A program that inserts a message in the format of the shared buffer posts
+;; it; see "Detecting messages of other programs".
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-outbox)
@@ -25,43 +32,40 @@
 (require 'hive-shared-view)
 (require 'hive-text)
 
-;;;; Speaking in the shared buffer
+;;;; Posting
 
-;; What the human posts goes through the outbox: it is on the disk before
-;; anything is said, and reaches the store even if Emacs or the sidecar
-;; dies.  Each message has an id of its own, so one that is sent twice is
-;; one message.
+;; A message is on disk before Emacs reports anything, and reaches the store
+;; even if Emacs or the sidecar crashes.  Each has an id, so one that is sent
+;; twice is one message.
 
-(defconst hive-post-most (* 32 1024) "A body has at most so many bytes.")
+(defconst hive-post-most (* 32 1024) "The largest size of a body, in bytes.")
 
-(defvar hive-post-history nil "Messages that were typed in the minibuffer.")
+(defvar hive-post-history nil "Minibuffer history of messages.")
 
 (defvar hive-post-stored-functions nil
-  "Called with the id of a post and the sidecar's result: it is stored.
-The result's :existing is non-nil when an equal message was there.")
+  "Called with the id of a post that was stored, and the sidecar's result.
+:existing in the result is non-nil if an equal message existed.")
 
 (defvar hive-post-rejected-functions nil
-  "Called with the id of a post and a sentence: it can never be stored.
-A non-nil value means that the human has been told.")
-
-;;;; Sending
+  "Called with the id of a post that was rejected, and a sentence.
+A function that has reported it returns non-nil.")
 
 (defun hive-post-check (body)
   "Signal an error unless BODY can be posted."
   (when (string-blank-p body)
-    (user-error "There is nothing to post: write something first"))
+    (hive-fail 'post-empty))
   (when (> (string-bytes (encode-coding-string body 'utf-8)) hive-post-most)
-    (user-error "This is too long to post: at most 32 KB; put the rest into a file and name it")))
+    (hive-fail 'post-too-long)))
 
 (cl-defun hive-post-send (body &key place thread reply-to priority heading)
   "Post BODY, a string, and return the id of the message.
-PLACE is a plist of `hive-place-of', or nil to speak to everyone.
-THREAD, REPLY-TO and PRIORITY are those of the message.  HEADING,
-a plist of :handle and :stamp, is that of a block: the name is
-kept, and an equal message not repeated.  Its :origin says how the
-block came here: \"typed\" or nil when you post it with a key,
-\"inserted\" when a command of yours brought it, \"program\" when no
-command did.  On return the message is on the disk."
+PLACE is a plist of `hive-place-of', or nil to post to everyone.
+THREAD, REPLY-TO and PRIORITY are those of the message.  HEADING, a
+plist of :handle and :stamp, is the heading of a block: its name is
+kept, and an equal message is not posted again.  Its :origin says
+where the block came from: \"typed\" or nil if you post it with a key,
+\"inserted\" if a command of yours inserted it, \"program\" if no
+command did.  On return the message is on disk."
   (hive-post-check body)
   (let ((id (concat "msg-" (hive-rpc-new-id)))
         (store (plist-get hive-sidecar-info :store_id)))
@@ -85,47 +89,45 @@ command did.  On return the message is on the disk."
     id))
 
 (defun hive-post-address (message)
-  "Return how an answer to MESSAGE, or to a mention, begins.
-It mentions the author when that is an agent."
+  "Return the beginning of an answer to MESSAGE, or to a mention.
+It mentions the author if that is an agent."
   (if (equal "agent" (plist-get message :author))
       (concat "@" (hive-text-line (plist-get message :from_handle)) " ")
     ""))
 
-;;;; What became of it
+;;;; Reporting the result
 
 (defun hive-shared-compose--told (result)
-  "Return what the human should know from RESULT of a post, or nil."
+  "Return a sentence on the problems in RESULT of a post, or nil."
   (let ((unresolved (append (plist-get result :unresolved) nil)))
     (when unresolved
       (mapconcat (lambda (one) (hive-text-line (plist-get one :sentence) 400)) unresolved " "))))
 
 (defun hive-shared-compose--acked (entry result)
-  "Tell what became of the post in ENTRY, according to RESULT."
+  "Handle the post in ENTRY, which was stored with RESULT."
   (when (equal (hive-entry-method entry) "message/post")
     (let ((told (hive-shared-compose--told result))
           (id (hive-entry-response-id entry)))
-      (when told (hive-notify-say "Posted, but %s" told))
+      (when told (hive-announce 'posted-but told))
       (run-hook-with-args 'hive-post-stored-functions id result))))
 
 (defun hive-shared-compose--rejected (entry)
-  "Tell that the post in ENTRY cannot be stored, and keep its text at hand."
+  "Report that the post in ENTRY was rejected; put it into the kill ring."
   (when (equal (hive-entry-method entry) "message/post")
     (let ((text (hive-text-line (hive-entry-text entry) 200))
           (id (hive-entry-response-id entry)))
       (unless (run-hook-with-args-until-success 'hive-post-rejected-functions id text)
         (kill-new (plist-get (hive-entry-params entry) :body))
-        (hive-notify-say "Hive: your message was not taken: %s  (it is in the kill ring)"
-                         text)))))
+        (hive-announce 'message-rejected text)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-shared-compose--acked)
 (add-hook 'hive-outbox-rejected-functions #'hive-shared-compose--rejected)
 
 (defun hive-post-say-queued ()
-  "Say that a message is on its way."
-  (message (if (hive-sidecar-connected-p) "Hive: message queued"
-             "Hive: message kept; it is posted as soon as the sidecar is there")))
+  "Report that a message is queued."
+  (hive-say (if (hive-sidecar-connected-p) 'message-queued 'message-kept)))
 
-;;;; Commands
+;;;; Posting from the minibuffer
 
 (defvar hive-post-map
   (let ((map (make-sparse-keymap)))
@@ -135,33 +137,32 @@ It mentions the author when that is an agent."
   "Keymap while a message is typed in the minibuffer.")
 
 (defun hive-post-read (prompt place)
-  "Read a message for PLACE under PROMPT; TAB completes handles.
-\\<hive-post-map>\\[next-history-element] brings your `hive-reply-templates', one after the other."
+  "Read a message for PLACE with PROMPT; TAB completes handles.
+\\<hive-post-map>\\[next-history-element] inserts your `hive-reply-templates', one after the other."
   (let ((templates (hive-template-messages (plist-get place :project))))
     (minibuffer-with-setup-hook
         (lambda ()
           (setq hive-handles-project-dir (plist-get place :project_dir))
           (add-hook 'completion-at-point-functions #'hive-handles-complete nil t))
       (read-from-minibuffer (if templates
-                                (concat (string-remove-suffix ": " prompt)
-                                        " (M-n: templates): ")
+                                (hive-words 'with-templates (string-remove-suffix ": " prompt))
                               prompt)
                             nil hive-post-map nil 'hive-post-history templates))))
 
 (defun hive-shared-compose--where (place)
-  "Return the name of PLACE, as it is put to the human."
+  "Return the name of PLACE for display."
   (hive-text-line (or (plist-get place :project) "everyone") 30))
 
 ;;;###autoload
 (defun hive-post (body &optional everyone)
   "Post BODY to the shared buffer of the project you are in.
-With a prefix argument EVERYONE, post to everyone, whatever their
-project.  @HANDLE in it reaches that session, @All those of the
-project; \\<hive-post-map>\\[completion-at-point] completes a handle.
-See `hive-shared' for a buffer to write longer messages in."
+With a prefix argument EVERYONE, post to everyone, in all projects.
+@HANDLE in it mentions that session, @All those of the project;
+\\<hive-post-map>\\[completion-at-point] completes a handle.  Use `hive-shared' to write longer
+messages in a buffer."
   (interactive
-   (list (hive-post-read (format "Post to %s: "
-                                  (hive-shared-compose--where (unless current-prefix-arg (hive-place-of))))
+   (list (hive-post-read (hive-words 'post-to (hive-shared-compose--where
+                                              (unless current-prefix-arg (hive-place-of))))
                           (hive-place-of))
          current-prefix-arg))
   (hive-post-send body :place (unless everyone (hive-place-of)))
@@ -169,15 +170,15 @@ See `hive-shared' for a buffer to write longer messages in."
 
 ;;;###autoload
 (defun hive-mention (handle body)
-  "Mention HANDLE, a session, a role or All, and tell it BODY.
-The session is held up at its next tool call until it has dealt
-with it, unless its mentions only remind."
+  "Mention HANDLE, a session, a role or All, with the message BODY.
+The mention holds the session at its next tool call until it is
+processed, unless the session's mentions only remind."
   (interactive
    (let* ((place (hive-place-of))
-          (handle (completing-read "Mention: "
+          (handle (completing-read (hive-words 'which-mention)
                                    (hive-handles-table (plist-get place :project_dir)))))
-     (list handle (hive-post-read (format "Tell @%s: " (hive-text-line handle 40)) place))))
-  (when (string-blank-p handle) (user-error "Nobody was named"))
+     (list handle (hive-post-read (hive-words 'tell (hive-text-line handle 40)) place))))
+  (when (string-blank-p handle) (hive-fail 'mention-nobody))
   (hive-post-check body)
   (let ((session (cl-find handle (hive-handles-sessions) :test #'equal
                           :key (lambda (session) (plist-get session :handle)))))
@@ -189,22 +190,19 @@ with it, unless its mentions only remind."
                              (hive-place-of))))
   (hive-post-say-queued))
 
-;;;; Posting the messages of other programs
+;;;; Posting messages of other programs
 
-;; What becomes of a block that `hive-detect' has found: it is posted once,
-;; under an overlay that says so, and taken away when the store has it, for
-;; then it is shown among the messages.  If it is not taken, it stays where
-;; it is, and says why.
+;; A detected block is posted once, under an overlay that says so.  When it is
+;; stored, it is deleted here, as it is then shown among the messages.  If it
+;; is rejected, it stays, with the reason.
 
-(defconst hive-shared-compose--most 200 "So many blocks that were posted are remembered.")
+(defconst hive-shared-compose--known-kept 200 "How many posted blocks are remembered.")
 
 (defvar-local hive-shared-compose--known nil
   "Blocks that were posted from here: lists of stamp, handle and body.")
 
-;;;; Posted before?
-
 (defun hive-found-known-p (block)
-  "Return non-nil if BLOCK was posted from here or is shown."
+  "Return non-nil if BLOCK was posted from this buffer or is shown in it."
   (let ((stamp (plist-get block :stamp))
         (handle (plist-get block :handle))
         (body (plist-get block :body)))
@@ -217,11 +215,9 @@ with it, unless its mentions only remind."
                                                (plist-get message :as_stamp)))))
                     hive-shared-messages))))
 
-;;;; Posting, and what becomes of it
-
 (defun hive-found-post (block beg end origin)
-  "Post BLOCK, which stands from BEG to END, and mark it.
-ORIGIN says how it came here, as in `hive-post-send'."
+  "Post BLOCK, the text from BEG to END, and mark it.
+ORIGIN says where it came from, as in `hive-post-send'."
   (condition-case oops
       (let ((id (hive-post-send (plist-get block :body)
                                 :place hive-shared-place
@@ -233,21 +229,20 @@ ORIGIN says how it came here, as in `hive-post-send'."
         (overlay-put overlay 'evaporate t)
         (overlay-put overlay 'face 'hive-shared-note)
         (overlay-put overlay 'after-string
-                     (propertize "[being posted]\n" 'face 'hive-shared-note))
+                     (propertize (hive-words 'block-posting) 'face 'hive-shared-note))
         (hive-shared-compose--remember block))
     ((error quit)
-     (hive-notify-say "Hive: a message inserted into %s was not posted: %s"
-                      (buffer-name) (error-message-string oops)))))
+     (hive-announce 'block-failed (buffer-name) (error-message-string oops)))))
 
 (defun hive-shared-compose--remember (block)
-  "Remember that BLOCK was posted from here: a second time it is old text."
+  "Remember that BLOCK was posted from here, so as not to post it again."
   (push (list (plist-get block :stamp) (plist-get block :handle) (plist-get block :body))
         hive-shared-compose--known)
-  (when (nthcdr hive-shared-compose--most hive-shared-compose--known)
-    (setcdr (nthcdr (1- hive-shared-compose--most) hive-shared-compose--known) nil)))
+  (when (nthcdr hive-shared-compose--known-kept hive-shared-compose--known)
+    (setcdr (nthcdr (1- hive-shared-compose--known-kept) hive-shared-compose--known) nil)))
 
 (defun hive-shared-compose--overlay (id)
-  "Return the overlay of the block that was posted as ID, or nil."
+  "Return the overlay of the block with the id ID, or nil."
   (cl-loop for buffer in (cl-remove-if-not
                           (lambda (buffer) (buffer-local-value 'hive-shared-compose--known buffer))
                           (buffer-list))
@@ -259,10 +254,9 @@ ORIGIN says how it came here, as in `hive-post-send'."
                                        (overlay-get overlay 'hive-block)))))))
 
 (defun hive-shared-compose--stored (id result)
-  "Take away the block that was posted as ID, according to RESULT.
-The store has it, and it is shown among the messages.  What was
-changed meanwhile stays, and so does what was not posted because
-an equal message was there."
+  "Delete the block with the id ID, which was stored with RESULT.
+It is now shown among the messages.  Keep it if it was edited since,
+or if it was not posted because an equal message existed."
   (let ((overlay (hive-shared-compose--overlay id)))
     (when overlay
       (with-current-buffer (overlay-buffer overlay)
@@ -275,58 +269,56 @@ an equal message was there."
                        (equal text (buffer-substring-no-properties beg end)))
               (hive-shared-cut beg end))))))))
 
-(defun hive-found--rejected (id why)
-  "Say WHY the block that was posted as ID was not taken; its text stays."
+(defun hive-shared-compose--block-rejected (id why)
+  "Show WHY the block with the id ID was rejected; its text stays."
   (let ((overlay (hive-shared-compose--overlay id)))
     (when overlay
       (overlay-put overlay 'after-string
-                   (propertize (format "[not posted: %s]\n" why) 'face 'error))
-      (hive-notify-say "Hive: a message inserted into %s was not taken: %s"
-                       (buffer-name (overlay-buffer overlay)) why)
+                   (propertize (hive-words 'block-not-posted why) 'face 'error))
+      (hive-announce 'block-rejected (buffer-name (overlay-buffer overlay)) why)
       t)))
 
 (add-hook 'hive-post-stored-functions #'hive-shared-compose--stored)
-(add-hook 'hive-post-rejected-functions #'hive-found--rejected)
+(add-hook 'hive-post-rejected-functions #'hive-shared-compose--block-rejected)
 
-;;;; Messages that other programs write
+;;;; Detecting messages of other programs
 
-;; A program that inserts a message into a shared buffer, in the format of
-;; what is shown there, has posted it: any Lisp, emacsclient, a yank.
+;; Whatever inserts a message into a shared buffer, in the format shown there,
+;; has posted it: any Lisp, emacsclient, a yank.
 ;;
-;; The change hook only notes where text appeared; half a second after the
-;; last change a timer looks.  A block is posted once.  When the store has
-;; it, it goes from where it was inserted to the place that it has among all
-;; messages.
+;; The change hook only records where text appeared; half a second after the
+;; last change, a timer looks for blocks.  A block is posted once.
 ;;
-;; Its heading is kept, but proves nothing.  The block is the human's only
-;; when a command of theirs brought it, as a yank does, under a heading of
-;; their own.  Otherwise its author is unverified.  All that Emacs can know
-;; is whether a command was running when the text appeared: a program that
+;; Its heading is kept, but proves nothing.  The block is the human's only if
+;; a command of theirs inserted it, as a yank does, with their own name in the
+;; heading.  Otherwise its author is unverified.  All that Emacs can know is
+;; whether a command was running when the text appeared: a program that
 ;; evaluates Lisp here can also press the human's keys.
 ;;
-;; Never posted are: what is typed, finished or not; what undo brings back;
-;; what the store has already; what arrived as a message.  Text that is
-;; typed carries the property `hive-typed', also when it is killed and
-;; yanked, and a block with one such character is the human's to post.
+;; Typed text is never posted this way, nor text that undo restores, nor
+;; messages that are stored or shown already.  Typed text has the property
+;; `hive-typed', which killing and yanking preserve; a block with one such
+;; character is for the human to post.
 
-(defvar hive-detect-quiet 0.5 "Seconds without a change after which we look.")
+(defvar hive-detect-quiet 0.5 "Seconds without a change before looking for blocks.")
 
 (defconst hive-shared-compose--typing
   '(self-insert-command newline newline-and-indent open-line quoted-insert
     insert-char electric-newline-and-maybe-indent)
-  "Commands that insert what the human types, one character after the other.")
+  "Commands that insert what the human types, character by character.")
 
-(defconst hive-detect--most 200 "So many changes are remembered at most.")
+(defconst hive-shared-compose--changes-kept 200 "How many changes are remembered.")
 
 (cl-defstruct (hive-detect-change (:constructor hive-shared-compose--change) (:copier nil))
   "Text that appeared from BEG to END, markers.
-COMMAND is the number of the human's command that inserted it; nil
-when a program did."
+COMMAND is the number of the human's command that inserted it, or nil
+if a program did."
   command beg end)
 
-(defvar-local hive-shared-compose--changes nil "Changes that nobody has looked at, newest first.")
-(defvar-local hive-shared-compose--last 0 "When the last of them happened.")
-(defvar-local hive-shared-compose--timer nil "The timer that will look, or nil.")
+(defvar-local hive-shared-compose--changes nil "Changes that were not examined yet, newest first.")
+(defvar-local hive-shared-compose--last 0 "The time of the last change.")
+(defvar-local hive-shared-compose--timer nil "The timer that will examine them, or nil.")
+
 ;;;; The change hook
 
 (defun hive-detect-start ()
@@ -335,18 +327,18 @@ when a program did."
   (add-hook 'kill-buffer-hook #'hive-shared-compose--stop nil t))
 
 (defun hive-shared-compose--stop ()
-  "Look no more."
+  "Cancel the timer."
   (when hive-shared-compose--timer (cancel-timer hive-shared-compose--timer))
   (setq hive-shared-compose--timer nil))
 
 (defun hive-shared-compose--changed (beg end _length)
-  "Note that there is new text from BEG to END.
-An error here would remove every such function from the buffer."
+  "Record that there is new text from BEG to END.
+An error here would remove all change hooks of the buffer."
   (condition-case oops
       (cond ((= beg end))
             (undo-in-progress)
-            ;; While a key's command waits, as for a blinking parenthesis,
-            ;; another program may be at work.
+            ;; While the command of a key waits, as for a blinking
+            ;; parenthesis, another program may insert text.
             ((and (memq this-command hive-shared-compose--typing)
                   (< (- end beg) hive-format-shortest))
              (hive-shared-compose--typed beg end))
@@ -359,9 +351,9 @@ An error here would remove every such function from the buffer."
     (put-text-property beg end 'hive-typed t)))
 
 (defun hive-shared-compose--note (beg end)
-  "Remember that text appeared from BEG to END, and look later."
+  "Remember that text appeared from BEG to END, and examine it later."
   (let ((command (and this-command
-                      ;; These insert single characters: so much is not theirs.
+                      ;; These insert single characters, not that much.
                       (not (memq this-command hive-shared-compose--typing))
                       num-input-keys))
         (last (car hive-shared-compose--changes)))
@@ -380,25 +372,25 @@ An error here would remove every such function from the buffer."
 (defun hive-shared-compose--push (command beg end)
   "Remember a change by COMMAND from BEG to END."
   (push (hive-shared-compose--change :command command
-                             ;; What is typed right before or behind is not of it.
+                             ;; Exclude what is typed right before or after it.
                              :beg (copy-marker beg t) :end (copy-marker end nil))
         hive-shared-compose--changes)
-  (when (nthcdr hive-detect--most hive-shared-compose--changes)
+  (when (nthcdr hive-shared-compose--changes-kept hive-shared-compose--changes)
     (setq hive-shared-compose--changes
           (cl-remove-if (lambda (change)
                           (< (hive-shared-compose--length change) hive-format-shortest))
                         hive-shared-compose--changes))
-    (when (nthcdr hive-detect--most hive-shared-compose--changes)
-      (setcdr (nthcdr (1- hive-detect--most) hive-shared-compose--changes) nil))))
+    (when (nthcdr hive-shared-compose--changes-kept hive-shared-compose--changes)
+      (setcdr (nthcdr (1- hive-shared-compose--changes-kept) hive-shared-compose--changes) nil))))
 
 (defun hive-shared-compose--length (change)
-  "Return how many characters CHANGE has now."
+  "Return the current length of CHANGE."
   (- (hive-detect-change-end change) (hive-detect-change-beg change)))
 
-;;;; Looking
+;;;; Looking for blocks
 
 (defun hive-shared-compose--wake (buffer)
-  "Look at what changed in BUFFER, once it has been quiet for long enough."
+  "Look for blocks in BUFFER, once it was left alone for a while."
   (when (buffer-live-p buffer)
     (with-current-buffer buffer
       (let ((left (- (+ hive-shared-compose--last hive-detect-quiet) (float-time))))
@@ -408,8 +400,8 @@ An error here would remove every such function from the buffer."
           (hive-work-guarded #'hive-detect-look))))))
 
 (defun hive-shared-compose--groups ()
-  "Return what changed by command, each a list of (BEG . END), and forget it.
-Neighbours are joined."
+  "Return, and forget, an alist of commands and what each of them changed.
+The latter is a list of (BEG . END).  Adjacent ranges are joined."
   (let ((groups nil))
     (dolist (change hive-shared-compose--changes)
       (let ((beg (marker-position (hive-detect-change-beg change)))
@@ -423,7 +415,7 @@ Neighbours are joined."
       (setcdr group (hive-shared-compose--join (sort (cdr group) #'car-less-than-car))))))
 
 (defun hive-shared-compose--join (ranges)
-  "Return sorted RANGES with neighbours joined."
+  "Return the sorted RANGES with adjacent ones joined."
   (let ((joined nil))
     (dolist (range ranges)
       (if (and joined (<= (car range) (cdar joined)))
@@ -442,15 +434,15 @@ Neighbours are joined."
           (if (and command
                    (< (cl-loop for (beg . end) in ranges sum (- end beg))
                       hive-format-shortest))
-              ;; A command that inserts a word is the human at work.
+              ;; A command that inserts a word counts as typing.
               (pcase-dolist (`(,beg . ,end) ranges) (hive-shared-compose--typed beg end))
             (pcase-dolist (`(,beg . ,end) ranges)
               (hive-shared-compose--blocks beg end theirs))))))))
 
 (defun hive-shared-compose--origin (beg end theirs)
-  "Return how the text from BEG to END came here, as in `hive-post-send'.
-THEIRS are the ranges that programs wrote: one character makes the
-text theirs."
+  "Return the :origin of the text from BEG to END, as in `hive-post-send'.
+THEIRS are the ranges that programs wrote; one character of them is
+enough to make it \"program\"."
   (if (cl-some (lambda (range) (and (< (car range) end) (< beg (cdr range)))) theirs)
       "program"
     "inserted"))
@@ -459,7 +451,7 @@ text theirs."
   "Post the blocks in the text that appeared from BEG to END.
 THEIRS are the ranges that programs wrote."
   (when (>= beg (hive-shared-start))
-    ;; A copy of shown text is shown text no more.
+    ;; A copy of a message is not a message.
     (hive-shared-silently
       (remove-list-of-text-properties beg end hive-shared-properties)))
   (let ((text (buffer-substring beg end)) (from beg))
@@ -484,16 +476,14 @@ THEIRS are the ranges that programs wrote."
   "Return non-nil if a message is shown between BEG and END."
   (text-property-not-all beg end 'hive-message nil))
 
-;;;; Writing in a shared buffer
+;;;; The draft
 
 (defvar-local hive-shared-reply-to nil "The message that the draft answers, or nil.")
 (defvar-local hive-shared-urgent nil "Non-nil when the draft is urgent.")
 
-;;;; The draft
-
 (defun hive-shared--drafts ()
-  "Return where the draft stands, a list of (BEG . END).
-Blocks of others that are being posted are no part of it."
+  "Return the ranges of the draft, a list of (BEG . END).
+Blocks of other programs that are being posted are not part of it."
   (save-restriction
     (widen)
     (let ((pos (hive-shared-start)) (pieces nil))
@@ -515,7 +505,7 @@ Blocks of others that are being posted are no part of it."
                (hive-shared--drafts) "")))
 
 (defun hive-shared--clear ()
-  "Delete the draft, so that undo can bring it back."
+  "Delete the draft, so that undo can restore it."
   (save-restriction
     (widen)
     (dolist (piece (reverse (hive-shared--drafts)))
@@ -523,15 +513,15 @@ Blocks of others that are being posted are no part of it."
   (hive-shared--to-end))
 
 (defun hive-shared--to-end ()
-  "Go to where the human writes, with what was said in sight."
+  "Go to the draft, with the last messages in view."
   (goto-char (point-max))
   (when (and (eq (current-buffer) (window-buffer))
              (>= (window-start) (hive-shared-start)))
     (recenter -2)))
 
 (defun hive-shared--posts (draft)
-  "Return the messages in DRAFT, each a cons of a body and its heading or nil.
-A draft that is written as blocks is several messages."
+  "Return the messages in DRAFT, each a cons of a body and a heading or nil.
+A draft that consists of blocks is several messages."
   (let* ((blocks (hive-format-parse draft))
          (first (car blocks)))
     (if (and first (string-blank-p (substring draft 0 (plist-get first :beg))))
@@ -539,15 +529,15 @@ A draft that is written as blocks is several messages."
       (list (cons (string-trim-right draft) nil)))))
 
 (defun hive-shared-target-thread ()
-  "Return the thread of what is posted from here, or nil."
+  "Return the thread in which this buffer posts, or nil."
   (or hive-shared-thread hive-shared-narrowed))
 
-;;;; Commands
+;;;; Commands of shared buffers
 
 (defun hive-shared-post ()
   "Post what you have written below the line.
-It is on the disk before it vanishes from here, and reaches the
-store even if Emacs or the sidecar dies."
+It is on disk before it is deleted here, and reaches the store even if
+Emacs or the sidecar crashes."
   (interactive)
   (let ((posts (hive-shared--posts (hive-shared-draft))))
     (dolist (post posts) (hive-post-check (car post)))
@@ -563,45 +553,43 @@ store even if Emacs or the sidecar dies."
     (hive-post-say-queued)))
 
 (defun hive-shared-plain-draft ()
-  "Let the draft answer nothing and be of normal priority."
+  "Make the draft answer nothing and have normal priority."
   (setq hive-shared-reply-to nil
         hive-shared-urgent nil)
   (force-mode-line-update))
 
 (defun hive-shared-discard ()
-  "Take the draft away, into the kill ring.
-It no longer answers a message, and is no longer urgent."
+  "Kill the draft.
+The next one answers no message and is not urgent."
   (interactive)
   (let ((draft (hive-shared-draft)))
     (unless (string-blank-p draft) (kill-new draft))
     (hive-shared--clear)
     (hive-shared-plain-draft)
-    (message (if (string-blank-p draft) "There was no draft"
-               "The draft is in the kill ring"))))
+    (hive-say (if (string-blank-p draft) 'no-draft 'draft-discarded))))
 
 (defun hive-shared-toggle-urgent ()
-  "Let the draft be urgent, or not.
-An urgent mention holds up its addressee even where mentions only
-remind."
+  "Make the draft urgent, or normal again.
+An urgent mention holds a session even if its mentions only remind."
   (interactive)
   (setq hive-shared-urgent (not hive-shared-urgent))
   (force-mode-line-update)
-  (message "The message will be %s" (if hive-shared-urgent "urgent" "of normal priority")))
+  (hive-say (if hive-shared-urgent 'draft-urgent 'draft-normal)))
 
 (defun hive-shared--demand ()
-  "Return the message at point, or complain."
+  "Return the message at point, or signal a `user-error'."
   (or (hive-shared-message-at)
       (and (> (point) (point-min)) (hive-shared-message-at (1- (point))))
-      (user-error "There is no message here")))
+      (hive-fail 'no-message-here)))
 
 (defun hive-shared-reply (&optional message)
   "Answer MESSAGE, by default the one at point, below the line.
-Posting the answer deals with its mention of you."
+Posting the answer marks its mention of you done."
   (interactive)
   (hive-shared-answer (or message (hive-shared--demand))))
 
 (defun hive-shared-answer (message)
-  "Let the draft answer MESSAGE, and go there."
+  "Make the draft answer MESSAGE, and go to the draft."
   (setq hive-shared-reply-to message)
   (push-mark nil t)
   (widen)
@@ -610,19 +598,18 @@ Posting the answer deals with its mention of you."
     (insert (hive-post-address message)))
   (force-mode-line-update)
   (message "%s" (substitute-command-keys
-                 (concat "\\<hive-shared-mode-map>\\[hive-shared-post] posts your answer, \\[hive-shared-discard] leaves it"
-                         (if (hive-template-messages (hive-shared--project))
-                             ", \\[hive-shared-insert-template] inserts a template"
-                           "")))))
+                 (hive-words (if (hive-template-messages (hive-shared--project))
+                                 'draft-keys-templates
+                               'draft-keys)))))
 
 (defun hive-shared--project ()
-  "Return the name of the project of what is written here, or nil."
+  "Return the project of the draft, or nil."
   (or (plist-get hive-shared-reply-to :project)
       (plist-get hive-shared-place :project)))
 
 (defun hive-shared-insert-template (text)
   "Insert TEXT, one of `hive-reply-templates', into the draft."
-  (interactive (list (hive-read-template "Insert template: "
+  (interactive (list (hive-read-template (hive-words 'which-template)
                                          (hive-template-demand (hive-shared--project)))))
   (when (< (point) (hive-shared-start))
     (push-mark nil t)
@@ -630,32 +617,31 @@ Posting the answer deals with its mention of you."
   (insert text))
 
 (defun hive-shared-done (&optional note)
-  "Note that you have dealt with the mention of you at point.
+  "Mark the mention of you at point done.
 With a prefix argument, ask for a NOTE about what you did."
-  (interactive (list (and current-prefix-arg (read-string "What you did: "))))
+  (interactive (list (and current-prefix-arg (read-string (hive-words 'shared-done-note)))))
   (let ((mention (hive-mentions-open-p (hive-shared--demand))))
-    (unless mention (user-error "This message has no mention of you that waits"))
+    (unless mention (hive-fail 'no-mention-in-message))
     (hive-mentions-process (list (plist-get mention :mention_id)) :note note)))
 
-;;;; What the header line says
+;;;; Header line and cleanup
 
 (defun hive-shared-target ()
-  "Return what becomes of the draft, in words, or nil for nothing special."
+  "Return where the draft will go, in words, or \"\" for nothing special."
   (let ((thread (hive-shared-target-thread)))
     (string-join
      (delq nil
            (list (when hive-shared-urgent (propertize "urgent" 'face 'warning))
                  (when hive-shared-reply-to
-                   (concat "answers "
-                           (hive-text-author hive-shared-reply-to 30)
-                           ": "
-                           (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
+                   (hive-words 'target-answers
+                               (hive-text-author hive-shared-reply-to 30)
+                               (hive-text-line (plist-get hive-shared-reply-to :body) 40)))
                  (when thread
-                   (concat "in thread " (hive-text-line thread 30)))))
+                   (hive-words 'target-thread (hive-text-line thread 30)))))
      ", ")))
 
 (defun hive-shared-keep-draft ()
-  "Put the draft of a buffer that is killed into the kill ring."
+  "Put the draft into the kill ring, as the buffer is being killed."
   (when (and hive-shared--start (not (string-blank-p (hive-shared-draft))))
     (kill-new (hive-shared-draft))))
 

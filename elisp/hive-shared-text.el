@@ -1,4 +1,4 @@
-;;; hive-shared-text.el --- What a shared buffer shows, as text  -*- lexical-binding: t; -*-
+;;; hive-shared-text.el --- Messages as text  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,10 +6,13 @@
 
 ;;; Commentary:
 
-;; How a message looks, and the only two ways in which a shared buffer is
-;; changed by anybody but the human: `hive-shared-put' and `hive-shared-cut'.
-;; They are no edits: nothing is recorded for undo, no hook is run, point,
-;; mark and selection stay, and the human's own undo follows.
+;; The format of messages in files and shared buffers, and how a message is
+;; displayed.
+;;
+;; `hive-shared-put' and `hive-shared-cut' are the only functions that change
+;; a shared buffer on behalf of Hive.  Their changes are not edits: they are
+;; not recorded for undo, they run no hooks and keep point, mark and selection;
+;; the human's own undo records are adjusted.
 
 ;;; Code:
 
@@ -18,7 +21,7 @@
 (require 'pcase)
 (require 'subr-x)
 
-;;;; Messages as text
+;;;; The format: writing
 
 ;; A message in a shared buffer is a block:
 ;;
@@ -26,37 +29,35 @@
 ;;
 ;;     @Claude-def34 The login is done.  Could you review it?
 ;;
-;; This is the same format that the command "hive messages --format shared"
-;; writes.  What is rendered and parsed again is what it was.
+;; The command "hive messages --format shared" writes the same format.  Parsing
+;; a rendered message returns that message.
 
-(defconst hive-format--space
+(defconst hive-shared-text--space
   " \t\n\r\f\v\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF"
-  "The blanks of a character alternative: those of the sidecar's own parser.")
+  "White space in a character alternative, as in the sidecar's parser.")
 
 (defconst hive-format-heading
   (concat "\\`## \\([0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9]\\) "
-          "\\([^" hive-format--space "]+\\)\\([^\n\r]*\\)\\'")
-  "A line that begins a block: its time, its handle, and what stands behind.")
+          "\\([^" hive-shared-text--space "]+\\)\\([^\n\r]*\\)\\'")
+  "A line that begins a block: its time, its handle, and the rest.")
 
-(defconst hive-format--like-heading
+(defconst hive-shared-text--like-heading
   (concat "\\`\\\\*## [0-9]\\{4\\}-[0-9][0-9]-[0-9][0-9] [0-9][0-9]:[0-9][0-9]:[0-9][0-9] "
-          "[^" hive-format--space "]")
-  "A line of a body that would be taken for a heading.")
+          "[^" hive-shared-text--space "]")
+  "A line of a body that looks like a heading.")
 
 (defconst hive-format-shortest (length "## 2026-01-11 18:00:00 A\nb")
-  "No block has fewer characters than this.")
-
-;;;; Writing
+  "The smallest length of a block, in characters.")
 
 (defun hive-format-stamp (time)
-  "Return TIME of the wire as headings tell it, in the local zone."
+  "Return TIME from the sidecar in the format of headings, in the local zone."
   (format-time-string "%Y-%m-%d %H:%M:%S" (hive-text-seconds time)))
 
 (defun hive-format-body (body)
-  "Return BODY as it stands under its heading."
+  "Return BODY with lines that look like headings escaped."
   (if (string-search "## " body)
       (mapconcat (lambda (line)
-                   (if (string-match-p hive-format--like-heading line)
+                   (if (string-match-p hive-shared-text--like-heading line)
                        (concat "\\" line)
                      line))
                  (split-string body "\n") "\n")
@@ -68,7 +69,7 @@
 
 (defun hive-format-message (message)
   "Return the block of MESSAGE, a plist.
-The heading names its author, whatever heading it was typed under."
+The heading names its author, even if it was posted under another name."
   (hive-format-block (hive-format-stamp (plist-get message :at))
                      (hive-text-line (plist-get message :from_handle))
                      (plist-get message :body)))
@@ -78,43 +79,44 @@ The heading names its author, whatever heading it was typed under."
 `@Claude-abc12` one session, `@reviewer` every session with that role,
 `@All` every session of this project, `@Human` the human.
 "
-  "How to mention somebody: what stands at the top of a buffer and of its file.
-It is part of no message.  The names are code, so they mention nobody.
-src/domain/shared-format.ts has the same words; a test compares them.")
+  "The introduction at the top of a buffer and of its file.
+It is not part of any message.  The names are code, so they mention
+nobody.  src/domain/messages.ts has the same text; a test compares
+them.")
 
 (defun hive-format-front (created project)
-  "Return how a file begins that was CREATED then, a stamp, in PROJECT or nil."
+  "Return the beginning of a file, CREATED at a stamp, of PROJECT or nil."
   (concat "---\nhive: true\ntype: shared\ncreated_at: "
           (string-replace " " "T" created) "\n"
           (if project (format "project: %s\n" (hive-text-line project)) "")
           "---\n\n# Shared Buffer\n\n" hive-format-introduction "\n"))
 
-;;;; Reading
+;;;; The format: parsing
 
 (defun hive-format-normalize (body)
   "Return BODY as it is stored.
-Line ends are one character; nothing blank stands around it."
+Line ends are newlines; blank lines around it and blanks at its end
+are removed."
   (let* ((body (replace-regexp-in-string "\r\n?" "\n" body t t))
          (first (or (string-match "[^ \t\n]" body) (length body)))
          (start (1+ (or (cl-position ?\n body :end first :from-end t) -1)))
          (end (length body))
-         (blank (concat "[" hive-format--space "]")))
+         (blank (concat "[" hive-shared-text--space "]")))
     (while (and (> end start) (string-match-p blank (substring body (1- end) end)))
       (setq end (1- end)))
     (substring body start end)))
 
-(defun hive-format--unescape (line)
-  "Return LINE of a body without the backslash that kept it from being a heading."
-  (if (and (string-prefix-p "\\" line) (string-match-p hive-format--like-heading line))
+(defun hive-shared-text--unescape (line)
+  "Return LINE of a body without the backslash that escapes a heading."
+  (if (and (string-prefix-p "\\" line) (string-match-p hive-shared-text--like-heading line))
       (substring line 1)
     line))
 
 (defun hive-format-parse (text)
-  "Return the blocks in TEXT, in order, each a plist.
-:stamp, :handle and :body say what it is; :beg and :end, offsets
-in TEXT, where: from its heading to the next one.  What stands
-before the first heading is no block, nor is a heading without a
-body."
+  "Return the blocks in TEXT, in order, as plists.
+Each has :stamp, :handle and :body, and the offsets in TEXT of its
+heading, :beg, and of the next one, :end.  Text before the first
+heading is not a block, nor is a heading without a body."
   (let ((pos 0) (length (length text)) (blocks nil) (heading nil) (body nil))
     (cl-flet ((finish (end)
                 (when heading
@@ -126,35 +128,34 @@ body."
                (next (if break (match-end 0) (1+ length)))
                (line (substring text pos break)))
           (if (not (string-match hive-format-heading line))
-              (push (hive-format--unescape line) body)
+              (push (hive-shared-text--unescape line) body)
             (let ((stamp (match-string-no-properties 1 line))
                   (handle (match-string-no-properties 2 line))
                   (more (string-trim (match-string 3 line))))
               (finish pos)
               (setq heading (list :stamp stamp :handle handle :beg pos)
-                    ;; What is written behind the handle belongs to the message.
+                    ;; Text behind the handle is part of the body.
                     body (unless (string-empty-p more) (list more)))))
           (setq pos next)))
       (finish length))
     (nreverse blocks)))
 
-;;;; Undo that survives text from elsewhere
+;;;; Adjusting the undo list
 
-;; A shared buffer changes above what the human is writing.  Such changes
-;; are no edits of the human's, so they are not recorded; but the records
-;; of the human's own edits hold positions, and those must follow.
+;; A shared buffer changes above the text that the human is writing.  These
+;; changes are not recorded for undo; but the records of the human's own edits
+;; contain positions, which must be adjusted.
 ;;
-;; `buffer-undo-list' goes from the newest edit to the oldest, and each
-;; record speaks of the buffer as it was right after that edit.  So the
-;; place of the foreign text is carried back through the records one by
-;; one, as it would have stood then.  Records are changed in place: an undo
-;; that is under way holds a tail of the same list.
+;; `buffer-undo-list' goes from the newest edit to the oldest, and the
+;; positions in a record are those right after that edit.  So the position of
+;; the foreign text is traced back through the records one by one.  Records
+;; are changed in place, since an undo under way holds a tail of the same list.
 
 (defconst hive-shared-text--nothing '(apply cdr nil)
-  "A record that does nothing; Emacs itself writes such.")
+  "A record that does nothing; Emacs itself uses it.")
 
 (defun hive-shared-text--cut (cell)
-  "Forget the record in CELL and all older ones: they cannot be followed."
+  "Drop the record in CELL and all older ones: they cannot be adjusted."
   (let ((list buffer-undo-list))
     (if (eq list cell)
         (setq buffer-undo-list nil)
@@ -163,17 +164,17 @@ body."
   (hive-shared-text--drop-pending cell))
 
 (defun hive-shared-text--drop-pending (list)
-  "End an undo that is under way in a tail of LIST."
+  "End an undo under way in a tail of LIST."
   (when (consp pending-undo-list)
     (while (and list (not (eq list pending-undo-list))) (setq list (cdr list)))
     (when list (setq pending-undo-list t))))
 
 (defun hive-shared-text--walk (function)
   "Call FUNCTION with each cons of the undo list, newest first.
-It returns `done' to stop, or `lost' when its record and the older
-ones cannot be followed."
+It returns `done' to stop, or `lost' if its record and the older ones
+cannot be adjusted."
   (unless (eq buffer-undo-list t)
-    ;; The list of an undo in a region is a copy that nobody can find.
+    ;; The list of an undo in a region is a copy that cannot be found.
     (when (and undo-in-region (consp pending-undo-list))
       (setq pending-undo-list t))
     (let ((cell buffer-undo-list))
@@ -190,8 +191,8 @@ ones cannot be followed."
   (if (< like 0) (- position) position))
 
 (defun hive-undo-inserted (at length)
-  "Let the undo list follow LENGTH characters inserted at AT, unrecorded.
-What stood at AT now stands behind them."
+  "Adjust the undo list to LENGTH characters inserted at AT, unrecorded.
+Text that was at AT is now behind them."
   (hive-shared-text--walk
    (lambda (cell)
      (pcase (car cell)
@@ -199,7 +200,7 @@ What stood at AT now stands behind them."
         (when (>= point at) (setcar cell (+ point length)))
         nil)
        (`(,(and (pred integerp) beg) . ,(and (pred integerp) end))
-        ;; An insertion; before it, AT was further to the front.
+        ;; An insertion; before it, AT may have been smaller.
         (cond ((>= beg at) (setcar cell (cons (+ beg length) (+ end length))))
               ((<= end at) (setq at (- at (- end beg))))
               (t (setcar cell (cons beg (+ end length)))
@@ -219,8 +220,8 @@ What stood at AT now stands behind them."
        (`(apply . ,_) 'lost)))))
 
 (defun hive-undo-deleted (beg end)
-  "Let the undo list follow the text from BEG to END, deleted unrecorded.
-What the records knew of that text is forgotten."
+  "Adjust the undo list to the unrecorded deletion of BEG to END.
+Records about that text are dropped."
   (let ((orphans nil))
     (cl-flet ((follow (pos)
                 (cond ((<= pos beg) pos)
@@ -235,7 +236,7 @@ What the records knew of that text is forgotten."
             (let ((new-from (follow from)) (new-to (follow to)))
               (setcar cell (if (= new-from new-to) hive-shared-text--nothing
                              (cons new-from new-to))))
-            ;; Before that insertion, less of the text was there.
+            ;; Before that insertion, the text was shorter.
             (cl-flet ((earlier (pos)
                         (cond ((<= pos from) pos)
                               ((>= pos to) (- pos (- to from)))
@@ -263,7 +264,7 @@ What the records knew of that text is forgotten."
            ((pred (equal hive-shared-text--nothing)) nil)
            (`(apply . ,_) 'lost)))))))
 
-;;;; What a shared buffer shows, as text
+;;;; Faces
 
 (defgroup hive-shared nil
   "Shared buffers, in which agents and you talk."
@@ -285,7 +286,7 @@ What the records knew of that text is forgotten."
   "A mention of you.")
 
 (defface hive-shared-note '((t :inherit shadow))
-  "What Hive adds to a heading: it is shown, and no part of the message.")
+  "What Hive adds to a heading; it is not part of the message.")
 
 (defface hive-shared-rule '((t :inherit shadow :extend t))
   "The line below which you write.")
@@ -293,7 +294,7 @@ What the records knew of that text is forgotten."
 ;;;; Changing the buffer
 
 (defmacro hive-shared-silently (&rest body)
-  "Run BODY, and let nobody take what it does to the buffer for an edit."
+  "Run BODY; what it does to the buffer does not count as an edit."
   (declare (indent 0) (debug t))
   (let ((modified (make-symbol "modified")))
     `(let ((,modified (buffer-modified-p))
@@ -307,8 +308,8 @@ What the records knew of that text is forgotten."
        (restore-buffer-modified-p ,modified))))
 
 (defun hive-shared-put (pos text &optional before-markers)
-  "Insert TEXT at POS; what stood there stands behind it.
-With BEFORE-MARKERS, so do point, mark and windows that were there."
+  "Insert TEXT at POS, before the text there.
+With BEFORE-MARKERS, also before point, mark and windows there."
   (hive-shared-silently
     (goto-char pos)
     (if before-markers (insert-before-markers text) (insert text)))
@@ -321,21 +322,21 @@ With BEFORE-MARKERS, so do point, mark and windows that were there."
     (hive-shared-silently (delete-region beg end))
     (hive-undo-deleted beg end)))
 
-;;;; A message
+;;;; Displaying a message
 
-(defconst hive-shared--mention
+(defconst hive-shared-text--mention
   "\\(?:^\\|[] \t*_~([{<\"',;:!?|>)}]\\|[^[:ascii:]]\\)\\(@\\([[:alnum:]][[:alnum:]_-]*\\)\\)"
-  "What looks like a mention.  The sidecar decides; this only colours.")
+  "What looks like a mention; the sidecar decides, this is for colours.")
 
 (defun hive-shared--colour-line (line)
-  "Give the mentions in LINE their faces."
+  "Add faces to the mentions in LINE."
   (let ((pos 0) (ticks 0))
-    (while (string-match hive-shared--mention line pos)
+    (while (string-match hive-shared-text--mention line pos)
       (let ((beg (match-beginning 1)) (end (match-end 1))
             (human (equal "human" (downcase (match-string 2 line)))))
         (setq ticks (+ ticks (cl-count ?` (substring line pos beg)))
               pos end)
-        ;; Inside inline code an @ calls nobody.
+        ;; Inline code mentions nobody.
         (when (cl-evenp ticks)
           (put-text-property beg end 'font-lock-face
                              (if human 'hive-shared-mention-human 'hive-shared-mention)
@@ -344,8 +345,8 @@ With BEFORE-MARKERS, so do point, mark and windows that were there."
     line))
 
 (defun hive-shared--colour (body)
-  "Return BODY, inert text, with the faces of its mentions.
-Code fences and quoted lines mention nobody."
+  "Return BODY, inert text, with faces for its mentions.
+Code blocks and quoted lines mention nobody."
   (if (not (string-search "@" body))
       body
     (let ((fence nil))
@@ -364,16 +365,16 @@ Code fences and quoted lines mention nobody."
   "Keymap on the heading of a message.")
 
 (defun hive-shared-heading-face (message)
-  "Return the face of the heading of MESSAGE, or of a mention, by its author."
+  "Return the face for the heading of MESSAGE, or of a mention."
   (pcase (plist-get message :author)
     ("human" 'hive-shared-human-heading)
     ("unverified" 'hive-shared-unverified-heading)
     (_ 'hive-shared-heading)))
 
 (defun hive-shared-message-text (message)
-  "Return what is shown of MESSAGE, a plist.
-Every character carries MESSAGE itself as its property
-`hive-message'; text that is typed beside it does not inherit it."
+  "Return the text that displays MESSAGE, a plist.
+Every character has MESSAGE as its property `hive-message'; text typed
+beside it does not inherit that."
   (let* ((heading (format "## %s %s" (hive-format-stamp (plist-get message :at))
                           (hive-text-line (plist-get message :from_handle) 80)))
          (body (hive-format-body (hive-text-inert (plist-get message :body)))))
@@ -383,7 +384,7 @@ Every character carries MESSAGE itself as its property
                          'keymap hive-shared-heading-map
                          'hive-heading t
                          'help-echo (if (equal "unverified" (plist-get message :author))
-                                        "Posted under a name that its author did not prove"
+                                        "Posted under a name that was not verified"
                                       "RET: answer"))
              "\n\n" (hive-shared--colour (substring body 0)) "\n\n")
      'hive-message message
@@ -392,21 +393,21 @@ Every character carries MESSAGE itself as its property
 (defconst hive-shared-properties
   '(hive-message hive-mention hive-heading hive-edge font-lock-face keymap
                  display help-echo mouse-face invisible read-only rear-nonsticky)
-  "The properties of shown text; a copy of it has none of them.")
+  "The properties of displayed messages, which copies do not have.")
 
 (defun hive-shared-plain (text)
-  "Return TEXT without the properties of shown text."
+  "Return TEXT without `hive-shared-properties'."
   (remove-list-of-text-properties 0 (length text) hive-shared-properties text)
   text)
 
 (defun hive-shared-thread-of (message)
-  "Return the name of the thread that MESSAGE is in, or begins."
+  "Return the thread that MESSAGE is in, or begins."
   (or (plist-get message :thread) (plist-get message :message_id)))
 
-;;;; What is said beside the heading
+;;;; Notes beside a heading
 
 (defun hive-shared--button (label help command)
-  "Return LABEL as a button with HELP, to run COMMAND on its message."
+  "Return LABEL as a button with HELP, to call COMMAND on its message."
   (let ((map (make-sparse-keymap)))
     (define-key map [mouse-1]
                 (lambda (event)
@@ -416,7 +417,7 @@ Every character carries MESSAGE itself as its property
     (propertize label 'face 'link 'mouse-face 'highlight 'help-echo help 'keymap map)))
 
 (defun hive-shared--marks (message)
-  "Return what MESSAGE is besides its author and time, as short strings."
+  "Return the properties of MESSAGE to note, as short strings."
   (let ((as (plist-get message :as_handle))
         (thread (plist-get message :thread)))
     (delq nil
@@ -429,8 +430,8 @@ Every character carries MESSAGE itself as its property
                   (concat "in " (hive-text-line thread 40)))))))
 
 (defun hive-shared-note (message open)
-  "Return what is shown behind the heading of MESSAGE, or nil.
-OPEN means that it mentions the human, who has not dealt with it."
+  "Return the note behind the heading of MESSAGE, or nil.
+OPEN means that it has an unprocessed mention of the human."
   (let ((marks (hive-shared--marks message)))
     (when (or marks open)
       (concat
@@ -439,7 +440,7 @@ OPEN means that it mentions the human, who has not dealt with it."
        (when open
          (concat "  " (hive-shared--button "[answer]" "Answer this mention of you"
                                            'hive-shared-reply)
-                 " " (hive-shared--button "[done]" "You have dealt with this mention"
+                 " " (hive-shared--button "[done]" "Mark this mention done"
                                           'hive-shared-done)))))))
 
 (provide 'hive-shared-text)

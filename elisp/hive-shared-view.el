@@ -1,4 +1,4 @@
-;;; hive-shared-view.el --- How a shared buffer is laid out  -*- lexical-binding: t; -*-
+;;; hive-shared-view.el --- The messages in a shared buffer  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The Hive contributors
 ;; SPDX-License-Identifier: MIT
@@ -6,9 +6,8 @@
 
 ;;; Commentary:
 
-;; A shared buffer holds a stretch of the messages that the store has, in
-;; their one order, then a line, then what the human is writing; above all
-;; of it stands how to mention somebody:
+;; A shared buffer has a short introduction, a range of the messages in the
+;; store in their order, a line, and below it the human's draft:
 ;;
 ;;     Agents and their human share this buffer, and how they do.
 ;;
@@ -20,39 +19,42 @@
 ;;     -------- write below, C-c C-c posts --------
 ;;     half a sent
 ;;
-;; Which messages they are is decided in hive-shared-stretch.el; here is
-;; where each stands, what is noted beside it, and what is hidden.
+;; The number of messages is bounded; the buffer grows at both ends on request
+;; and shrinks where nobody reads.  Messages come in three ways: the last ones
+;; when the buffer is opened or the sidecar reconnects, pages on request, and
+;; new ones as they are posted.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-notify)
 (require 'hive-rpc)
 (require 'hive-shared-text)
 (require 'hive-text)
 
-;;;; How a shared buffer is laid out
+;;;; State
 
 (defvar-local hive-shared-place nil
-  "The place of this buffer, as `hive-place-of' has it; nil for everyone's.")
+  "The place of this buffer, as from `hive-place-of'; nil for everyone's.")
 (defvar-local hive-shared-thread nil "The thread that this buffer shows, or nil.")
 (defvar-local hive-shared-narrowed nil "The thread that is visible, or nil for all.")
-(defvar-local hive-shared-earlier nil "Non-nil when the store has older messages.")
-(defvar-local hive-shared-later nil "Non-nil when the store has newer messages.")
+(defvar-local hive-shared-earlier nil "Non-nil if the store has older messages.")
+(defvar-local hive-shared-later nil "Non-nil if the store has newer messages.")
 
 (defvar-local hive-shared-messages nil "The messages that are shown, oldest first.")
 (defvar-local hive-shared--ids nil "The messages that are shown, by their ids.")
-(defvar-local hive-shared--end nil "A marker: where the messages end.")
-(defvar-local hive-shared--start nil "A marker: where what the human writes begins.")
+(defvar-local hive-shared--end nil "A marker at the end of the messages.")
+(defvar-local hive-shared--start nil "A marker at the beginning of the draft.")
 
 (defun hive-shared-start ()
-  "Return where what the human writes begins."
+  "Return the beginning of the draft."
   (marker-position hive-shared--start))
 
 (defun hive-shared-end ()
-  "Return where the messages end."
+  "Return the end of the messages."
   (marker-position hive-shared--end))
 
 (defun hive-shared-first () "Return the first message that is shown." (car hive-shared-messages))
@@ -65,25 +67,25 @@
 ;;;; The introduction, the line, and the ends
 
 (defun hive-shared--introduction ()
-  "Return the first lines of the buffer, which are part of no message."
+  "Return the introduction, which is not part of any message."
   (let ((text (propertize (concat hive-format-introduction "\n")
                           'font-lock-face 'hive-shared-note
                           'hive-edge 'introduction
                           'read-only t)))
-    ;; Only at its end: where text is not sticky one may type inside it.
+    ;; Only at its end, so that nobody can type inside it.
     (put-text-property (1- (length text)) (length text) 'rear-nonsticky t text)
     text))
 
 (defun hive-shared-top ()
-  "Return where the introduction ends: older messages go there."
+  "Return the end of the introduction, where older messages go."
   (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge 'introduction)))
     (if beg (next-single-property-change beg 'hive-edge nil (hive-shared-end)) (point-min))))
 
 (defconst hive-shared--rule-words "-------- write below, C-c C-c posts "
-  "How the line begins.")
+  "The beginning of the line.")
 
 (defun hive-shared--rule ()
-  "Return the line between the messages and what the human writes."
+  "Return the line between the messages and the draft."
   (propertize (concat hive-shared--rule-words (make-string 24 ?-) "\n")
               'font-lock-face 'hive-shared-rule
               'hive-edge 'rule
@@ -91,8 +93,8 @@
               'rear-nonsticky t))
 
 (defun hive-shared-fit (&rest _)
-  "Draw the line as wide as the narrowest window of this buffer.
-Its text stays what it is: only what is displayed is longer or shorter."
+  "Make the line as wide as the narrowest window of this buffer.
+This changes only how it is displayed, not its text."
   (let ((room (and hive-shared--start (hive-wrap-room))))
     (when room
       (hive-shared-silently
@@ -106,7 +108,7 @@ Its text stays what it is: only what is displayed is longer or shorter."
                                             ?-))))))))
 
 (defun hive-shared-prepare ()
-  "Make this buffer ready for messages; there are none yet."
+  "Set up this buffer, still without messages."
   (hive-shared-silently
     (erase-buffer)
     (insert (hive-shared--introduction) (hive-shared--rule)))
@@ -126,8 +128,8 @@ Its text stays what it is: only what is displayed is longer or shorter."
               'rear-nonsticky t))
 
 (defun hive-shared--edge (which present pos label command)
-  "Let the button WHICH be there just when PRESENT is non-nil.
-When it is missing, it is put at POS, with LABEL, to run COMMAND."
+  "Show the button WHICH if PRESENT, otherwise delete it.
+Insert it at POS, with LABEL, to run COMMAND."
   (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge which)))
     (cond ((and beg (not present))
            (hive-shared-cut beg (or (text-property-not-all beg (hive-shared-end)
@@ -139,7 +141,7 @@ When it is missing, it is put at POS, with LABEL, to run COMMAND."
                             t)))))
 
 (defun hive-shared-edges ()
-  "Show at each end whether the store has more."
+  "Update the buttons at both ends."
   (save-restriction
     (widen)
     (hive-shared--edge 'earlier hive-shared-earlier (hive-shared-top)
@@ -147,18 +149,17 @@ When it is missing, it is put at POS, with LABEL, to run COMMAND."
     (hive-shared--edge 'later hive-shared-later (hive-shared-end)
                        "[Later messages]" 'hive-shared-page-forward)))
 
-;;;; Where a message stands
+;;;; The position of a message
 
 (defun hive-shared-region (message &optional from)
-  "Return where MESSAGE is shown, (BEG . END), or nil when it was deleted.
-What somebody typed into it belongs to the region.  FROM is where
-to begin to look."
+  "Return the region (BEG . END) of MESSAGE, or nil if it was deleted.
+Text that was typed into it is part of the region.  Search from FROM."
   (save-restriction
     (widen)
     (let* ((limit (hive-shared-end))
            (beg (text-property-any (or from (point-min)) limit 'hive-message message))
            (end nil) (pos beg))
-      ;; As far as the next message; what lies between is nobody's.
+      ;; Up to the next message; text in between belongs to neither.
       (while (and pos (< pos limit)
                   (memq (get-text-property pos 'hive-message) (list nil message)))
         (let ((next (next-single-property-change pos 'hive-message nil limit)))
@@ -171,7 +172,7 @@ to begin to look."
   (get-text-property (or pos (point)) 'hive-message))
 
 (defun hive-shared--place-for (seq)
-  "Return where a message of SEQ has to stand."
+  "Return the position for a message with SEQ."
   (or (cl-loop for message in hive-shared-messages
                for region = (and (> (plist-get message :seq) seq)
                                  (hive-shared-region message))
@@ -179,11 +180,11 @@ to begin to look."
       (text-property-any (point-min) (hive-shared-end) 'hive-edge 'later)
       (hive-shared-end)))
 
-;;;; Notes and hiding
+;;;; Notes beside headings, and hidden messages
 
 (defun hive-shared-adorn (message &optional from)
-  "Bring what stands behind the heading of MESSAGE up to date.
-FROM is where to begin to look for it."
+  "Update the note behind the heading of MESSAGE.
+Search for it from FROM."
   (let ((region (hive-shared-region message from)))
     (when region
       (save-excursion
@@ -201,8 +202,8 @@ FROM is where to begin to look for it."
                 (overlay-put overlay 'after-string note)))))))))
 
 (defun hive-shared-hide (message &optional from)
-  "Let MESSAGE be visible just when it belongs to what is looked at.
-FROM is where to begin to look for it."
+  "Hide MESSAGE unless it is in the visible thread.
+Search for it from FROM."
   (let ((region (hive-shared-region message from)))
     (when region
       (hive-shared-silently
@@ -212,26 +213,21 @@ FROM is where to begin to look for it."
                                             (hive-shared-thread-of message)))
                                 'hive-elsewhere))))))
 
-;;;; Which messages a shared buffer shows
-
-;; The stretch of messages that is shown is bounded, however many there are;
-;; it grows at both ends on request and shrinks where nobody reads.
+;;;; Adding and removing messages
 
 (defcustom hive-shared-limit 500
   "How many of the last messages a shared buffer shows.
-When you page back it shows up to twice as many."
+When you page back, it shows up to twice as many."
   :type 'natnum
   :group 'hive-shared)
-
-;;;; More and fewer
 
 (defun hive-shared--text (messages)
   "Return the text of MESSAGES, in their order."
   (mapconcat #'hive-shared-message-text messages ""))
 
 (defun hive-shared-show (messages)
-  "Show MESSAGES, a list, oldest first; those that are shown already stay.
-Return those that were not."
+  "Show MESSAGES, a list, oldest first, except those already shown.
+Return the new ones."
   (let ((new (cl-remove-if (lambda (message)
                              (gethash (plist-get message :message_id) hive-shared--ids))
                            messages))
@@ -253,7 +249,7 @@ Return those that were not."
 
 (defun hive-shared--insert (new)
   "Insert the text of NEW, messages that are not shown, oldest first.
-Return where the first of them stands."
+Return the position of the first."
   (cl-flet ((seq (message) (plist-get message :seq)))
     (let* ((first (seq (car new)))
            (last (seq (car (last new))))
@@ -262,15 +258,15 @@ Return where the first of them stands."
           (dolist (message new)
             (hive-shared-put (hive-shared--place-for (seq message))
                              (hive-shared--text (list message))))
-        ;; All go to one place: what is fetched always does.
+        ;; All go to one place, as a fetched page always does.
         (hive-shared-put place (hive-shared--text new)
-                         ;; Who is at the top stays with what is there.
+                         ;; A window at the top keeps showing the same text.
                          (and hive-shared-messages
                               (< first (seq (hive-shared-first))))))
       place)))
 
 (defun hive-shared--forget (messages)
-  "Show MESSAGES, which stand side by side, no more."
+  "Remove MESSAGES, which are adjacent."
   (let* ((regions (delq nil (mapcar #'hive-shared-region messages))))
     (when regions
       (hive-shared-cut (apply #'min (mapcar #'car regions))
@@ -279,13 +275,13 @@ Return where the first of them stands."
       (remhash (plist-get message :message_id) hive-shared--ids))))
 
 (defun hive-shared-drop-first (count)
-  "Show the COUNT oldest messages no more; they stay in the store."
+  "Remove the COUNT oldest messages; they stay in the store."
   (hive-shared--forget (cl-subseq hive-shared-messages 0 count))
   (setq hive-shared-messages (nthcdr count hive-shared-messages)
         hive-shared-earlier t))
 
 (defun hive-shared-drop-last (count)
-  "Show the COUNT newest messages no more; they stay in the store."
+  "Remove the COUNT newest messages; they stay in the store."
   (let ((kept (- (length hive-shared-messages) count)))
     (hive-shared--forget (nthcdr kept hive-shared-messages))
     (setq hive-shared-messages (cl-subseq hive-shared-messages 0 kept)
@@ -293,10 +289,10 @@ Return where the first of them stands."
 
 (defun hive-shared-count () "Return how many messages are shown." (length hive-shared-messages))
 
-;;;; Readers
+;;;; Where the human reads
 
 (defun hive-shared--read-from ()
-  "Return the first position that is in a window, or at point."
+  "Return the first visible position, or point if there is no window."
   (let ((windows (get-buffer-window-list nil nil t)))
     (if windows
         (apply #'min (cl-mapcan (lambda (window)
@@ -305,7 +301,7 @@ Return where the first of them stands."
       (point))))
 
 (defun hive-shared-trim ()
-  "Drop the oldest messages when there are too many and nobody is there."
+  "Remove the oldest messages if there are too many and they are not visible."
   (let ((excess (- (hive-shared-count) hive-shared-limit)))
     (when (> excess 0)
       (let ((first (cl-loop for message in (nthcdr excess hive-shared-messages)
@@ -313,18 +309,16 @@ Return where the first of them stands."
         (when (and first (>= (hive-shared--read-from) (car first)))
           (hive-shared-drop-first excess))))))
 
-;;;; How messages come into a shared buffer
+;;;; Fetching
 
-;; Three ways lead into a shared buffer: the last messages when it is opened
-;; or the sidecar comes back, pages at both ends on request, and what is
-;; posted while it is shown.  The sidecar tells in the order of the store;
-;; what it tells while something is fetched waits for that.
+;; New messages arrive in the order of the store.  Those that arrive during a
+;; fetch are shown after it.
 
-(defvar-local hive-shared--fetch nil "A cons that stands for what is being fetched.")
-(defvar-local hive-shared--meanwhile nil "What was posted meanwhile, newest first.")
+(defvar-local hive-shared--fetch nil "A cons that identifies the fetch under way, or nil.")
+(defvar-local hive-shared--meanwhile nil "Messages posted during the fetch, newest first.")
 
 (defvar hive-shared-name-function #'ignore
-  "Called in a buffer when the sidecar has said which project it shows.")
+  "Called in a buffer when the sidecar has confirmed its project.")
 
 (defun hive-shared-buffers ()
   "Return the shared buffers."
@@ -333,17 +327,15 @@ Return where the first of them stands."
                                                'hive-shared-mode))
                     (buffer-list)))
 
-;;;; Fetching
-
 (defun hive-shared--params (more)
-  "Return the parameters for a page of this buffer, MORE among them."
+  "Return the request parameters for a page of this buffer, with MORE."
   (append (hive-place-params hive-shared-place)
           (when hive-shared-thread (list :thread hive-shared-thread))
           more))
 
 (defun hive-shared--request (more then)
   "Fetch a page with the parameters MORE; call THEN with it in this buffer.
-A fetch that begins later takes the place of this one."
+A later fetch replaces this one."
   (let ((token (list 'fetch)) (buffer (current-buffer)))
     (setq hive-shared--fetch token)
     (cl-flet ((finish (function argument)
@@ -362,12 +354,12 @@ A fetch that begins later takes the place of this one."
        :error (lambda (err)
                 (finish (lambda (err)
                           (unless (eq 'disconnected (plist-get err :name))
-                            (hive-notify-say "Hive could not read the messages: %s"
-                                             (hive-text-line (plist-get err :text) 200))))
+                            (hive-announce 'shared-fetch-failed
+                                           (hive-text-line (plist-get err :text) 200))))
                         err))))))
 
 (defun hive-shared--catch-up ()
-  "Show what was posted while something was fetched."
+  "Show the messages that were posted during the fetch."
   (let ((told (nreverse hive-shared--meanwhile)))
     (setq hive-shared--meanwhile nil)
     (mapc #'hive-shared-take told)))
@@ -379,15 +371,15 @@ A fetch that begins later takes the place of this one."
 ;;;; The last messages
 
 (defun hive-shared-refresh ()
-  "Fetch the last messages; those that are shown already stay in place.
-When so much was posted that a gap would remain, begin anew."
+  "Fetch the last messages; those already shown stay in place.
+If there would be a gap between both, start again with the last ones."
   (interactive)
   (when (hive-sidecar-connected-p)
     (hive-shared--request (list :limit (min 500 hive-shared-limit))
                           #'hive-shared--refreshed)))
 
 (defun hive-shared--refreshed (page)
-  "Take PAGE, which has the last messages."
+  "Show PAGE, the last messages."
   (let* ((messages (hive-shared--messages-of page))
          (more (eq t (plist-get page :more)))
          (last (hive-shared-last)))
@@ -397,7 +389,7 @@ When so much was posted that a gap would remain, begin anew."
                                     :project (plist-get page :project)
                                     :project_dir (plist-get page :project_dir)))
       (funcall hive-shared-name-function))
-    ;; Who has paged back stays there; the last messages wait behind.
+    ;; After paging back, stay there; the last messages are not shown.
     (unless (and last hive-shared-later)
       (when (and last more messages
                  (< (plist-get last :seq) (plist-get (car messages) :seq)))
@@ -406,7 +398,7 @@ When so much was posted that a gap would remain, begin anew."
       (let ((empty (zerop (hive-shared-count))))
         (hive-shared-show messages)
         (if empty (setq hive-shared-earlier more) (hive-shared-trim))
-        ;; Long messages make short pages.
+        ;; Pages of long messages have few of them.
         (when (and empty more messages (< (hive-shared-count) hive-shared-limit))
           (hive-shared--fill)))
       (hive-shared-edges))))
@@ -436,7 +428,7 @@ When so much was posted that a gap would remain, begin anew."
 (defun hive-shared-page-back ()
   "Show older messages."
   (interactive)
-  (cond ((not hive-shared-earlier) (user-error "These are the first messages"))
+  (cond ((not hive-shared-earlier) (hive-fail 'shared-first))
         (t (hive-sidecar-demand)
            (hive-shared--back hive-shared-limit))))
 
@@ -444,7 +436,7 @@ When so much was posted that a gap would remain, begin anew."
   "Show newer messages, after you have paged back."
   (interactive)
   (cond
-   ((not hive-shared-later) (user-error "These are the last messages"))
+   ((not hive-shared-later) (hive-fail 'shared-last))
    (t (hive-sidecar-demand)
       (hive-shared--request
        (list :after (plist-get (hive-shared-last) :seq) :limit (min 500 hive-shared-limit))
@@ -464,10 +456,10 @@ When so much was posted that a gap would remain, begin anew."
     (hive-shared-refresh))
   (goto-char (point-max)))
 
-;;;; What is posted while we look
+;;;; New messages
 
 (defun hive-shared--ours-p (message)
-  "Return non-nil if MESSAGE belongs into this buffer."
+  "Return non-nil if MESSAGE belongs in this buffer."
   (let ((project-dir (plist-get hive-shared-place :project_dir)))
     (and (or (null project-dir)
              (equal project-dir (plist-get message :project_dir))
@@ -477,12 +469,12 @@ When so much was posted that a gap would remain, begin anew."
              (equal hive-shared-thread (plist-get message :message_id))))))
 
 (defun hive-shared-take (message)
-  "Show MESSAGE, which was posted, unless it stands where nobody has paged to."
+  "Show MESSAGE, a new one, unless it is beyond the shown range."
   (cond (hive-shared--fetch (push message hive-shared--meanwhile))
         (hive-shared-later)
         ((progn (hive-shared-trim)
                 (>= (hive-shared-count) (* 2 hive-shared-limit)))
-         ;; Somebody reads far up: what comes now waits in the store.
+         ;; Somebody reads far up, so leave new messages in the store.
          (setq hive-shared-later t)
          (hive-shared-edges))
         ((hive-shared-show (list message))
@@ -490,14 +482,14 @@ When so much was posted that a gap would remain, begin anew."
          (hive-shared-edges))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'message/posted)) message)
-  "Show MESSAGE, a new one, in the buffers it belongs to."
+  "Show MESSAGE, a new one, in its buffers."
   (dolist (buffer (hive-shared-buffers))
     (with-current-buffer buffer
       (when (hive-shared--ours-p message)
         (hive-work-guarded #'hive-shared-take message)))))
 
 (defun hive-shared--mention-changed (mention)
-  "Let the heading of the message of MENTION, if of the human, tell its state."
+  "Update the heading of the message of MENTION, if it is of the human."
   (when (equal hive-mentions-human (plist-get mention :session_id))
     (dolist (buffer (hive-shared-buffers))
       (with-current-buffer buffer
@@ -507,7 +499,7 @@ When so much was posted that a gap would remain, begin anew."
 (defvar-local hive-shared--store nil "The store whose messages are shown.")
 
 (defun hive-shared--connected ()
-  "Bring every shared buffer up to date: the sidecar is there."
+  "Refresh all shared buffers, as the sidecar is connected."
   (let ((store (plist-get hive-sidecar-info :store_id)))
     (dolist (buffer (hive-shared-buffers))
       (with-current-buffer buffer
@@ -521,7 +513,7 @@ When so much was posted that a gap would remain, begin anew."
 (add-hook 'hive-connected-hook #'hive-shared--connected)
 
 (cl-defmethod hive-rpc-notify :after ((_method (eql 'desk/resync)) _params)
-  "Fetch the last messages anew: the sidecar lost its place in the log."
+  "Refresh all shared buffers, as the sidecar lost its place in the log."
   (hive-shared--connected))
 
 (provide 'hive-shared-view)

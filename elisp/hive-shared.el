@@ -6,16 +6,21 @@
 
 ;;; Commentary:
 
-;; `hive-shared' opens the shared buffer of the project you are in: what the
-;; agents of that project and you have posted, as it is posted.  Write below
-;; the line.  The store is the truth: what you change or delete above the
-;; line changes nothing for anybody.
+;; `hive-shared' opens the shared buffer of the project you are in.  It shows
+;; the messages of the project's agents and yours as they are posted; write
+;; below the line.  The messages are in the store: changing or deleting text
+;; above the line affects nobody.
+;;
+;; Here are the commands to move, to look at a thread, to save messages to a
+;; file, and the mode itself.  With `hive-shared-on-mention', a mention shows
+;; the buffer.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'hive-human)
 (require 'hive-mentions)
+(require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
 (require 'hive-rpc)
@@ -24,17 +29,11 @@
 (require 'hive-shared-view)
 (require 'hive-text)
 
-;;;; Moving about in a shared buffer
-
-;; From message to message, from mention to mention of you, and into a
-;; thread: here, with the other messages out of sight, or in a buffer of its
-;; own.  Also: writing what is shown to a file.
-
-;;;; From one to the next
+;;;; Moving from message to message
 
 (defun hive-shared--next (property direction)
-  "Go to where PROPERTY begins next in DIRECTION, 1 or -1; nil if nowhere.
-What is hidden is passed over."
+  "Go to the next beginning of PROPERTY in DIRECTION, 1 or -1.
+Skip hidden text.  Return nil if there is none."
   (let ((pos (point)) (found nil))
     (while (and pos (not found))
       (setq pos (if (> direction 0)
@@ -49,22 +48,22 @@ What is hidden is passed over."
 (defun hive-shared-next-mention ()
   "Go to the next mention of you."
   (interactive)
-  (unless (hive-shared--next 'hive-mention 1) (user-error "No mention of you after this")))
+  (unless (hive-shared--next 'hive-mention 1) (hive-fail 'shared-no-next-mention)))
 
 (defun hive-shared-previous-mention ()
-  "Go to the mention of you before this."
+  "Go to the previous mention of you."
   (interactive)
-  (unless (hive-shared--next 'hive-mention -1) (user-error "No mention of you before this")))
+  (unless (hive-shared--next 'hive-mention -1) (hive-fail 'shared-no-previous-mention)))
 
 (defun hive-shared-next-message ()
-  "Go to the next message, or to where you write."
+  "Go to the next message, or to the draft."
   (interactive)
   (unless (hive-shared--next 'hive-heading 1) (goto-char (point-max))))
 
 (defun hive-shared-previous-message ()
-  "Go to the message before this."
+  "Go to the previous message."
   (interactive)
-  (unless (hive-shared--next 'hive-heading -1) (user-error "This is the first message shown")))
+  (unless (hive-shared--next 'hive-heading -1) (hive-fail 'shared-first-message)))
 
 ;;;; Threads
 
@@ -73,111 +72,107 @@ What is hidden is passed over."
   (hive-shared-thread-of (hive-shared--demand)))
 
 (defun hive-shared-narrow ()
-  "Look at the thread of the message at point only, or at all again.
-While you do, what you post goes into that thread."
+  "Show only the thread of the message at point, or all messages again.
+Meanwhile, what you post goes to that thread."
   (interactive)
   (setq hive-shared-narrowed (unless hive-shared-narrowed (hive-shared--thread-at)))
   (mapc #'hive-shared-hide hive-shared-messages)
   (force-mode-line-update)
-  (message (if hive-shared-narrowed "Only this thread is visible" "All messages are visible")))
+  (hive-say (if hive-shared-narrowed 'shared-narrowed 'shared-widened)))
 
 (defun hive-shared-open-thread (thread)
   "Open THREAD in a buffer of its own; by default that of the message at point.
 With a prefix argument, type the name of a thread."
-  (interactive (list (if current-prefix-arg (read-string "Thread: ")
+  (interactive (list (if current-prefix-arg (read-string (hive-words 'which-thread))
                        (hive-shared--thread-at))))
   (pop-to-buffer (hive-shared-buffer hive-shared-place thread)))
 
-
-;;;; A file
+;;;; Saving messages to a file
 
 (defcustom hive-shared-directory nil
-  "Where `hive-shared-save' proposes to write; nil for the project's directory."
+  "Where `hive-shared-save' saves by default; nil for the project's directory."
   :type '(choice (const :tag "The project's directory" nil) directory)
   :group 'hive-shared)
 
 (defun hive-shared-file-text ()
-  "Return the messages that are shown as a file has them.
-They are the store's, whatever was changed in the buffer."
+  "Return the shown messages in the format of a file.
+They are as stored, whatever was changed in the buffer."
   (concat (hive-format-front (hive-format-stamp
                               (or (plist-get (hive-shared-first) :at) (hive-text-now)))
                              (plist-get hive-shared-place :project))
           (mapconcat #'hive-format-message hive-shared-messages "\n")))
 
 (defun hive-shared-save (file)
-  "Write the messages that are shown to FILE, in the format of the buffer.
-The name proposed is shared-YYYYMMDD.md.  To write all that were
-ever posted, use the command line: hive messages --format shared."
+  "Write the shown messages to FILE, in the format of the buffer.
+The default name is shared-YYYYMMDD.md.  To write all messages, use
+the command line: hive messages --format shared."
   (interactive
-   (list (read-file-name "Save messages to: "
+   (list (read-file-name (hive-words 'which-shared-file)
                          (or hive-shared-directory default-directory) nil nil
                          (format-time-string "shared-%Y%m%d.md"))))
   (let ((text (hive-shared-file-text))
         (count (hive-shared-count))
         (coding-system-for-write 'utf-8-unix))
     (write-region text nil file nil nil nil t)
-    (message "%d messages written to %s" count (abbreviate-file-name file))))
+    (hive-say 'shared-saved (hive-count count "message") (abbreviate-file-name file))))
 
-;;;; The shared buffer when somebody is mentioned
+;;;; Showing the buffer on a mention
 
-;; With `hive-shared-on-mention' a mention of you shows the shared buffer in
-;; which it stands.  It is off by default.  The buffer is never selected, no
-;; window of another frame is used, and point stays where it is everywhere;
-;; nothing happens before you are between two commands.
+;; With `hive-shared-on-mention', a mention of you shows its shared buffer.
+;; The buffer is never selected, no window of another frame is used, and point
+;; stays where it is; it happens only between two commands.
 
 (defcustom hive-shared-on-mention nil
-  "Whether and where a mention shows the shared buffer in which it stands.
-The symbol `display' leaves the place to `display-buffer', within
-the selected frame; a side shows it in a side window there.  The
-window is not selected.  Close it, and it stays closed until the
-next mention.  A buffer that is visible already stays where it is."
-  :type '(choice (const :tag "It is not shown" nil)
+  "Whether and where a mention shows its shared buffer.
+The symbol `display' leaves the place to `display-buffer', within the
+selected frame; a side means a side window there.  The window is not
+selected.  If you close it, it stays closed until the next mention.
+A buffer that is already visible stays where it is."
+  :type '(choice (const :tag "Not shown" nil)
                  (const :tag "In some other window" display)
                  (const right) (const left) (const bottom) (const top))
   :group 'hive-attention)
 
 (defcustom hive-shared-on-mention-of 'human
   "Whose mentions show the shared buffer, if `hive-shared-on-mention' is set.
-With `anyone', those of anybody, in the project that you are in
-and in those whose shared buffers are open."
+`anyone' includes mentions of sessions, in the project that you are
+in and in those whose shared buffers are open."
   :type '(choice (const :tag "Mine" human) (const :tag "Anybody's" anyone))
   :group 'hive-attention)
 
 (defconst hive-shared--patience 0.5
-  "Seconds between two looks whether a busy human is free.")
+  "Seconds between two checks whether a busy human is free.")
 
 (defconst hive-shared--size 0.4
-  "Which part of the frame a side window takes.")
+  "The part of the frame that a side window takes.")
 
-(defvar hive-shared--mention-to-show nil "The last mention that is to be shown, or nil.")
-(defvar hive-shared--timer nil "The timer of the next look, or nil.")
+(defvar hive-shared--to-show nil "The mention to show, or nil.")
+(defvar hive-shared--timer nil "The timer of the next check, or nil.")
 (defvar hive-shared--seq nil
-  "The place of the last message of which a mention was told, or nil.")
-
-;;;; What arrives
+  "The seq of the last message with a mention that arrived, or nil.")
 
 (defun hive-shared--soon (mention)
   "Show the buffer of MENTION once the human is free."
   (when (or (equal "urgent" (plist-get mention :priority))
             (not (hive-notify-held-p mention)))
-    (setq hive-shared--mention-to-show mention)
+    (setq hive-shared--to-show mention)
     (unless hive-shared--timer
       (setq hive-shared--timer (run-at-time 0 nil #'hive-shared--look)))))
 
 (defun hive-shared--of-human (mention)
-  "Take MENTION, a new one of the human."
+  "Handle MENTION, a new one of the human."
   (when hive-shared-on-mention (hive-shared--soon mention)))
 
 (defun hive-shared--new-p (mention)
-  "Return non-nil if MENTION, of anybody, was not told of before."
+  "Return non-nil if MENTION, of anybody, is new."
   (let ((seq (plist-get mention :seq)) (last hive-shared--seq))
     (when (or (null last) (> seq last)) (setq hive-shared--seq seq))
     (and (hive-mentions-waiting-p mention)
-         ;; One message mentions several; the first of them is enough.
+         ;; A message may mention several sessions; the first one is enough.
          (if last (> seq last) (null (plist-get mention :delivered_at))))))
 
 (defun hive-shared--changed (mention)
-  "Take MENTION, of anybody, with which something happened."
+  "Handle MENTION, of anybody, which changed."
   (when (and (hive-shared--new-p mention)
              hive-shared-on-mention
              (eq hive-shared-on-mention-of 'anyone)
@@ -185,7 +180,7 @@ and in those whose shared buffers are open."
     (hive-shared--soon mention)))
 
 (defun hive-shared--near-p (mention)
-  "Return non-nil if MENTION is of the project the human is in, or has open."
+  "Return non-nil if MENTION is in the current project or in an open buffer."
   (let ((project-dir (plist-get mention :project_dir)))
     (or (equal project-dir
                (plist-get (hive-place-of (buffer-local-value
@@ -199,27 +194,25 @@ and in those whose shared buffers are open."
                  (hive-shared-buffers)))))
 
 (defun hive-shared--forget-seen ()
-  "Forget which messages were seen: this sidecar may have another store."
+  "Forget which messages arrived, as this sidecar may have another store."
   (setq hive-shared--seq nil))
 
-;;;; Showing
-
 (defun hive-shared--look ()
-  "Show what is to be shown, or look again later when the human is busy."
+  "Show the buffer, or check again later if the human is busy."
   (setq hive-shared--timer nil)
   (if (hive-notify-busy-p)
       (setq hive-shared--timer
             (run-at-time hive-shared--patience nil #'hive-shared--look))
-    (let ((mention hive-shared--mention-to-show))
-      (setq hive-shared--mention-to-show nil)
+    (let ((mention hive-shared--to-show))
+      (setq hive-shared--to-show nil)
       (when (and mention hive-shared-on-mention
-                 ;; The human may have dealt with theirs meanwhile.
+                 ;; The human may have processed it in the meantime.
                  (or (not (equal hive-mentions-human (plist-get mention :session_id)))
                      (hive-mentions-open-p mention)))
         (hive-work-guarded #'hive-shared--show mention)))))
 
 (defun hive-shared--show (mention)
-  "Show the shared buffer of MENTION, and select nothing."
+  "Show the shared buffer of MENTION, without selecting it."
   (let* ((project-dir (plist-get mention :project_dir))
          (buffer (hive-shared-buffer
                   (when project-dir
@@ -231,8 +224,8 @@ and in those whose shared buffers are open."
         (display-buffer buffer (hive-shared--action))))))
 
 (defun hive-shared--action ()
-  "Return how the buffer is to be displayed, for `display-buffer'.
-Where there is no room for it in this frame, it is not displayed."
+  "Return the action for `display-buffer'.
+If there is no room in this frame, it does not display the buffer."
   (let ((side hive-shared-on-mention))
     (if (eq side 'display)
         '((display-buffer-pop-up-window
@@ -252,9 +245,8 @@ Where there is no room for it in this frame, it is not displayed."
         (allow-no-window . t)))))
 
 (defun hive-shared--other-window (buffer alist)
-  "Display BUFFER in another window of this frame, if there is one; see ALIST.
-On its own `display-buffer-use-some-window' would take one of
-another frame."
+  "Display BUFFER in another window of this frame, if any, with ALIST.
+Without this, `display-buffer-use-some-window' may use another frame."
   (when (get-lru-window nil nil t)
     (display-buffer-use-some-window buffer alist)))
 
@@ -262,7 +254,7 @@ another frame."
 (add-hook 'hive-mentions-changed-functions #'hive-shared--changed)
 (add-hook 'hive-connected-hook #'hive-shared--forget-seen)
 
-;;;; The buffer in which agents and you talk
+;;;; The mode
 
 (defcustom hive-shared-position 'right
   "Where `hive-shared' shows the shared buffer."
@@ -270,8 +262,6 @@ another frame."
                  (const :tag "Left of this window" left)
                  (const :tag "In this window" current))
   :group 'hive-shared)
-
-;;;; The mode
 
 (defvar hive-shared-mode-map
   (let ((map (make-sparse-keymap)))
@@ -299,17 +289,17 @@ another frame."
 
 (define-derived-mode hive-shared-mode text-mode "Hive-Shared"
   "Major mode of the buffer in which agents and you talk.
-Write below the line; \\[hive-shared-post] posts it.  A handle
-after an @ completes with \\[completion-at-point].
+Write below the line; \\[hive-shared-post] posts it.  \\[completion-at-point] completes a
+handle after an @.
 
-\\[hive-shared-reply] answers the message at point, \\[hive-shared-done] notes that a mention
-of you is dealt with, \\[hive-shared-next-mention] goes to the next mention of you.
+\\[hive-shared-reply] answers the message at point, \\[hive-shared-done] marks a mention of
+you done, \\[hive-shared-next-mention] goes to the next mention of you.
 \\[hive-shared-insert-template] inserts one of your `hive-reply-templates'.
-\\[hive-shared-narrow] looks at one thread only, \\[hive-shared-open-thread] opens it in a buffer.
+\\[hive-shared-narrow] shows one thread only, \\[hive-shared-open-thread] opens it in a buffer.
 \\[hive-shared-page-back] shows older messages, \\[hive-shared-latest] the last ones.
 
-A message that another program inserts here, in the format of
-what is shown, is posted, but its author is unverified.
+If another program inserts a message here, in the format that you
+see, it is posted, but its author is unverified.
 \\{hive-shared-mode-map}"
   :group 'hive-shared
   :interactive nil
@@ -329,15 +319,15 @@ what is shown, is posted, but its author is unverified.
   (add-hook 'kill-buffer-hook #'hive-shared-keep-draft nil t))
 
 (defun hive-shared--resized (window)
-  "Fit the line to WINDOW, if a shared buffer is in it."
+  "Fit the line to WINDOW, if it displays a shared buffer."
   (when (window-live-p window)
     (with-current-buffer (window-buffer window)
       (when (derived-mode-p 'hive-shared-mode)
         (hive-work-guarded #'hive-shared-fit)))))
 
 (defun hive-shared--copy (beg end &optional delete)
-  "Return the text from BEG to END as it is copied: as nobody's message.
-With DELETE, delete it."
+  "Return a copy of the text from BEG to END that is not a message.
+With DELETE, delete the text."
   (hive-shared-plain (buffer-substring--filter beg end delete)))
 
 (defun hive-shared--header ()
@@ -345,25 +335,25 @@ With DELETE, delete it."
   (let ((target (hive-shared-target))
         (open (hive-mentions-count)))
     (concat " " (replace-regexp-in-string "%" "%%" (hive-shared--name) t t)
-            (cond ((not (hive-sidecar-connected-p)) "   not connected")
+            (cond ((not (hive-sidecar-connected-p)) (hive-words 'shared-not-connected))
                   (hive-shared--fetch "   …")
-                  (t (format "   %d shown" (hive-shared-count))))
-            (if hive-shared-later "   later messages below: C-c C-l" "")
-            (if (> open 0) (format "   %d for you" open) "")
+                  (t (hive-words 'shared-shown (hive-shared-count))))
+            (if hive-shared-later (hive-words 'shared-later) "")
+            (if (> open 0) (hive-words 'shared-for-you open) "")
             (if (string-empty-p target) ""
               (concat "   " (replace-regexp-in-string "%" "%%" target t t))))))
 
 ;;;; Opening
 
 (defun hive-shared--name ()
-  "Return the name of project and thread of this buffer."
+  "Return the name of the project, and of the thread, of this buffer."
   (concat (hive-text-line (or (plist-get hive-shared-place :project) "everyone") 60)
           (if hive-shared-thread
               (concat "/" (hive-text-line hive-shared-thread 60))
             "")))
 
 (defun hive-shared--rename ()
-  "Let the name of this buffer be that of its project."
+  "Rename this buffer after its project."
   (let ((name (hive-shared--buffer-name)))
     (unless (string-prefix-p name (buffer-name))
       (rename-buffer name t))))
@@ -371,13 +361,13 @@ With DELETE, delete it."
 (setq hive-shared-name-function #'hive-shared--rename)
 
 (defun hive-shared--buffer-name ()
-  "Return what this buffer should be called."
+  "Return the proper name of this buffer."
   (if (or hive-shared-place hive-shared-thread)
       (format "*hive-shared: %s*" (hive-shared--name))
     "*hive-shared*"))
 
 (defun hive-shared-buffer (place &optional thread)
-  "Return the shared buffer of PLACE, and THREAD when given; make it if needed."
+  "Return the shared buffer of PLACE, and of THREAD if given; make it if needed."
   (or (cl-find-if (lambda (buffer)
                     (with-current-buffer buffer
                       (and (equal thread hive-shared-thread)
@@ -410,24 +400,23 @@ With DELETE, delete it."
   buffer)
 
 (defun hive-shared--ask-place ()
-  "Let the human choose a project in which somebody is, or everyone."
+  "Let the human choose a project with living sessions, or everyone."
   (let* ((places (delete-dups
                   (mapcar (lambda (session)
                             (cons (hive-text-line (plist-get session :project) 60)
                                   (plist-get session :project_dir)))
                           (hive-handles-sessions))))
-         (name (completing-read "Shared buffer of: "
+         (name (completing-read (hive-words 'which-shared)
                                 (cons "everyone" (mapcar #'car places)) nil t)))
     (unless (equal name "everyone")
       (list :confirmed t :project name :project_dir (cdr (assoc name places))))))
 
 ;;;###autoload
 (defun hive-shared (&optional choose position)
-  "Open the shared buffer of the project you are in, and write to its agents.
+  "Open the shared buffer of the project you are in, to talk to its agents.
 With a prefix argument CHOOSE, choose the project, or everyone.
-`hive-shared-position' says where it appears; `hive-shared-left',
-`hive-shared-right' and `hive-shared-current' say it for once, as
-does POSITION.
+It appears at POSITION, by default `hive-shared-position'; see also
+`hive-shared-left', `hive-shared-right' and `hive-shared-current'.
 \\<hive-shared-mode-map>
 Write below the line; \\[hive-shared-post] posts."
   (interactive "P")

@@ -6,10 +6,11 @@
 
 ;;; Commentary:
 
-;; What agents write is untrusted (design, invariant 12).  Everything that
-;; is shown goes through `hive-text-inert' or `hive-text-line'; everything
-;; that is sent goes through `hive-text-sendable'.  A third pair turns the
-;; times of the wire into the short ages people read.
+;; Text from agents is untrusted (design, invariant 12).  Everything that is
+;; shown goes through `hive-text-inert' or `hive-text-line', and everything
+;; that is sent through `hive-text-sendable'.
+;;
+;; Also: names of agents, times and ages, and wrapping of long lines.
 
 ;;; Code:
 
@@ -17,20 +18,19 @@
 (require 'iso8601)
 (require 'subr-x)
 
-;;;; Long lines in narrow windows
+;;;; Wrapping long lines
 
-;; Lines of agents have any length and windows any width: they are wrapped
-;; between words, and what is continued is indented like its line.  The text
-;; itself is left as it is.
+;; Lines are wrapped between words, and continuation lines are indented like
+;; the line.  The text itself does not change.
 
-(defconst hive-text--deepest 16 "Columns of indentation that are kept at most.")
+(defconst hive-text--deepest 16 "The largest indentation of continuation lines, in columns.")
 
 (defconst hive-text--right-to-left "[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]")
 
 (defconst hive-text--longest 500
-  "Characters of a line from right to left that is still wrapped between words.
-Emacs looks for the place in a time that grows with their square: 0.1 s
-for 1,000, 3 s for 8,000.")
+  "The longest right-to-left line that is wrapped between words.
+The time that Emacs needs grows with the square of the length: 0.1 s
+for 1,000 characters, 3 s for 8,000.")
 
 (defun hive-wrap-words ()
   "Wrap the lines of this buffer between words, in windows of any width."
@@ -39,7 +39,7 @@ for 1,000, 3 s for 8,000.")
               word-wrap t))
 
 (defun hive-wrap-heed (beg end)
-  "Wrap anywhere from now on if a line between BEG and END would take Emacs long."
+  "Stop wrapping between words if that is slow for a line in BEG to END."
   (save-excursion
     (goto-char beg)
     (while (and word-wrap (< (point) end))
@@ -50,8 +50,8 @@ for 1,000, 3 s for 8,000.")
       (forward-line 1))))
 
 (defun hive-wrap-like-lines (beg end)
-  "Let what is continued of a line between BEG and END be indented like it.
-A number that stands first belongs to the indentation."
+  "Indent continuation lines between BEG and END like their lines.
+A number at the beginning is part of the indentation."
   (hive-wrap-heed beg end)
   (save-excursion
     (goto-char beg)
@@ -64,13 +64,11 @@ A number that stands first belongs to the indentation."
       (forward-line 1))))
 
 (defun hive-wrap-room ()
-  "Return how many columns fit in the narrowest window of this buffer, or nil."
+  "Return the width of the narrowest window of this buffer, or nil."
   (let ((windows (get-buffer-window-list nil nil t)))
     (when windows (apply #'min (mapcar #'window-max-chars-per-line windows)))))
 
-;;;; Text from agents, made harmless
-
-;;;; Showing
+;;;; Showing text from agents
 
 (defconst hive-text--hidden
   (concat "["
@@ -81,28 +79,28 @@ A number that stands first belongs to the indentation."
           "\U000E0000-\U000E007F"           ; tags: invisible text
           "\x3FFF80-\x3FFFFF"               ; raw bytes
           "]")
-  "What a terminal would obey, reorder by or hide, and never print.")
+  "Characters that a terminal interprets, or hides, instead of printing them.")
 
 (defun hive-text--reveal (match)
-  "Return a visible stand-in for the one hidden character in MATCH."
+  "Return visible text for the hidden character in MATCH."
   (let ((char (aref match 0)))
     (cond ((< char 32) (string ?^ (logxor char 64)))
           ((= char 127) "^?")
           (t (format "<U+%04X>" char)))))
 
 (defun hive-text-inert (text)
-  "Return TEXT without properties and with nothing hidden in it.
-Control, bidi and zero-width characters become visible; newlines
-and tabs stay.  A TEXT that is no string becomes the empty string."
+  "Return TEXT without properties and without hidden characters.
+Control, bidi and zero-width characters become visible; newlines and
+tabs stay.  If TEXT is not a string, return the empty string."
   (cond ((not (stringp text)) "")
         ((string-match-p hive-text--hidden text)
          (hive-text--revealed (substring-no-properties text)))
         (t (substring-no-properties text))))
 
 (defun hive-text--revealed (text)
-  "Return TEXT with a stand-in for each hidden character in it."
-  ;; Character by character: with 32,768 hidden ones, replacing matches of a
-  ;; regular expression takes most of a second, and this 20 ms.
+  "Return TEXT with each hidden character made visible."
+  ;; Character by character: with 32,768 hidden ones, a regexp replacement
+  ;; takes most of a second, and this 20 ms.
   (let ((shown (make-hash-table)))
     (mapconcat (lambda (char)
                  (or (gethash char shown)
@@ -132,9 +130,9 @@ Runs of white space become one space."
       line)))
 
 (defun hive-text-source (thing)
-  "Return how the source of THING is labelled: bg, fork, or nil for main.
-Whatever shows a source asks this function, as `sourceLabel' is the
-only one of the sidecar."
+  "Return the label of the source of THING: bg, fork, or nil for main.
+Everything that shows a source uses this function, the counterpart of
+`sourceLabel' in the sidecar."
   (let ((source (plist-get thing :source)))
     (unless (member source '(nil "main")) (hive-text-line source 6))))
 
@@ -147,17 +145,16 @@ The label of `hive-text-source' comes before it."
 
 (defun hive-text-author (message width)
   "Return the name of the author of MESSAGE, at most WIDTH columns wide.
-The name that stood in its heading, if another, comes behind it."
+If its heading had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
     (concat (hive-text-line (plist-get message :from_handle) width)
             (if as (format " (as %s)" (hive-text-line as width)) ""))))
 
-;;;; Sending
+;;;; Sending text
 
 (defun hive-text-sendable (text)
-  "Return TEXT as it can be written in JSON and read back.
-NUL, raw bytes and lone surrogates become the replacement
-character."
+  "Return TEXT with only characters that JSON can carry.
+NUL, raw bytes and lone surrogates become the replacement character."
   (replace-regexp-in-string "[\u0000\xD800-\xDFFF\x3FFF80-\x3FFFFF]" "\uFFFD"
                             (substring-no-properties text) t t))
 
@@ -169,24 +166,24 @@ character."
     (ignore-errors
       (float-time
        (if (and (= (length time) 24) (= (aref time 23) ?Z))
-           ;; As Hive writes it; parsing the whole of ISO 8601 takes ten
-           ;; times as long, and a list has many times.
+           ;; The format that Hive writes.  Parsing all of ISO 8601 takes
+           ;; ten times as long, and a list has many times.
            (cl-flet ((part (from to) (string-to-number (substring time from to))))
              (encode-time (list (part 17 19) (part 14 16) (part 11 13)
                                 (part 8 10) (part 5 7) (part 0 4) nil nil 0)))
          (encode-time (iso8601-parse time)))))))
 
 (defun hive-text-now ()
-  "Return the present moment as the wire writes it."
+  "Return the current time in the format of the sidecar."
   (hive-text-before 0))
 
 (defun hive-text-before (seconds)
-  "Return the moment SECONDS ago as the wire writes it.
-Where SECONDS is negative, it is yet to come."
+  "Return the time SECONDS ago in the format of the sidecar.
+If SECONDS is negative, the time is in the future."
   (format-time-string "%Y-%m-%dT%H:%M:%S.%3NZ" (time-subtract nil seconds) t))
 
 (defun hive-text-duration (seconds)
-  "Return SECONDS as people say it: 12s, 5m, 3h, 2d."
+  "Return SECONDS in short form: 12s, 5m, 3h, 2d."
   (let ((seconds (max 0 (round seconds))))
     (cond ((< seconds 60) (format "%ds" seconds))
           ((< seconds 3600) (format "%dm" (/ seconds 60)))
@@ -194,12 +191,12 @@ Where SECONDS is negative, it is yet to come."
           (t (format "%dd" (/ seconds 86400))))))
 
 (defun hive-text-age (time)
-  "Return how long ago the ISO 8601 string TIME was, or the empty string."
+  "Return the age of the ISO 8601 string TIME, or the empty string."
   (let ((then (hive-text-seconds time)))
     (if then (hive-text-duration (- (float-time) then)) "")))
 
 (defun hive-text-until (time)
-  "Return how far ahead the ISO 8601 string TIME is, or the empty string."
+  "Return the time until the ISO 8601 string TIME, or the empty string."
   (let ((then (hive-text-seconds time)))
     (if then (hive-text-duration (- then (float-time))) "")))
 

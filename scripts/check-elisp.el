@@ -58,6 +58,28 @@
               (check-elisp-fail "%s:%d: %s is another file's own" (file-name-nondirectory file)
                                 (line-number-at-pos nil t) name))))))))
 
+;; Whichever file is loaded last would win, without a word from the compiler.
+(defvar check-elisp-names (make-hash-table :test #'equal)
+  "Where each function and each variable is defined.")
+
+(defun check-elisp-twice (file)
+  "Fail where FILE defines what another file, or itself, has defined."
+  (with-current-buffer (find-file-noselect file)
+    (save-excursion
+      (goto-char (point-min))
+      (while (re-search-forward
+              (concat "^(\\(?:cl-\\)?def\\(un\\|macro\\|generic\\|const\\|custom\\|var\\|var-local\\)"
+                      " \\([a-z0-9-]+\\)\\(?:[ \n]+[^) \n]\\)")
+              nil t)
+        (let* ((variable (string-match-p "\\`\\(?:const\\|custom\\|var\\)" (match-string 1)))
+               (name (match-string 2))
+               (key (cons (and variable t) name))
+               (place (format "%s:%d" (file-name-nondirectory file) (line-number-at-pos nil t))))
+          (when (gethash key check-elisp-names)
+            (check-elisp-fail "%s: %s is defined in %s, too" place name
+                              (gethash key check-elisp-names)))
+          (puthash key place check-elisp-names))))))
+
 (defun check-elisp-lint (file main)
   "Run package-lint over FILE of the package whose main file is MAIN.
 Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
@@ -81,6 +103,7 @@ Only its errors fail: older versions warn wrongly about Emacs \"28.1\"."
             (add-to-list 'load-path lint))
           (mapc #'check-elisp-checkdoc files)
           (mapc #'check-elisp-private files)
+          (mapc #'check-elisp-twice files)
           (if (require 'package-lint nil t)
               (dolist (file files) (check-elisp-lint file main))
             (check-elisp-fail "package-lint is not installed (Debian: elpa-package-lint): the package was not looked at"))

@@ -36,7 +36,7 @@ async function typed(at: RegExp, text: string): Promise<void> {
 /** Words beside chosen options, which are meant as such. */
 async function remarked(at: RegExp, text: string): Promise<void> {
   await typed(at, text);
-  await emacs.until(/Send it as your remark\?/);
+  await emacs.until(/Send it as a comment\?/);
   await emacs.keys('y');
 }
 
@@ -92,7 +92,7 @@ test('an answer that came late is corrected like any other', async () => {
   await home.agent.prompts.cancel(ask_id);
   await emacs.until(/^(?![\s\S]*hive \d+!)/);
   await typed(/asks: Which colour\?/, 'blue');
-  await emacs.until(/came late: it is kept/);
+  await emacs.until(/came late; it is stored/);
 
   await amending('Which colour?');
   await emacs.type('green');
@@ -128,7 +128,7 @@ test('a correction of what was handed meanwhile is refused with the reason, and 
   const [polled] = await home.agent.prompts.poll([ask_id]);
   expect(polled?.prompt.decision).toBe('yes');
   await emacs.keys('Enter');
-  await emacs.until(/The answer stays as it is: [\s\S]*what you typed is in the kill ring/);
+  await emacs.until(/Your answer is unchanged: [\s\S]*your correction is in the kill ring/);
   expect((await home.agent.prompts.get(ask_id)).decision).toBe('yes');
   await command('hive-doctor');
   await emacs.until(/Rejected +\S+: "no, wait!"/);

@@ -107,14 +107,14 @@ describe('hive-respond', () => {
     const low = await ask({ question: 'No hurry?', urgency: 'low' });
     const critical = await ask({ question: 'The house burns?', urgency: 'critical' }, 2);
     await command('hive-respond');
-    await emacs.until(/Answer which of 2/);
+    await emacs.until(/Answer \(2 pending, default /);
     await emacs.keys('Enter');
     await emacs.until(/asks: The house burns\?/);
     await emacs.keys('C-g');
     await emacs.until(/Quit/);
     expect((await home.agent.prompts.get(critical)).status).toBe('pending');
     await command('hive-respond');
-    await emacs.until(/Answer which of 2/);
+    await emacs.until(/Answer \(2 pending, default /);
     await emacs.type('Deployer: No');
     await emacs.keys('Tab', 'Enter');
     await emacs.until(/asks: No hurry\?/);
@@ -153,10 +153,10 @@ test('hive-list: a answers, c cancels', async () => {
   expect(await answerTo(second)).toMatchObject({ decision: 'done' });
   await eventually(async () => !(await emacs.screen()).join('\n').includes('Second thing?'));
   await emacs.keys('M-<', 'c');
-  await emacs.until(/Cancel the question of Deployer\?/);
+  await emacs.until(/Cancel Deployer.s question\?/);
   await emacs.keys('y');
   expect(await answerTo(first)).toMatchObject({ status: 'cancelled', cancel_reason: 'human' });
-  await emacs.until(/Cancelled the question of Deployer/);
+  await emacs.until(/Cancelled Deployer.s question/);
   await emacs.keys('q');
 });
 
@@ -175,7 +175,7 @@ describe('when something dies', () => {
     process.kill(await home.sidecarPid(), 'SIGKILL');
     await emacs.type('always');
     await emacs.keys('Enter');
-    await emacs.until(/Hive: answer queued|\(stored\)/);
+    await emacs.until(/Answer queued|\(stored\)/);
     expect(await answerTo(ask_id)).toMatchObject({ decision: 'I am, always' });
     await emacs.until(/Answered Deployer: I am, always \(stored\)/);
     await eventually(() => home.outboxFiles().length === 0);
@@ -189,7 +189,7 @@ describe('when something dies', () => {
     await emacs.until(/asks: Anybody\?/);
     await emacs.type('me');
     await emacs.keys('Enter');
-    await emacs.until(/Hive: answer queued/);
+    await emacs.until(/Answer queued/);
     process.kill(await emacs.pid(), 'SIGKILL');
     process.kill(sidecar, 'SIGKILL');
     expect((await home.agent.prompts.get(ask_id)).status).toBe('pending');

@@ -38,7 +38,7 @@ test('the store vanishes: an answer waits on the disk, and is stored once the st
   renameSync(place, away);
   await emacs.type('I am');
   await emacs.keys('Enter');
-  await emacs.until(/Hive: answer queued/);
+  await emacs.until(/Answer queued/);
   await expect(home.agent.prompts.get(ask_id)).rejects.toThrow(/is gone: somebody moved or removed it/);
   expect(home.outboxFiles()).toHaveLength(1);
   await command(emacs, 'hive-doctor');
@@ -75,7 +75,7 @@ test.skipIf(!canMountSmallDisk())(
       await eventually(() => attempt(kept) === 'first, ', 10_000, 'the draft');
       const makeRoom = fillDisk(pid, folder);
       await emacs.type('second, ');
-      await emacs.until(/Hive could not keep your draft \(.*[Nn]o space left/);
+      await emacs.until(/Hive could not save your draft \(.*[Nn]o space left/);
       await emacs.until(/first, second,$/m);
       // What was kept before stays whole.
       expect(kept()).toBe('first, ');

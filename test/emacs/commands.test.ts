@@ -75,13 +75,13 @@ test('hive-next: a key an answer, a template, own words, away and back', async (
   await emacs.answer(/Second\?/, '3');
   expect(await answerTo(ids[1])).toMatchObject({ decision: 'Yes, and keep it small', selected: [] });
   await emacs.answer(/Third\?/, 's');
-  await emacs.until(/No other question waits|That was the last/);
+  await emacs.until(/No other questions are pending|All done/);
   // Put away, it is not counted; brought back, it is.
   await gone(/hive \d+!/);
   await hive.prompts.snooze(ids[2] ?? '', null);
   await emacs.until(/hive 1!/);
   await command('hive-next');
-  await emacs.answer(/Third\?[\s\S]*RET own words/, 'Enter');
+  await emacs.answer(/Third\?[\s\S]*RET your own words/, 'Enter');
   await emacs.until(/asks: Third\?/);
   await emacs.type('in my own words; yes');
   await emacs.keys('Enter');
@@ -154,7 +154,7 @@ test('hive-interrupt stops what runs, and says so', async () => {
   await command('hive-interrupt');
   await emacs.until(/Interrupt \(default Deployer\):/);
   await emacs.keys('Tab', 'Enter');
-  await emacs.until(/why \(RET for nothing\)/);
+  await emacs.until(/why \(RET for no reason\)/);
   await emacs.type('wrong branch');
   await emacs.keys('Enter');
   await emacs.until(new RegExp(`${handle}: task interrupted by Ada`));
@@ -200,7 +200,7 @@ test('what was put away is not offered', async () => {
   expect(await answerTo(here)).toMatchObject({ decision: 'now' });
   await gone(/hive \d+!/);
   await command('hive-respond');
-  await emacs.until(/No agent waits for you; 1 put away: M-x hive-list/);
+  await emacs.until(/No questions are pending; 1 snoozed: M-x hive-list/);
   await home.agent.prompts.cancel(away ?? '');
 });
 
@@ -218,7 +218,7 @@ test('permission rules set as an option stand in the store, and a bad one is ref
   await emacs.keys('M-:');
   await emacs.type(set('((:decision "perhaps" :tool "Bash"))'));
   await emacs.keys('Enter');
-  await emacs.until(/did not take the preference: .*says neither allow nor deny/);
+  await emacs.until(/could not save the preference: .*says neither allow nor deny/);
   await emacs.keys('M-:');
   await emacs.type(set('none'));
   await emacs.keys('Enter');
@@ -227,7 +227,7 @@ test('permission rules set as an option stand in the store, and a bad one is ref
 
 test('the menu opens what its keys say', async () => {
   await command('hive');
-  await emacs.until(/respond to one[\s\S]*interrupt all/);
+  await emacs.until(/answer a question[\s\S]*interrupt all/);
   await emacs.keys('l');
   await emacs.until(/\*hive\*/);
   await emacs.keys('q');
@@ -275,10 +275,10 @@ describe('bad input', () => {
     await command('hive-next', other);
     await other.answer(/Who\?[\s\S]*TAB skip/, '2');
     expect(await answerTo(id)).toMatchObject({ decision: 'no' });
-    await other.until(/Answered|That was the last/);
+    await other.until(/Answered|All done/);
     await emacs.type('yes');
     await emacs.keys('Enter');
-    await emacs.until(/had an answer already|was answered by/);
+    await emacs.until(/already had an answer|is already answered by/);
     expect(await answerTo(id)).toMatchObject({ status: 'responded', decision: 'no' });
     await other.close();
   });

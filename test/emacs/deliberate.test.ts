@@ -50,7 +50,7 @@ describe('hive-next', () => {
     await emacs.until(/First\?/);
     await emacs.answer(/First\?/, '11y');
     await emacs.until(
-      /PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*was dropped/,
+      /PERMISSION Run rm -rf build\/ \?\n {2}rm -rf build\/\n {2}Tool: Bash\n[\s\S]*were ignored/,
     );
     expect(await answerTo(ids[0])).toMatchObject({ decision: 'yes' });
     expect(await stored(ids[1])).toMatchObject({ status: 'pending' });
@@ -91,7 +91,7 @@ describe('hive-respond', () => {
     await emacs.until(/your own words; chosen: lint; RET sends/);
     await emacs.type('unti');
     await emacs.keys('Enter');
-    await emacs.until(/"unti" is no option\. {2}Send it as your remark\?/);
+    await emacs.until(/"unti" is not an option\. {2}Send it as a comment\?/);
     await emacs.keys('n');
     // It stands there again, to be mended.
     await emacs.until(/RET sends\) unti$/m);
@@ -110,12 +110,12 @@ describe('hive-respond', () => {
       { ...PERMISSION, urgency: 'low' },
     );
     await command('hive-respond');
-    await emacs.until(/Answer which of 2 \(default Deployer: The table\?\):/);
+    await emacs.until(/Answer \(2 pending, default Deployer: The table\?\):/);
     await emacs.keys('Enter');
     await emacs.until(/asks: The table\?/);
     await emacs.type('Kee');
     await emacs.keys('Enter');
-    await emacs.until(/"Kee" is: \[1\] keep it a week {2}\[w\] words of your own {2}\[e\] edit it/);
+    await emacs.until(/"Kee" means: \[1\] keep it a week {2}\[w\] your own words {2}\[e\] edit it/);
     expect(await stored(first)).toMatchObject({ status: 'pending' });
     await emacs.keys('1');
     expect(await answerTo(first)).toMatchObject({ selected: ['keep it a week'] });
@@ -123,7 +123,7 @@ describe('hive-respond', () => {
     await emacs.until(/PERMISSION Deployer asks: Run rm -rf build/);
     await emacs.type('den');
     await emacs.keys('Enter');
-    await emacs.until(/"den" is: \[1\] Deny/);
+    await emacs.until(/"den" means: \[1\] Deny/);
     await emacs.keys('e');
     await emacs.until(/\) den$/m);
     await emacs.type('y');

@@ -31,10 +31,10 @@
 
 (ert-deftest hive-absence-no-command-claims-that-nothing-is-there ()
   (hive-test-with-desk nil
-    (apply #'hive-absence-test-says "Hive is off: .*M-x hive-mode" hive-absence-test-commands)
+    (apply #'hive-absence-test-says "Hive is off; .*M-x hive-mode" hive-absence-test-commands)
     (let ((hive-sidecar-command '("/no/such")))
       (hive-mode 1)
-      (apply #'hive-absence-test-says "not connected: .*not found.*M-x hive-doctor says why"
+      (apply #'hive-absence-test-says "not connected: .*not found.*M-x hive-doctor shows why"
              hive-absence-test-commands))))
 
 (ert-deftest hive-absence-what-was-asked-for-says-where-to-look ()
@@ -48,13 +48,13 @@
   (hive-test-with-desk nil
     (hive-list-test
       (hive-list)
-      (should (string-match-p "Hive is off: .*M-x hive-mode" (hive-absence-test-note)))
+      (should (string-match-p "Hive is off; .*M-x hive-mode" (hive-absence-test-note)))
       (let ((hive-sidecar-command '("/no/such")))
         (hive-mode 1)
         (should (string-match-p "not connected: .*M-x hive-doctor" (hive-absence-test-note))))
       (hive-restart)
       (hive-test-wait 10 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
-      (hive-test-wait 5 (equal " No question waits." (hive-absence-test-note)))
+      (hive-test-wait 5 (equal " No questions are pending." (hive-absence-test-note)))
       ;; It is no line of the list, and goes when there is one.
       (should (null (hive-list-test-lines)))
       (hive-test-call 'fake/ask nil)

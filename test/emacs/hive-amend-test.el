@@ -163,7 +163,7 @@ free answer is read like a choice."
   (hive-test-with-desk nil
     (hive-test-connect)
     (hive-amend-test-answered :handed_at "2026-01-01T00:00:00.000Z")
-    (should (string-match-p "too late" (hive-amend-test-first)))
+    (should (string-match-p "already delivered" (hive-amend-test-first)))
     (should-error (hive-amend-test-typing nil (list (hive-amend-test-first)) (hive-amend))
                   :type 'user-error)))
 
@@ -178,7 +178,7 @@ free answer is read like a choice."
     (let ((real (symbol-function 'message)) (on-disk nil))
       (cl-letf (((symbol-function 'message)
                  (lambda (format &rest args)
-                   (when (equal format "Hive: correction queued")
+                   (when (member "Correction queued" args)
                      (setq on-disk (hive-journal-read (hive-journal-file))))
                    (apply real format args))))
         (hive-amend-test-typing #'identity (list (hive-amend-test-first) "Yes") (hive-amend)))
@@ -204,7 +204,7 @@ free answer is read like a choice."
         (should (equal "prompt_not_amendable" (hive-entry-code entry)))
         (should (equal "with all my words" (plist-get (hive-entry-params entry) :comment))))
       (should (equal "Yes\nwith all my words" (car kill-ring)))
-      (hive-amend-test-said "The answer stays as it is: It was handed")
+      (hive-amend-test-said "Your answer is unchanged: It was handed")
       (should (cl-find-if (lambda (check)
                             (string-match-p "Yes\nwith all my words" (hive-doctor-check-text check)))
                           (hive-doctor--outbox)))

@@ -157,13 +157,13 @@
   "Run BODY with what is said in the variable `said', and leave no timer."
   (declare (indent 0))
   `(hive-attention-test
-     (let (said (hive-notify--since nil) (hive-quiet--timer nil) (hive-notify--hours-timer nil))
+     (let (said (hive-notify--since nil) (hive-notify--end-timer nil) (hive-notify--hours-timer nil))
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said)))
                  ((symbol-function 'hive-attention-tell)
                   (lambda (_ &optional then) (funcall then nil))))
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-quiet--timer hive-notify--hours-timer))
+           (dolist (timer (list hive-notify--end-timer hive-notify--hours-timer))
              (when timer (cancel-timer timer))))))))
 
 (ert-deftest hive-do-not-disturb-ends-with-a-digest ()
@@ -172,15 +172,15 @@
     (should (string-match-p "for 10 minutes" (car said)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-do-not-disturb)
-    (should (equal "Meanwhile 1 question arrived that still waits" (car said)))
-    (should-not hive-quiet--timer)))
+    (should (equal "1 question arrived while you were away" (car said)))
+    (should-not hive-notify--end-timer)))
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
   (hive-attention-test-quiet
     (hive-notify--take (list :do_not_disturb (hive-attention-test-until 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-test-wait 3 said)
-    (should (equal '("Meanwhile 1 question arrived that still waits") said))
+    (should (equal '("1 question arrived while you were away") said))
     ;; What has ended, or was never wished, begins nothing.
     (hive-notify--take (list :do_not_disturb (hive-attention-test-until -60)))
     (hive-notify--take (list :do_not_disturb :json-false))
@@ -199,7 +199,7 @@
       (let ((timer hive-notify--hours-timer))
         (cancel-timer timer)
         (apply (timer--function timer) (timer--args timer))
-        (should (equal '("Meanwhile 2 questions arrived that still wait") said))
+        (should (equal '("2 questions arrived while you were away") said))
         (should hive-notify--hours-timer)
         (should-not (eq timer hive-notify--hours-timer)))
       ;; Taken back, nothing is waited for.

@@ -177,7 +177,7 @@
         (goto-char (hive-shared-start))
         (let ((this-command nil)) (insert "x\n"))
         (forward-line -1))
-      (should (<= (length hive-shared-compose--changes) (1+ hive-detect--most))))))
+      (should (<= (length hive-shared-compose--changes) (1+ hive-shared-compose--changes-kept))))))
 
 (provide 'hive-detect-test)
 

@@ -14,7 +14,7 @@
   "Run BODY with a sidecar that does ANSWER, a function of the callbacks.
 `delays' holds after how many seconds it was to be tried again."
   (declare (indent 1) (debug t))
-  `(let ((delays nil) (hive-feed--timer nil) (hive-model--delay 2) (hive-model--meanwhile nil))
+  `(let ((delays nil) (hive-model--retry-timer nil) (hive-model--delay 2) (hive-model--meanwhile nil))
      (cl-letf (((symbol-function 'hive-rpc-request)
                 (lambda (_method _params &rest keys)
                   (funcall ,answer (plist-get keys :success) (plist-get keys :error))))
@@ -53,11 +53,11 @@
     (hive-feed-test-with #'hive-feed-test-fail
       (cl-letf (((symbol-function 'cancel-timer) (lambda (timer) (push timer cancelled))))
         (hive-feed-refresh)
-        (let ((timer hive-feed--timer))
+        (let ((timer hive-model--retry-timer))
           (should timer)
           (hive-feed-stop)
           (should (equal (list timer) cancelled))
-          (should-not hive-feed--timer)
+          (should-not hive-model--retry-timer)
           (should (hive-feed-complete-p)))))))
 
 (ert-deftest hive-feed-without-a-connection-the-next-one-fetches ()

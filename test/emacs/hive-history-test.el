@@ -139,7 +139,7 @@
     (cl-letf (((symbol-function 'hive-notify-say)
                (lambda (format &rest args) (push (apply #'format format args) said))))
       (with-temp-buffer
-        (hive-install--done (current-buffer) "exited abnormally with code 1\n")))
+        (hive-doctor--install-done (current-buffer) "exited abnormally with code 1\n")))
     (should (string-match-p "was not installed" (car said)))))
 
 (provide 'hive-history-test)

@@ -65,7 +65,7 @@
     (let ((said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (setq said (apply #'format args)))))
         (hive-next))
-      (should (string-match-p "No agent waits for you; 1 for others" said)))))
+      (should (string-match-p "No questions are pending; 1 for others" said)))))
 
 (defun hive-human-test-claims ()
   "Return the methods that claimed or let go, in order."
@@ -86,8 +86,8 @@
 (ert-deftest hive-human-a-claim-of-another-is-seen ()
   (hive-human-test-desk
     (hive-human-test-ask 1 :question "Go on?" :claimed_by "Bob")
-    (should (equal (hive-human-note (car (hive-prompts))) "[Bob is at it] "))
-    (should (string-match-p "Bob is at it" (hive-next--text (car (hive-prompts)) nil 0)))
+    (should (equal (hive-human-note (car (hive-prompts))) "[Bob is answering] "))
+    (should (string-match-p "Bob is answering" (hive-next--text (car (hive-prompts)) nil 0)))
     (should (equal (hive-human-note '(:claimed_by "Ada")) ""))))
 
 (provide 'hive-human-test)

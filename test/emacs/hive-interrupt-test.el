@@ -132,7 +132,7 @@
   (hive-interrupt-test nil
     (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) (ert-fail "asked for nothing"))))
       (dolist (command '(hive-interrupt hive-interrupt-all))
-        (should (equal "No agent is at work, as far as Hive knows"
+        (should (equal "No agents are running, as far as Hive knows"
                        (cadr (should-error (call-interactively command) :type 'user-error))))))))
 
 (ert-deftest hive-interrupt-all-says-whom-when-there-is-one ()
@@ -145,7 +145,7 @@
         (hive-interrupt-test-tell (hive-interrupt-test-turn "b"))
         (hive-test-wait 5 (= 2 (length (hive-turns-running))))
         (hive-interrupt-all))
-      (should (equal '("Interrupt all 2 agents at work? " "Interrupt the 1 agent at work (Codex-a)? ") asked)))))
+      (should (equal '("Interrupt all 2 running agents? " "Interrupt the one running agent (Codex-a)? ") asked)))))
 
 ;;;; Taking it back
 
@@ -160,17 +160,17 @@
     (hive-interrupt-test-tell (hive-interrupt-test-turn "a"))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "b" :interrupts (hive-interrupt-test-stop "i-1" "answered")))
     (hive-test-wait 5 (= 2 (length (hive-turns-running))))
-    (should (equal "No agent at work was asked to stop"
+    (should (equal "No running agent has been asked to stop"
                    (cadr (should-error (call-interactively #'hive-interrupt-withdraw) :type 'user-error))))
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "pending")))
     (hive-test-wait 5 (= 3 (length (hive-turns-running))))
     (let ((asked (hive-test-with-inputs (list "Codex-c") (call-interactively #'hive-interrupt-withdraw))))
-      (should (equal '("Take back the stop of (default Codex-c): " "Codex-c") (car asked))))
+      (should (equal '("Withdraw the interrupt of (default Codex-c): " "Codex-c") (car asked))))
     (hive-test-wait 5 said)
     ;; That it was withdrawn is told as well, and said once.
     (hive-interrupt-test-tell (hive-interrupt-test-turn "c" :interrupts (hive-interrupt-test-stop "i-2" "withdrawn")))
     (hive-test-call 'fake/ask nil)
-    (should (equal '("Taken back: Codex-c is no longer asked to stop") said))))
+    (should (equal '("Withdrew the request that Codex-c stop") said))))
 
 (ert-deftest hive-interrupt-withdraw-that-fails-is-said-and-changes-nothing ()
   (hive-interrupt-test nil
@@ -181,7 +181,7 @@
       (hive-test-wait 5 (hive-turns-running))
       (hive-interrupt-withdraw turn)
       (hive-test-wait 5 said)
-      (should (equal '("Hive could not take that back: The store is busy.") said))
+      (should (equal '("Hive could not withdraw the interrupt: The store is busy.") said))
       (should (equal "Codex-c" (gethash "i-2" hive-interrupt--asked))))))
 
 (provide 'hive-interrupt-test)

@@ -79,7 +79,7 @@
     (should (= 1 (length (hive-list-test-lines))))
     (hive-list-filter-agent "@builder")
     (should (= 1 (length (hive-list-test-lines))))
-    (should (string-match-p "begins several names: .*frontend-"
+    (should (string-match-p "matches several names: .*frontend-"
                             (cadr (should-error (hive-list-filter-agent "front") :type 'user-error))))
     (hive-list-filter-agent "nobody")
     (should (null (hive-list-test-lines)))
@@ -132,7 +132,7 @@
         ;; To deny needs none.
         (setq lines (hive-test-with-inputs (list "Deny") (hive-list-test-key "a")))
         (should (= 1 (length asked)))
-        (should (string-prefix-p "Answer 2 questions, 1 of them PERMISSION: Claude-abc12: One? · Claude-abc12: Two? (Allow"
+        (should (string-prefix-p "Answer 2 questions, including 1 PERMISSION: Claude-abc12: One? · Claude-abc12: Two? (Allow"
                                  (caar lines)))
         (hive-test-wait 5 (= 2 (length (hive-test-answers))))))))
 

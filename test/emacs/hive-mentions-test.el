@@ -84,7 +84,7 @@
     (hive-shared-test-post "@Human the newer" :priority "urgent" :expects_reply t)
     (hive-test-wait 5 (= 2 (hive-mentions-count)))
     (hive-mentions-test-open)
-    (should (string-search "2 in all, 0 processed, 2 unprocessed" (hive-mentions--header)))
+    (should (string-search "2 in total, 0 processed, 2 unprocessed" (hive-mentions--header)))
     (should (string-search "with a second paragraph ^[[1m" (hive-mentions-test-text)))
     (should (string-search "(urgent, wants an answer" (hive-mentions-test-text)))
     ;; Reading is not processing.
@@ -95,9 +95,9 @@
     (hive-check-mentions-done "read it")
     (hive-test-wait 5 (not (string-search "the older" (hive-mentions-test-text))))
     (hive-test-wait 5 (= 1 (hive-mentions-count)))
-    (should (string-search "2 in all, 1 processed, 1 unprocessed" (hive-mentions--header)))
+    (should (string-search "2 in total, 1 processed, 1 unprocessed" (hive-mentions--header)))
     (hive-check-mentions-toggle-history)
-    (hive-test-wait 5 (string-search "dealt with by Ada: read it" (hive-mentions-test-text)))))
+    (hive-test-wait 5 (string-search "processed by Ada: read it" (hive-mentions-test-text)))))
 
 (ert-deftest hive-mentions/are-dealt-with-all-at-once ()
   (hive-shared-test-with
@@ -107,7 +107,7 @@
     (cl-letf (((symbol-function 'y-or-n-p) (lambda (_) t)))
       (hive-check-mentions-all-done))
     (hive-test-wait 5 (= 0 (hive-mentions-count)))
-    (hive-test-wait 5 (string-search "Nothing waits" (hive-mentions-test-text)))
+    (hive-test-wait 5 (string-search "No unprocessed mentions" (hive-mentions-test-text)))
     (should-error (hive-check-mentions-all-done) :type 'user-error)
     (should-error (hive-check-mentions-done) :type 'user-error)))
 
@@ -116,7 +116,7 @@
     (hive-shared-test-post "@Claude-def34 one")
     (hive-shared-test-post "@Claude-def34 two")
     (hive-mentions-test-open "Claude-def34")
-    (should (string-search "Mentions of Claude-def34: 2 in all" (hive-mentions--header)))
+    (should (string-search "Mentions of Claude-def34: 2 in total" (hive-mentions--header)))
     (should (string-search "gating" (hive-mentions--header)))
     (goto-char (point-min))
     (hive-check-mentions-done)

@@ -168,7 +168,7 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (let ((text (car shown)))
       (should (string-match "PERMISSION Run rm -rf build/ \\?\n  rm -rf build/ %s\n  Tool: Bash\n" text))
       (should (eq 'warning (get-text-property (match-beginning 0) 'face text)))
-      (should (string-match-p "  five\n  … and 2 lines more: \\? shows them" text)))))
+      (should (string-match-p "  five\n  … and 2 more lines; \\? shows them" text)))))
 
 (ert-deftest hive-next-a-question-is-not-called-a-permission ()
   (hive-next-test-keys (list (list :question "Go?" :context "because" :options hive-next-test-options)) nil

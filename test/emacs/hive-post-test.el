@@ -107,7 +107,7 @@
       (hive-test-wait 10 (hive-outbox-entries 'rejected))
       (should (equal "an answer to nothing" (car kill-ring)))
       (should (= 1 (length said)))
-      (should (string-search "was not taken" (car said))))))
+      (should (string-search "could not be stored" (car said))))))
 
 (ert-deftest hive-post/a-full-disk-keeps-the-draft ()
   (hive-shared-test-with

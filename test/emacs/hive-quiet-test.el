@@ -13,14 +13,14 @@
   "Run BODY connected, while it is not quiet; `told' is what was said, newest first."
   (declare (indent 0))
   `(hive-test-with-desk nil
-     (let ((told nil) (hive-notify--since nil) (hive-quiet--timer nil) (hive-notify--muted nil)
+     (let ((told nil) (hive-notify--since nil) (hive-notify--end-timer nil) (hive-notify--muted nil)
            (hive-notify--times nil) (hive-notify--hours-timer nil) (hive-notify--begin-timer nil)
            ;; What the sidecar has would come in between.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
        (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
          (hive-test-connect)
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-quiet--timer hive-notify--hours-timer hive-notify--begin-timer))
+           (dolist (timer (list hive-notify--end-timer hive-notify--hours-timer hive-notify--begin-timer))
              (when timer (cancel-timer timer))))))))
 
 (defun hive-quiet-test-ask (&rest fields)

@@ -68,7 +68,7 @@
                    (hive-respond-test-answer
                     (list :options hive-respond-test-options :multi_select t)
                     (list "Later" "after the release")))))
-    (should (equal '("\"after the release\" is no option.  Send it as your remark? ") asked))
+    (should (equal '("\"after the release\" is not an option.  Send it as a comment? ") asked))
     (should (equal ["Later"] (plist-get answer :selected)))
     (should (equal "after the release" (plist-get answer :comment)))))
 
@@ -93,7 +93,7 @@
                 ((symbol-function 'read-char-choice)
                  (lambda (question chars) (push (cons question chars) asked) key)))
         (should (equal answer (hive-read--option prompt)))))
-    (should (equal '("\"kee\" is: [1] Keep it a week  [2] keep it  [w] words of your own  [e] edit it "
+    (should (equal '("\"kee\" means: [1] Keep it a week  [2] keep it  [w] your own words  [e] edit it "
                      ?1 ?2 ?w ?e)
                    (car asked)))))
 
@@ -161,7 +161,7 @@
       (should (equal (cdr (cadr asked))
                      '("Claude-abc12: Urgent?" "Claude-abc12: First?" "Claude-abc12: First? <2>")))
       ;; What an empty answer means is said.
-      (should (equal (car (cadr asked)) "Answer which of 3 (default Claude-abc12: Urgent?): ")))
+      (should (equal (car (cadr asked)) "Answer (3 pending, default Claude-abc12: Urgent?): ")))
     (hive-test-wait 5 (hive-test-answers))
     (should (string-suffix-p "-2" (plist-get (car (hive-test-answers)) :ask_id)))))
 
@@ -206,8 +206,8 @@
                     (hive-test-wait 5 (null (hive-prompts)))
                     "my careful answer"))
           (hive-respond))
-        (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "had an answer already, from Bob: no" line)) said)))
-      (should (cl-some (lambda (line) (string-match-p "answered by Bob meanwhile" line)) said))
+        (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "already had an answer from Bob: no" line)) said)))
+      (should (cl-some (lambda (line) (string-match-p "already answered by Bob" line)) said))
       (should (equal (car kill-ring) "my careful answer"))
       (should (equal (plist-get (car (hive-test-answers)) :decision) "my careful answer")))))
 
@@ -221,9 +221,9 @@
   (let ((hive-user-name "Ada"))
     (pcase-dolist
         (`(,fields ,says)
-         '(((:status "responded" :by "Ada" :decision "no") "You have answered \"Which\\?\" already: no; M-x hive-amend")
-           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 has it, so write")
-           ((:status "responded" :by "Bob" :decision "no") "Bob has answered \"Which\\?\" already: no\\'")
+         '(((:status "responded" :by "Ada" :decision "no") "You already answered \"Which\\?\": no; M-x hive-amend")
+           ((:status "responded" :by "Ada" :decision "no" :handed_at "2026-01-01") "Claude-abc12 already has this answer")
+           ((:status "responded" :by "Bob" :decision "no") "Bob already answered \"Which\\?\": no\\'")
            ((:status "expired" :late_response (:by "Ada" :decision "no")) "hive-amend corrects it")))
       (let ((prompt (apply #'hive-respond-test-settled fields)))
         (dolist (command (list #'hive-answer-prompt #'hive-compose))
@@ -243,7 +243,7 @@
     (hive-test-wait 5 (hive-prompts))
     (let ((prompt (car (hive-prompts))))
       (hive-model-set-answered (plist-get prompt :ask_id) t)
-      (should (string-match-p "on its way: M-x hive-amend"
+      (should (string-match-p "not stored yet; once it is, M-x hive-amend"
                               (cadr (should-error (hive-answer-prompt prompt) :type 'user-error)))))))
 
 (ert-deftest hive-respond-late-is-said-before-and-meanwhile-is-not ()
@@ -254,8 +254,8 @@
         (cl-letf (((symbol-function 'message) (lambda (&rest args) (push (apply #'format-message args) said))))
           (let ((asked (hive-test-with-inputs (list "go") (hive-answer-prompt prompt))))
             (should (equal '("Late answer to Claude-abc12: Go? ") asked))))
-        (should (member "Hive: late answer queued" said))
-        (should-not (cl-some (lambda (line) (string-match-p "meanwhile" line)) said))
+        (should (member "Late answer queued" said))
+        (should-not (cl-some (lambda (line) (string-match-p "already" line)) said))
         (should-not kill-ring)
         (hive-test-wait 5 (hive-test-answers))))))
 
@@ -263,12 +263,12 @@
   (hive-test-with-desk nil
     (hive-test-connect)
     (let ((prompt (hive-test-call 'fake/ask '(:status "cancelled"))))
-      (should (equal "Nothing was said: the question stays as it is, cancelled"
+      (should (equal "No answer given; the question stays cancelled"
                      (cadr (should-error (hive-test-with-inputs (list "") (hive-answer-prompt prompt))
                                          :type 'user-error)))))
     (let ((id (plist-get (hive-test-call 'fake/ask nil) :ask_id)))
       (hive-test-wait 5 (hive-prompts))
-      (should (equal "Nothing was said: the question was cancelled meanwhile"
+      (should (equal "No answer given; the question is already cancelled"
                      (cadr (should-error
                             (hive-test-with-inputs
                                 (list (lambda ()
@@ -285,9 +285,9 @@
       (hive-compose prompt)
       (should (equal " PERMISSION Late answer to Claude-abc12: Go?"
                      (substring-no-properties (hive-compose--header))))
-      (should (equal "Nothing was said: the question stays as it is, past its time"
+      (should (equal "No answer given; the question stays expired"
                      (cadr (should-error (hive-compose-send) :type 'user-error))))
-      (cl-letf (((symbol-function 'message) (lambda (&rest args) (should (equal "Kept as a draft; the question stays as it is, past its time"
+      (cl-letf (((symbol-function 'message) (lambda (&rest args) (should (equal "Draft saved; the question stays expired"
                                                                                  (apply #'format args))))))
         (hive-compose-put-aside)))))
 
@@ -304,7 +304,7 @@
         (hive-test-with-inputs (list "yes") (hive-respond))
         (hive-test-wait 5 (cl-some (lambda (line) (string-match-p "(stored)" (car line))) said)))
       (setq said (nreverse said))
-      (should (member '("Hive: answer queued" . 0) said))
+      (should (member '("Answer queued" . 0) said))
       (should (= 1 (cdr (cl-find-if (lambda (line) (string-match-p "(stored)" (car line))) said)))))))
 
 (ert-deftest hive-respond-opening-is-seen-once ()
@@ -338,7 +338,7 @@
       (hive-read-with-details listed
         (lambda ()
           (with-current-buffer "*hive question*"
-            (should (string-match-p "the rest is being fetched" (buffer-string)))
+            (should (string-match-p "loading the rest" (buffer-string)))
             (hive-test-wait 5 (string-match-p "THE END\n\\'" (buffer-string)))))))))
 
 (ert-deftest hive-respond-what-was-answered-is-not-asked-again ()
@@ -373,7 +373,7 @@
       (should (string-match-p "not found" (cadr (should-error (hive-respond) :type 'user-error)))))
     (hive-restart)
     (hive-test-wait 5 (and (hive-sidecar-connected-p) (hive-feed-complete-p)))
-    (should (equal "No agent waits for you" (hive-respond)))))
+    (should (equal "No questions are pending" (hive-respond)))))
 
 (ert-deftest hive-respond-cancel ()
   (hive-test-with-desk nil

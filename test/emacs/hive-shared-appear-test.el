@@ -23,7 +23,7 @@
          (delete-other-windows)
          (switch-to-buffer (current-buffer))
          (goto-char 7)
-         (let ((hive-shared--mention-to-show nil) (hive-shared--timer nil)
+         (let ((hive-shared--to-show nil) (hive-shared--timer nil)
                (hive-shared--patience 0.05))
            ,@body)))))
 

@@ -17,7 +17,7 @@
      (hive-mode 1)
      (hive-test-wait 10 (eq hive-sidecar-state 'failed))
      (accept-process-output nil 0.05)
-     (should-not hive-sidecar--timer)
+     (should-not hive-rpc--start-timer)
      (hive-test-wait 5 (not (hive-test-sidecars)))
      ,@body))
 
@@ -43,9 +43,9 @@
     (let ((hive-sidecar-command nil) (exec-path '("/nonexistent")))
       (hive-mode 1)
       (should (eq hive-sidecar-state 'failed))
-      (should (string-match-p "program `hive' was not found; install it with: npm install -g hive-sidecar"
+      (should (string-match-p "program .hive. was not found; install it with: npm install -g hive-sidecar"
                               hive-sidecar-problem))
-      (should-not hive-sidecar--timer))
+      (should-not hive-rpc--start-timer))
     ;; Once it is there, the user acts and it works.
     (hive-restart)
     (hive-test-wait 10 (hive-sidecar-connected-p))))
@@ -54,10 +54,10 @@
   (hive-test-with-desk nil
     (let ((hive-sidecar-command '("/no/such/program" "sidecar")))
       (hive-mode 1)
-      (should (string-match-p "`hive-sidecar-command'" hive-sidecar-problem)))
+      (should (string-match-p ".hive-sidecar-command." hive-sidecar-problem)))
     (let ((hive-sidecar-command nil) (hive-node-program "/no/such/node"))
       (hive-restart)
-      (should (string-match-p "`hive-node-program'" hive-sidecar-problem)))))
+      (should (string-match-p ".hive-node-program." hive-sidecar-problem)))))
 
 (ert-deftest hive-sidecar-the-command-is-hive-or-node-with-hive ()
   (hive-test-with-desk nil
@@ -88,7 +88,7 @@
         ;; A library that came alone has none.
         (set-file-modes hive-rpc--beside #o600)
         (let ((said (cadr (should-error (hive-program-command) :type 'hive-program-missing))))
-          (dolist (word '("`exec-path'" "`hive-sidecar-command'" "npm install -g" "M-x hive-install-sidecar"))
+          (dolist (word '("exec-path" "hive-sidecar-command" "npm install -g" "M-x hive-install-sidecar"))
             (should (string-search word said))))))))
 
 (ert-deftest hive-sidecar-an-old-node-is-said-in-the-guard-s-own-words ()
@@ -101,7 +101,7 @@
 
 (ert-deftest hive-sidecar-a-missing-node-is-said ()
   (hive-sidecar-test-failing (list "FAKE_LAST_WORDS=env: node: No such file" "FAKE_STATUS=127")
-    (should (string-match-p "`hive-node-program'" hive-sidecar-problem))))
+    (should (string-match-p ".hive-node-program." hive-sidecar-problem))))
 
 (ert-deftest hive-sidecar-each-mismatch-of-versions-has-its-sentence ()
   (hive-sidecar-test-failing '("FAKE_PROTOCOL=0")
@@ -121,7 +121,7 @@
         (hive-mode 1)
         (hive-test-wait 20 (= 8 (length delays)))
         (should (equal (reverse delays) '(1 2 4 8 16 32 60 60)))
-        (should (string-match-p "\\`Something broke; next start in" hive-sidecar-problem))
+        (should (string-match-p "\\`Something broke; retrying in" hive-sidecar-problem))
         (hive-mode -1)))))
 
 (ert-deftest hive-sidecar-the-delay-starts-over-after-a-minute-of-life ()

@@ -16,7 +16,7 @@ test('C-h i lists it and finds it, once the package beside it is loaded', { time
         stdio: 'pipe',
       }).toString();
     expect(run(`(condition-case why (hive-manual) (error (princ (cadr why))))`)).toMatch(
-      /The manual is not made yet: run .npm run build. in/,
+      /There is no manual yet; run .npm run build. in/,
     );
     execFileSync(process.execPath, [join(ROOT, 'scripts/manual.mjs'), folder], { stdio: 'ignore' });
     expect(run('(progn (info) (princ (buffer-string)))')).toMatch(

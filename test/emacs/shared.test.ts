@@ -266,7 +266,7 @@ describe('mentions of the human', () => {
     await says('@Human one more');
     await emacs.until(/hive 1@/);
     await command('hive-check-mentions');
-    await emacs.until(/Mentions of you: 2 in all, 1 processed, 1 unprocessed/);
+    await emacs.until(/Mentions of you: 2 in total, 1 processed, 1 unprocessed/);
     await emacs.until(/@Human one more/);
     await emacs.keys('d');
     await emacs.until(/2 processed, 0 unprocessed/);

@@ -133,7 +133,7 @@ describe('while ten prompts arrive', () => {
     await emacs.keys('M-x');
     await emacs.type('hive-respond');
     await emacs.keys('Enter');
-    await emacs.until(/Answer which of \d+/);
+    await emacs.until(/Answer \(\d+ pending, default /);
     await emacs.keys('Enter');
     await emacs.until(/asks: Question 1\?/);
     await emacs.type('half an ans');

@@ -348,7 +348,7 @@ requirement(
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
     await emacs.until(/2 unprocessed/);
     await emacs.keys('D');
-    await emacs.until(/note all 2 as dealt with/);
+    await emacs.until(/mark all 2 as done/);
     await emacs.keys('y');
     await eventually(async () => (await waiting(abc)).length === 0);
   },
@@ -372,7 +372,7 @@ requirement(
     const told = (await human.hive('mentions', '--session', 'Claude-sum01', '--json')).json();
     expect(told.summary).toEqual(summary);
     await emacs.show('(hive-check-mentions-of "Claude-sum01")');
-    await emacs.until(/Mentions of Claude-sum01: 3 in all, 1 processed, 2 unprocessed/);
+    await emacs.until(/Mentions of Claude-sum01: 3 in total, 1 processed, 2 unprocessed/);
   },
 );
 
@@ -546,7 +546,7 @@ requirement(
     await emacs.keys('M-<', 'd');
     await emacs.until(/1 unprocessed/);
     await emacs.keys('D');
-    await emacs.until(/note all 1 as dealt with/);
+    await emacs.until(/mark all 1 as done/);
     await emacs.keys('y');
     await emacs.until(/0 unprocessed/);
     expect((await abc.use('hivemind_has_unprocessed_mentions')).count).toBe(0);
@@ -868,7 +868,7 @@ requirement(
     await emacs.calm();
     await emacs.command('hive-check-mentions');
     const screen = (await emacs.until(/- blue/)).join('\n');
-    expect(screen).toMatch(/Mentions of you: \d+ in all/);
+    expect(screen).toMatch(/Mentions of you: \d+ in total/);
     expect(screen).toContain('which colour?');
     expect(await emacs.evaluate('(buffer-name (window-buffer))')).toBe('"*hive-mentions: Human*"');
     await desk.request('mention/process', { all: true, by: 'Ada' });

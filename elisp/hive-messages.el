@@ -1,0 +1,449 @@
+;;; hive-messages.el --- Every sentence that Hive shows  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; The words of Hive in one table: messages of the echo area, errors, prompts
+;; of the minibuffer, header lines, and the notes in buffers.  They can be
+;; read, and corrected, as a whole.
+;;
+;; The rest of Hive uses a sentence by its name:
+;;
+;;     (hive-say 'draft-discarded)             show it in the echo area now
+;;     (hive-announce 'answered agent words)   show it when the human is free
+;;     (hive-fail 'no-message-here)            signal a `user-error'
+;;     (hive-words 'answer-to agent)           return it, for a prompt or a buffer
+;;
+;; The compiler warns about a name that the table lacks, and about a wrong
+;; number of arguments.
+;;
+;; Each sentence stands by itself.  Only where the sidecar supplies the whole
+;; sentence does "Hive: " say who speaks.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'macroexp)
+
+;;;; The table
+
+(eval-and-compile
+  (defconst hive-messages
+    '(;; The connection
+      (off . "Hive is off; turn it on with M-x hive-mode")
+      (not-connected . "Hive is not connected yet; M-x hive-doctor shows why")
+      (not-connected-because . "Hive is not connected: %s  (M-x hive-doctor shows why)")
+      (from-sidecar . "Hive: %s")
+      (retrying . "%s; retrying in %s s")
+      (sidecar-stopped . "the sidecar stopped")
+      (sidecar-stopped-with . "the sidecar stopped with status %s")
+      (request-not-connected . "not connected (M-x hive-doctor shows why)")
+      (request-timeout . "the sidecar did not reply")
+      (program-missing . "the program `%s' was not found; %s")
+      (program-missing-hive
+       . "install it with: npm install -g hive-sidecar, or M-x hive-install-sidecar; if it is already installed, add its directory to `exec-path' or set `hive-sidecar-command' to its file")
+      (program-missing-option . "correct `%s'")
+      (protocol-missing . "The sidecar did not name its protocol; check `hive-sidecar-command'")
+      (sidecar-too-old
+       . "The Hive sidecar is older than hive-mode; update it with: npm install -g hive-sidecar@latest, then M-x hive-restart")
+      (sidecar-too-new
+       . "Your hive-mode is older than the Hive sidecar; update the package hive-mode, then M-x hive-restart")
+      (node-missing
+       . "The program `hive' did not find Node.js; install Node.js %s or newer, or set `hive-node-program', then M-x hive-restart")
+      (node-unsuitable . "%s (or set `hive-node-program', then M-x hive-restart)")
+
+      ;; Installing, the doctor, the manual
+      (npm-missing . "The program `npm' was not found; install Node.js %s or newer first")
+      (install-failed . "Hive was not installed; the buffer %s shows why")
+      (install-incomplete . "npm finished, but there is no program `hive' in %s")
+      (installed . "Hive is installed")
+      (doctor-title . "Hive doctor")
+      (doctor-again . "Press g to check again.")
+      (doctor-emacs-old . "Hive needs Emacs 28.1 or newer")
+      (doctor-then-restart . "then M-x hive-restart")
+      (doctor-turn-on . "turn it on with M-x hive-mode")
+      (doctor-see-log . "the buffer *hive log* has details; M-x hive-restart tries again")
+      (doctor-store-unknown . "not known yet")
+      (doctor-store-later . "it is known after the first connection")
+      (doctor-outbox . "%d unsent, %d rejected, in %s")
+      (doctor-forget-rejected . "M-x hive-outbox-forget-rejected deletes the rejected answers")
+      (doctor-other-store . "%d belong to another store; set `hive-store' to it")
+      (doctor-node-missing . "not found")
+      (doctor-node-old . "Hive needs Node.js %s or newer; install it, or set `hive-node-program'")
+      (manual-missing . "There is no manual yet; run `npm run build' in %s")
+
+      ;; What arrives
+      (asks . "%s asks: %s%s%s")
+      (mentions-you . "%s mentions you: %s%s%s")
+      (and-more . " (and %d more)")
+      (ping . "%s%s: %s")
+      (card . "%s%s sends a card: %s%s")
+      (outreach-many . "%s%d messages from agents; the last one: %s  %s")
+      (while-away . "While you were away: ")
+
+      ;; The mode line
+      (mode-line-no-sidecar . "Hive has no sidecar; M-x hive-doctor shows why")
+      (mode-line-pending . "Agents are waiting for you\nmouse-1: answer\nmouse-3: list")
+      (mode-line-mentions . "Agents mention you; M-x hive-check-mentions shows where")
+      (mode-line-interrupt . "mouse-2: interrupt an agent")
+
+      ;; Quiet times and preferences
+      (quiet-begins . "Do not disturb: only critical questions are announced%s")
+      (quiet-for . " for %s")
+      (quiet-nothing-new . "Nothing new while you were away")
+      (quiet-arrived . "%s arrived while you were away")
+      (quiet-help . "Do not disturb is on; M-x hive-do-not-disturb turns it off")
+      (quiet-until . "Quiet hours until %s")
+      (muted . "Muted %s")
+      (unmuted . "Unmuted %s")
+      (which-mute . "Mute or unmute project: ")
+      (preference-refused . "Hive could not save the preference: %s")
+      (no-notices . "There are no notices.")
+
+      ;; Choosing a question
+      (none-pending . "No questions are pending%s")
+      (others-pending . "; %s: M-x hive-list")
+      (count-snoozed . "%d snoozed")
+      (count-for-others . "%d for others")
+      (which-question . "Answer (%d pending, default %s): ")
+      (for-whom . "[for %s%s] ")
+      (for-everybody . ", now everybody")
+      (claimed . "[%s is answering] ")
+
+      ;; Reading an answer
+      (agent-asks . "%s asks: ")
+      (answer-to . "To %s: ")
+      (late-answer-to . "Late answer to %s: ")
+      (offer-own-words . " / your own words")
+      (offer-chosen . "; chosen: %s; RET sends")
+      (offer-several . "; choose several, then RET")
+      (offer-done . "[done: %s]")
+      (offer-nothing . "nothing chosen")
+      (which-comment . "Comment: ")
+      (not-an-option-answer . "\"%s\" is not an option.  Send it as your answer? ")
+      (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
+      (which-meant . "\"%s\" means: %s  [w] your own words  [e] edit it ")
+      (permission-more . "  … and %d more lines; ? shows them\n")
+      (context-loading . "… (loading the rest)\n")
+      (no-templates . "You have no templates for mentions here; customize `hive-reply-templates'")
+
+      ;; Sending an answer
+      (answer-queued . "Answer queued")
+      (answers-queued . "%d answers queued")
+      (late-answer-queued . "Late answer queued")
+      (answer-queued-closed
+       . "This question is already %s; your answer is sent anyway, and is in the kill ring")
+      (answered . "Answered %s: %s (stored)")
+      (answered-late . "Your answer to %s came late; it is stored, and %s will see it")
+      (answered-second . "%s already had an answer from %s: %s")
+      (answer-rejected . "Your answer to %s could not be stored: %s  (M-x hive-doctor shows it)")
+      (answer-unsaved
+       . "Hive could not save your answer, so nothing was sent; it is in the kill ring (%s)")
+      (message-unsaved
+       . "Hive could not save your message, so nothing was sent; it is in the kill ring (%s)")
+      (delete-rejected . "Delete %s? ")
+      (no-answer . "No answer given; %s")
+      (still-pending . "still pending")
+      (still-all-pending . "No answer given; all still pending")
+      (already-closed . "the question is already %s")
+      (stays-closed . "the question stays %s")
+      (answered-by-other . "%s already answered \"%s\": %s")
+      (answered-handed . "You answered \"%s\": %s; %s already has this answer, so send a message instead")
+      (answered-amendable . "You already answered \"%s\": %s; M-x hive-amend corrects it")
+      (answer-unstored
+       . "Your answer to \"%s\" is not stored yet; once it is, M-x hive-amend corrects it")
+      (fate-answered . "answered by %s")
+      (fate-expired . "expired")
+      (fate-cancelled . "cancelled")
+      (fate-closed . "closed")
+
+      ;; Cancelling and snoozing
+      (cancel-this? . "Cancel this question? ")
+      (cancel-of? . "Cancel %s's question? ")
+      (cancelled . "Cancelled %s's question")
+      (cancel-late . "%s's question is already %s")
+      (cancel-failed . "Hive could not cancel the question: %s")
+      (snoozed . "Snoozed %s for %s")
+      (unsnoozed . "Un-snoozed %s")
+      (snooze-failed . "Hive could not snooze the question: %s")
+      (unsnooze-failed . "Hive could not un-snooze the question: %s")
+
+      ;; `hive-next'
+      (next-dropped . "  (keys that you pressed before this appeared were ignored)")
+      (next-choose-first . "Choose an option first, or press e to type an answer")
+      (next-options-only . "This question accepts only its options")
+      (next-stray . "%s does nothing here; q leaves")
+      (next-confirm . "\nRET or y gives this answer   n goes back")
+      (next-macro . "A keyboard macro cannot answer questions: nobody would have read them")
+      (next-done . "All done: %d answered")
+      (next-none . "No other questions are pending")
+      (next-more . "  (%d more)")
+      (key-send . "RET send")
+      (key-own-words . "RET your own words")
+      (key-e-own-words . "e your own words")
+      (key-skip . "TAB skip")
+      (key-snooze . "s snooze")
+      (key-full . "? full question")
+      (key-leave . "q leave")
+
+      ;; Correcting an answer
+      (which-correct . "Correct which answer: ")
+      (correct-answer-to . "Correct your answer to %s: ")
+      (amend-handed . "  (already delivered)")
+      (amend-late . "  (came late)")
+      (amend-comment . "Comment (empty for none): ")
+      (amend-none . "You have no recent answers to correct")
+      (amend-nothing . "No correction given; your answer is unchanged")
+      (amend-too-late . "%s received this answer %s ago; send a message instead")
+      (amend-queued . "Correction queued")
+      (amended . "Corrected: %s (stored)")
+      (amend-rejected
+       . "Your answer is unchanged: %s  (your correction is in the kill ring; M-x hive-doctor shows it)")
+
+      ;; Writing an answer in a buffer
+      (draft-kept . "Draft saved; %s")
+      (draft-unsaved . "Hive could not save your draft (%s); it exists only in its buffer")
+      (compose-closed
+       . " This question is already %s.  If you send your answer, it is stored as late; your text stays here.")
+
+      ;; One question in a buffer
+      (prompt-fetch-failed . "Hive could not fetch the question: %s")
+      (prompt-no-option . "This question has no option %d")
+      (prompt-closed . "This question is no longer pending")
+      (permission? . "This is a PERMISSION.  Answer \"%s\"? ")
+
+      (answer-with-option . "Answer with this option")
+      (expires-in . "expires in %s")
+      (session-ended . "its session ended")
+
+      ;; What happened to a question
+      (event-created . "asked")
+      (event-offered . "shown in an Emacs")
+      (event-seen . "seen")
+      (event-claimed . "%s began to answer")
+      (event-released . "%s stopped answering")
+      (event-responded . "answered by %s: %s")
+      (event-late-response . "answered late by %s: %s")
+      (event-lost-response . "a second answer, by %s, was not accepted: %s")
+      (event-amended . "answer corrected by %s: %s")
+      (event-expired . "expired")
+      (event-cancelled . "cancelled by %s")
+      (event-handed . "answer handed to the agent")
+      (event-handed-again . "answer handed to the agent again")
+      (event-collected . "answer collected by the agent")
+      (event-snoozed . "snoozed or un-snoozed")
+      (event-escalated . "escalated: now for everybody")
+      (event-moved . "moved to the agent's next session")
+      (event-orphaned . "its session ended")
+      (event-adopted . "its session resumed")
+      (event-popup . "popup: %s%s")
+      (event-held-back . "held back")
+
+      ;; The list of questions
+      (list-empty . "No questions are pending.")
+      (list-none-here . "There is no question on this line")
+      (list-fetch-failed . "Hive could not fetch the list: %s")
+      (last-page . "This is the last page")
+      (first-page . "This is the first page")
+      (which-agent . "Questions from agent: ")
+      (which-project . "Questions from project: ")
+      (which-kind . "Kind: ")
+      (which-text . "Questions containing: ")
+      (which-recipient . "Questions for: ")
+      (batch-lead . "Answer %s%s: ")
+      (batch-permissions . ", including %s")
+      (batch-nothing-common . "These questions have no option in common; answer them one by one")
+      (batch-permissions? . "Answer %s with \"%s\"? ")
+
+      ;; Interrupting
+      (interrupt? . "Interrupt %s? ")
+      (interrupt-one? . "Interrupt the one running agent (%s)? ")
+      (interrupt-all? . "Interrupt all %d running agents? ")
+      (which-interrupt . "Interrupt")
+      (which-withdraw . "Withdraw the interrupt of")
+      (interrupt-why . "Tell %s why (RET for no reason): ")
+      (interrupt-all-why . "Tell them why: ")
+      (interrupt-sent . "Asked %s to stop…")
+      (interrupt-all-sent . "Asked all running agents to stop…")
+      (interrupt-result . "%s: %s")
+      (interrupt-failed . "not interrupted: %s")
+      (interrupt-all-result . "%d of %d stopped%s")
+      (interrupt-all-failed . "Hive could not interrupt all agents: %s")
+      (interrupt-none . "No agents are running, as far as Hive knows")
+      (interrupt-none-asked . "No running agent has been asked to stop")
+      (interrupt-withdrawn . "Withdrew the request that %s stop")
+      (interrupt-nothing-to-withdraw . "Nobody is asking %s to stop any more")
+      (interrupt-withdraw-failed . "Hive could not withdraw the interrupt: %s")
+      (asked-to-stop . "  asked to stop")
+      (doing . "%s for %s")
+      (running . "running for %s")
+      (terminal-gone . "%s is no longer running")
+      (terminal-elsewhere . "%s does not run in this Emacs")
+      (terminal-failed . "Hive could not find out where %s runs: %s")
+
+      ;; Sessions
+      (which-session . "Session: ")
+      (no-agents . "No agents are connected")
+      (no-session-chosen . "You did not choose a session")
+      (no-session-here . "There is no session on this line")
+      (no-directory . "There is no directory %s on this machine")
+      (session-none-pending . "%s has no pending questions")
+      (which-setting . "Change which setting of %s: ")
+      (which-value . "%s: ")
+      (nothing-chosen . "You did not choose anything")
+      (setting-saved . "Changed %s of %s")
+      (setting-failed . "Hive could not change the setting: %s")
+      (sessions-more . " [the newest %d; there are more]")
+      (session-why . "Why: ")
+
+      ;; Mentions
+      (mentions-yours . "Mentions of you")
+      (mentions-of . "Mentions of %s")
+      (mentions-summary . " %s: %d in total, %d processed, %d unprocessed")
+      (mentions-expired . ", %d expired")
+      (mention-processed . "processed by %s%s")
+      (mention-expired . "expired")
+      (mention-delivered . "delivered %s ago")
+      (mentions-gating . "; %d gating, %d denials")
+      (mentions-none . "No unprocessed mentions.")
+      (mentions-more . "There are more; + shows them.\n")
+      (mentions-no-more . "There are no more mentions")
+      (mentions-last . "This is the last mention")
+      (mentions-first . "This is the first mention")
+      (mention-none-here . "There is no mention here")
+      (mention-already-done . "Already marked done")
+      (mentions-none-open . "There are no unprocessed mentions")
+      (mentions-all-done? . "%s: mark all %d as done? ")
+      (mentions-done . "Marked %s done; %s left")
+      (mentions-done-failed . "Hive could not mark the mention done: %s")
+      (mentions-fetch-failed . "Hive could not fetch the mentions: %s")
+      (which-done-note . "What was done: ")
+      (which-mentions-of . "Mentions of (empty for yours): ")
+      (answer-mention . "Answer %s: ")
+
+      ;; Posting
+      (post-to . "Post to %s: ")
+      (tell . "Tell @%s: ")
+      (which-mention . "Mention: ")
+      (with-templates . "%s (M-n: templates): ")
+      (post-empty . "There is nothing to post; write something first")
+      (post-too-long
+       . "This message is too long: the limit is 32 KB; put the rest into a file and name the file")
+      (mention-nobody . "You did not name anybody")
+      (message-queued . "Message queued")
+      (message-kept . "Message saved; it is posted as soon as the sidecar is connected")
+      (posted-but . "Posted, but %s")
+      (message-rejected . "Your message could not be stored: %s  (it is in the kill ring)")
+      (block-failed . "A message inserted into %s was not posted: %s")
+      (block-rejected . "A message inserted into %s could not be stored: %s")
+      (block-posting . "[posting]\n")
+      (block-not-posted . "[not posted: %s]\n")
+
+      ;; Shared buffers
+      (shared-not-connected . "   not connected")
+      (shared-shown . "   %d shown")
+      (shared-later . "   newer messages below: C-c C-l")
+      (shared-for-you . "   %d for you")
+      (shared-fetch-failed . "Hive could not fetch the messages: %s")
+      (shared-first . "These are the first messages")
+      (shared-last . "These are the last messages")
+      (shared-first-message . "This is the first message shown")
+      (shared-no-next-mention . "You are not mentioned after this point")
+      (shared-no-previous-mention . "You are not mentioned before this point")
+      (shared-narrowed . "Showing only this thread")
+      (shared-widened . "Showing all messages")
+      (shared-saved . "Wrote %s to %s")
+      (no-message-here . "There is no message here")
+      (no-mention-in-message . "This message has no unprocessed mention of you")
+      (no-draft . "There is no draft")
+      (draft-discarded . "The draft is in the kill ring")
+      (draft-keys
+       . "\\<hive-shared-mode-map>\\[hive-shared-post] posts your answer, \\[hive-shared-discard] discards it")
+      (draft-keys-templates
+       . "\\<hive-shared-mode-map>\\[hive-shared-post] posts your answer, \\[hive-shared-discard] discards it, \\[hive-shared-insert-template] inserts a template")
+      (draft-urgent . "The message will be urgent")
+      (draft-normal . "The message will have normal priority")
+      (target-answers . "answering %s: %s")
+      (target-thread . "in thread %s")
+      (which-template . "Insert template: ")
+      (which-thread . "Thread: ")
+      (which-shared . "Shared buffer of: ")
+      (which-shared-file . "Save messages to: ")
+      (shared-done-note . "What you did: ")
+      (handle-ambiguous . "\"%s\" matches several names: %s")
+
+      ;; Cards, pings and reports
+      (card-closed . "This card is already answered or closed")
+      (outreach-empty . "Nothing here yet.\n")
+      (outreach-older . "%s shows older ones\n")
+      (outreach-fetch-failed . "Hive could not fetch the cards and pings: %s")
+      (nothing-older . "There is nothing older")
+      (which-outreach . "Show only: ")
+
+      ;; History
+      (which-search . "Search the history for: ")
+      (which-search-agent . "Only agent: ")
+      (which-search-project . "Only project: ")
+      (which-search-since . "Since (2026-01-31, 3h, 7d): ")
+      (which-search-until . "Until (2026-01-31, 3h, 7d): ")
+      (which-export . "Write to (.org or .md): ")
+      (search-failed . "Hive could not search the history: %s")
+      (no-entry-here . "There is no entry on this line")
+      (date-unclear . "Type a date such as 2026-01-31, or an age such as 3h or 7d")
+      (overwrite? . "Overwrite %s? ")
+      (export-begins . "Writing %s…")
+      (export-done . "Wrote %s to %s")
+      (export-failed . "Nothing was written: %s")
+      (export-declined . "Nothing was written"))
+    "Every sentence that Hive shows: a name, and what `format-message' fills in."))
+
+;;;; Using a sentence
+
+(eval-and-compile
+  (defun hive-messages--arguments (template)
+    "Return how many arguments TEMPLATE takes."
+    (let ((count 0) (start 0))
+      (while (string-match "%[sd]" template start)
+        (setq count (1+ count) start (match-end 0)))
+      count))
+
+  (defun hive-messages-check (form key &rest args)
+    "Return FORM, which uses the sentence KEY with ARGS; warn when it is wrong."
+    (let ((template (and (eq 'quote (car-safe key))
+                         (alist-get (cadr key) hive-messages 'missing))))
+      (cond ((eq template 'missing)
+             (macroexp-warn-and-return (format "`hive-messages' has no %s" key) form))
+            ((and template (/= (length args) (hive-messages--arguments template)))
+             (macroexp-warn-and-return
+              (format "%s takes %d arguments" key (hive-messages--arguments template)) form))
+            (t form)))))
+
+(defun hive-words (key &rest args)
+  "Return the sentence KEY of `hive-messages', filled in with ARGS."
+  (declare (compiler-macro hive-messages-check))
+  (apply #'format-message
+         (or (alist-get key hive-messages) (error "`hive-messages' has no %s" key))
+         args))
+
+(defun hive-say (key &rest args)
+  "Show the sentence KEY, filled in with ARGS, in the echo area.
+It must be what the human's own command came to; for anything else
+see `hive-announce'."
+  (declare (compiler-macro hive-messages-check))
+  (message "%s" (apply #'hive-words key args)))
+
+(defun hive-fail (key &rest args)
+  "Signal a `user-error' with the sentence KEY, filled in with ARGS."
+  (declare (compiler-macro hive-messages-check))
+  (user-error "%s" (apply #'hive-words key args)))
+
+(defun hive-count (number noun &optional nouns)
+  "Return NUMBER and NOUN, or unless NUMBER is 1, NOUNS.
+That is NOUN with an s by default."
+  (format "%d %s" number (if (= number 1) noun (or nouns (concat noun "s")))))
+
+(provide 'hive-messages)
+;;; hive-messages.el ends here

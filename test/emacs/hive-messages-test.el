@@ -1,0 +1,50 @@
+;;; hive-messages-test.el --- The table of sentences  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Code:
+
+(require 'bytecomp)
+(require 'ert)
+(require 'hive-messages)
+
+(defun hive-messages-test-warnings (form)
+  "Return what the compiler warns about in FORM."
+  (let* ((warnings nil)
+         (byte-compile-log-warning-function (lambda (text &rest _) (push text warnings)))
+         (inhibit-message t))
+    (byte-compile `(lambda (name) (ignore name) ,form))
+    warnings))
+
+(ert-deftest hive-messages-fill-a-sentence-in ()
+  (should (equal "Answered reviewer: 100% (stored)" (hive-words 'answered "reviewer" "100%")))
+  (should (equal "You have no recent answers to correct"
+                 (cadr (should-error (hive-fail 'amend-none) :type 'user-error)))))
+
+(ert-deftest hive-messages-name-each-sentence-once ()
+  (let ((names (mapcar #'car hive-messages)))
+    (should (equal names (delete-dups (copy-sequence names))))))
+
+(ert-deftest hive-messages-take-text-and-numbers-only ()
+  "The compiler counts these two directives."
+  (dolist (message hive-messages)
+    (ert-info ((symbol-name (car message)))
+      (should-not (string-match-p "%[^sd]" (cdr message))))))
+
+(ert-deftest hive-messages-unknown-to-the-table-are-an-error ()
+  (should-error (hive-words (intern "no-such-sentence"))))
+
+(ert-deftest hive-messages-the-compiler-finds-a-wrong-use ()
+  (should-not (hive-messages-test-warnings '(hive-say 'answered name "yes")))
+  (should (hive-messages-test-warnings '(hive-say 'no-such-sentence)))
+  (should (hive-messages-test-warnings '(hive-fail 'answered name))))
+
+(ert-deftest hive-messages-count-in-the-singular-and-the-plural ()
+  (should (equal '("0 questions" "1 question" "2 questions" "1 entry" "2 entries")
+                 (list (hive-count 0 "question") (hive-count 1 "question") (hive-count 2 "question")
+                       (hive-count 1 "entry" "entries") (hive-count 2 "entry" "entries")))))
+
+(provide 'hive-messages-test)
+;;; hive-messages-test.el ends here
