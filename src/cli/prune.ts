@@ -1,5 +1,5 @@
 /**
- * `hive prune`: retention by hand. The sidecar does the same by itself every hour. With --mentions it removes mentions
+ * `hive store prune`: retention by hand. The sidecar does the same by itself every hour. With --mentions it removes mentions
  * alone, dealt with or not, which a person confirms. What was said is the human's record: no agent removes any of it.
  */
 import type { Command } from 'commander';

@@ -414,7 +414,7 @@ requirement(
     id: '000-17',
     title: 'The history of a test store can be cleared.',
     source: 'clear_history() (Testing)',
-    lives: ['`hive prune --days 0 --mentions`'],
+    lives: ['`hive store prune --days 0 --mentions`'],
     verdict: 'works',
   },
   async () => {
@@ -425,7 +425,11 @@ requirement(
     ]);
     await mention(one, '@Claude-two22 to be forgotten');
     expect(countOf(own, 'mentions')).toBe(1);
-    const { code } = await shell(own).terminal(['prune', '--days', '0', '--mentions'], 'Type yes', 'yes');
+    const { code } = await shell(own).terminal(
+      ['store', 'prune', '--days', '0', '--mentions'],
+      'Type yes',
+      'yes',
+    );
     expect(code).toBe(0);
     expect(countOf(own, 'mentions')).toBe(0);
     expect(await waiting(two)).toEqual([]);
@@ -926,7 +930,7 @@ requirement(
     id: '000-42',
     title: 'The history of mentions does not grow without bounds.',
     source: 'Known issue: Memory Growth',
-    lives: ['`hive prune`', '`HIVE_RETENTION_DAYS`'],
+    lives: ['`hive store prune`', '`HIVE_RETENTION_DAYS`'],
     verdict: 'works',
   },
   async () => {
@@ -940,10 +944,10 @@ requirement(
     await two.use('hivemind_process_mentions', { all: true });
     await Promise.all([one.crash(), two.crash()]);
     expect(countOf(own, 'mentions')).toBe(1);
-    await shell(own).hive('prune');
+    await shell(own).hive('store', 'prune');
     expect(countOf(own, 'mentions')).toBe(1);
     grow(own, 100);
-    expect((await shell(own).hive('prune')).code).toBe(0);
+    expect((await shell(own).hive('store', 'prune')).code).toBe(0);
     expect([countOf(own, 'mentions'), countOf(own, 'messages')]).toEqual([0, 0]);
   },
 );

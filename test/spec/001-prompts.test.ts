@@ -1055,7 +1055,7 @@ requirement(
     id: '001-50',
     title: 'Stored questions do not pile up.',
     source: 'Memory usage slightly increased (stored prompts)',
-    lives: ['`hive prune`', '`HIVE_RETENTION_DAYS`'],
+    lives: ['`hive store prune`', '`HIVE_RETENTION_DAYS`'],
     verdict: 'works',
   },
   async () => {
@@ -1067,7 +1067,7 @@ requirement(
     await asker.use('hivemind_poll', { ask_id });
     await asker.crash();
     grow(own, 100);
-    await shell(own).hive('prune');
+    await shell(own).hive('store', 'prune');
     expect(countOf(own, 'prompts')).toBe(1);
   },
 );
