@@ -33,7 +33,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     async () => (await import('./interrupt.ts')).defineInterrupt,
   ],
   status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
-  config: ['Show and set what Hive shows you', async () => (await import('./config.ts')).defineConfig],
+  config: ['Show and set your preferences', async () => (await import('./config.ts')).defineConfig],
   doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
   history: [
     'Search everything asked, answered and posted',

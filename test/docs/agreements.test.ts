@@ -114,7 +114,8 @@ describe('environment variables', () => {
 
   test('docs/environment.md has each that the code reads, and no other', () => {
     const rows = tableUnder('docs/environment.md', '## Variables of Hive');
-    expect(rows.flatMap(([name = '']) => codeIn(name)).sort()).toEqual(variablesInCode());
+    const old = SETTINGS.flatMap(({ variable }) => variable ?? []);
+    expect([...rows.flatMap(([name = '']) => codeIn(name)), ...old].sort()).toEqual(variablesInCode());
   });
 
   test('Codex is told to hand on each that hive mcp reads', () => {
@@ -124,7 +125,9 @@ describe('environment variables', () => {
     const handed = rows
       .filter(([, by = '']) => by.split(', ').some((one) => ['all', 'clients', '`hive mcp`'].includes(one)))
       .flatMap(([name = '']) => codeIn(name));
-    expect(serverSetting('codex', ['hive']).env_vars?.toSorted()).toEqual(handed.sort());
+    const old = new Set(SETTINGS.flatMap(({ variable }) => variable ?? []));
+    const said = serverSetting('codex', ['hive']).env_vars ?? [];
+    expect(said.filter((name) => !old.has(name)).sort()).toEqual(handed.sort());
   });
 
   test('no other page invents one', () => {
@@ -162,12 +165,13 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
 
   test('each setting that Emacs is said to set is an option or a command there, and takes the same values', () => {
     const lisp = read('elisp/hive-notify.el') + read('elisp/hive-notify.el');
-    for (const { key, emacs, type, scope } of SETTINGS) {
+    for (const { key, emacs, type, scope, variable } of SETTINGS) {
+      if (emacs === null) continue;
       const command = emacs.replace(/^M-x /, '');
       expect(lisp, key).toMatch(
         new RegExp(`^\\((?:${command === emacs ? 'defcustom' : 'defun'}) ${command} `, 'm'),
       );
-      if (scope === 'everywhere') expect(lisp).toContain(`(${emacs} . :${key})`);
+      if (scope === 'everywhere' || variable !== null) expect(lisp).toContain(`(${emacs} . :${key})`);
       if (type.kind !== 'choice') continue;
       const [, definition = ''] = lisp.split(`(defcustom ${emacs} `);
       const options = definition.slice(0, definition.indexOf(':initialize'));
@@ -176,10 +180,17 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
     }
   });
 
-  test('docs/outreach.md and docs/notifications.md have each setting with its default', () => {
-    for (const { key, scope, default: fallback } of SETTINGS) {
-      const page = readPage(scope === 'seat' ? 'docs/notifications.md' : 'docs/outreach.md');
-      expect(page, key).toContain(`| \`${key}\` | \`${showSetting(fallback)}\` |`);
+  test('one page has each setting with its default, and the variable that set it before', () => {
+    for (const { key, scope, variable, default: fallback } of SETTINGS) {
+      const page = readPage(
+        variable !== null
+          ? 'docs/environment.md'
+          : scope === 'seat'
+            ? 'docs/notifications.md'
+            : 'docs/outreach.md',
+      );
+      const row = `| \`${key}\` | \`${showSetting(fallback)}\` |`;
+      expect(page, key).toContain(variable === null ? row : `${row} \`${variable}\` |`);
     }
   });
 

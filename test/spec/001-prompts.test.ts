@@ -1055,7 +1055,7 @@ requirement(
     id: '001-50',
     title: 'Stored questions do not pile up.',
     source: 'Memory usage slightly increased (stored prompts)',
-    lives: ['`hive store prune`', '`HIVE_RETENTION_DAYS`'],
+    lives: ['`hive store prune`', '`hive config retention_days`'],
     verdict: 'works',
   },
   async () => {
