@@ -23,6 +23,23 @@ describe('no self-approval (invariant 9)', () => {
     expect((await person.hive('poll', ask_id)).code).toBe(3);
   });
 
+  it('--as-agent in the shell of a person is refused, whatever the command', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    for (const words of [
+      ['respond', ask_id, 'yes'],
+      ['cancel', ask_id],
+      ['interrupt', '--all'],
+      ['post', 'x'],
+      ['mentions'],
+    ]) {
+      const refused = await person.hive(...words, '--as-agent');
+      expect(refused.err).toContain('There is no agent here to act as');
+      expect(refused.code).toBe(2);
+    }
+    expect((await person.hive('poll', ask_id)).code).toBe(3);
+  });
+
   it('--as-agent answers in its own name, and the trail says so', async () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
