@@ -291,6 +291,11 @@ recorded in the event log."
   `(choice ,hive-notify--stored natnum)
   "The type of an option that is a natural number.")
 
+(defconst hive-notify--wait
+  `(choice ,hive-notify--stored (const usual) (const on) (const off)
+           (natnum :tag "Seconds"))
+  "The type of an option that says how long a dialog waits at a desk.")
+
 (defcustom hive-allow-ping nil
   "Whether background agents may show you pings and cards."
   :type hive-notify--yes-no
@@ -348,6 +353,56 @@ One more comes back every `hive-budget-refill-minutes'."
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
+;;;; How agents are held, asked for and woken
+
+;; These hold for the agents that you run on this machine.
+
+(defcustom hive-gate nil
+  "What unprocessed mentions do to the tool calls of an agent.
+With `block' no tool is called until they are processed, with
+`remind' only urgent ones hold, with `off' none does and none wakes
+an idle agent."
+  :type `(choice ,hive-notify--stored (const block) (const remind) (const off))
+  :initialize #'custom-initialize-default
+  :set #'hive-notify--set)
+
+(defcustom hive-stop-guard nil
+  "Whether an agent is kept from stopping while it owes something.
+It may owe unread answers, urgent mentions, or a report."
+  :type hive-notify--yes-no
+  :initialize #'custom-initialize-default
+  :set #'hive-notify--set)
+
+(defcustom hive-permission-wait nil
+  "How long a permission waits at a desk before its terminal asks.
+A number is seconds.  With `usual' it is 590 seconds for Claude Code,
+and permissions of Codex do not wait at all."
+  :type hive-notify--wait
+  :initialize #'custom-initialize-default
+  :set #'hive-notify--set)
+
+(defcustom hive-question-wait nil
+  "How long a question of an agent's own dialog waits at a desk.
+As with `hive-permission-wait'."
+  :type hive-notify--wait
+  :initialize #'custom-initialize-default
+  :set #'hive-notify--set)
+
+(defcustom hive-wake nil
+  "For how many hours answers and mentions wake an agent that idles.
+With `off' they never do."
+  :type `(choice ,hive-notify--stored (const off) (natnum :tag "Hours"))
+  :initialize #'custom-initialize-default
+  :set #'hive-notify--set)
+
+(defconst hive-notify--agents
+  '((hive-gate . :gate)
+    (hive-stop-guard . :stop_guard)
+    (hive-permission-wait . :permission_wait)
+    (hive-question-wait . :question_wait)
+    (hive-wake . :wake))
+  "The options about how agents are held and woken, and their fields.")
+
 (defconst hive-notify--outreach
   '((hive-allow-ping . :allow_ping)
     (hive-report-policy . :report_policy)
@@ -368,9 +423,9 @@ One more comes back every `hive-budget-refill-minutes'."
   "Return VALUE, t or `no', as a JSON boolean."
   (if (eq value 'no) :json-false t))
 
-(defun hive-notify--outreach ()
-  "Return the options in `hive-notify--outreach' as request parameters."
-  (cl-loop for (option . field) in hive-notify--outreach
+(defun hive-notify--fields (options)
+  "Return OPTIONS, an alist of options and fields, as request parameters."
+  (cl-loop for (option . field) in options
            for value = (symbol-value option)
            when value
            append (list field (cond ((memq value '(t no)) (hive-notify--flag value))
@@ -396,7 +451,8 @@ One more comes back every `hive-budget-refill-minutes'."
         ('at-once (list :notify_held 0))
         ((pred natnump) (list :notify_held hive-notify-held)))
     ,@(when hive-sound (list :sound (hive-notify--flag hive-sound)))
-    ,@(let ((outreach (hive-notify--outreach)))
+    ,@(hive-notify--fields hive-notify--agents)
+    ,@(let ((outreach (hive-notify--fields hive-notify--outreach)))
         (when outreach (list :outreach outreach)))))
 
 (defun hive-attention-send ()

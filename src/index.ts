@@ -177,7 +177,7 @@ async function ownSession(
 
 function promptsOf(hive: Hive, session: Session): LibraryPrompts {
   const tracker = createDeliveryTracker(hive.delivery, randomIds.make('library'));
-  const actor = (): Promise<AgentActor> => actorOf(hive, session);
+  const actor = (): Promise<AgentActor> => hive.sessions.actor(session, 'library');
 
   const prompts: LibraryPrompts = {
     async ask(request, { onResponse } = {}) {
@@ -220,11 +220,10 @@ function turnsOf(hive: Hive, session: Session): LibraryTurns {
       return () => stop.abort();
     },
     interrupt: async (other, request = {}) =>
-      hive.interrupts.interrupt({ ...request, session: other, actor: await actorOf(hive, session) }),
+      hive.interrupts.interrupt({
+        ...request,
+        session: other,
+        actor: await hive.sessions.actor(session, 'library'),
+      }),
   };
-}
-
-async function actorOf(hive: Hive, { session_id, handle }: Session): Promise<AgentActor> {
-  const ancestors = await hive.sessions.ancestors(session_id);
-  return { kind: 'agent', by: handle, via: 'library', session_id, ancestors };
 }

@@ -4,14 +4,14 @@ import { hostname } from 'node:os';
 import { createFeed } from './application/feed.ts';
 import { createHive, type Hive } from './application/hive.ts';
 import { createHooks, type HookService } from './application/hooks.ts';
-import { mentionTtl } from './application/mentions.ts';
 import type { CodexControl, Examination, Logger, Notifier, Store } from './application/ports.ts';
 import { createWakes, type WakeService } from './application/wakes.ts';
 import { HiveError } from './domain/errors.ts';
+import { oldVariables } from './domain/settings.ts';
 import { files } from './infrastructure/platform/files.ts';
 import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
-import { storeAddress } from './infrastructure/platform/paths.ts';
+import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findProject } from './infrastructure/platform/project.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
@@ -48,6 +48,8 @@ export interface OpenedHive extends Hive {
  */
 export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHive> {
   const { address, env, log, store } = await openStoreFor(options);
+  for (const { variable, given, value } of oldVariables(env))
+    if (value === undefined) log.warn(`${variable} makes no sense and is ignored.`, { given });
   const hive = createHive({
     store,
     ids: randomIds,
@@ -58,10 +60,11 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     machine: hostname(),
     files,
     codex: lazyCodexControl(env),
-    escalate_ms: env['HIVE_ESCALATE'] === 'signal' ? ESCALATE_AFTER_MS : null,
+    escalate_ms: ESCALATE_AFTER_MS,
     secrets: randomSecrets,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
-    mention_ttl_ms: mentionTtl(env, log),
+    seat: thisSeat(),
+    env,
   });
   return { ...hive, store };
 }

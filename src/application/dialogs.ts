@@ -31,7 +31,7 @@ async function open(visit: HookContext, dialog: Dialog): Promise<Partial<Verdict
   const rule = await ruleFor(visit, dialog);
   if (rule !== null) return answerByRule(visit, dialog, rule);
   if (visit.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(visit, dialog);
-  const patience = patienceFor(visit, dialog);
+  const patience = await patienceFor(visit, dialog);
   // Nobody is at a desk: the terminal is asked at once, and alone.
   if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = patience;
@@ -42,12 +42,12 @@ async function open(visit: HookContext, dialog: Dialog): Promise<Partial<Verdict
 /** Codex shows the dialog as soon as this hook has ended; the answer takes another way (codex-answers.ts). */
 async function offerBeside(visit: HookContext, dialog: Dialog): Promise<null> {
   const { tx, event, settings } = visit;
-  const given = settings.env['HIVE_QUESTIONS'];
+  const { question_wait: given } = await visit.preferences();
   // Its subagents may not ask.
   if (given === 'off' || event.agent_id !== null || settings.codexListens?.() !== true) return null;
   const desks = await tx.desks.online(tx.now);
   if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
-  const timeout_ms = Number(given) > 0 ? Math.max(1, Number(given)) * 1_000 : null;
+  const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
   await store(visit, await ask(visit, dialog, timeout_ms));
   return null;
 }
@@ -165,15 +165,19 @@ interface Patience {
   hidden: boolean;
 }
 
-/** `HIVE_PERMISSIONS` and `HIVE_QUESTIONS`: `off`, `on`, or seconds. On for Claude Code, off for Codex. */
-function patienceFor({ event, session, settings: { env } }: HookContext, dialog: Dialog): Patience | null {
-  const given = env[isPermission(dialog) ? 'HIVE_PERMISSIONS' : 'HIVE_QUESTIONS'];
+/** `permission_wait` and `question_wait`; usually dialogs wait at a desk with Claude Code, not with Codex. */
+async function patienceFor(
+  { event, session, preferences }: HookContext,
+  dialog: Dialog,
+): Promise<Patience | null> {
+  const { permission_wait, question_wait } = await preferences();
+  const given = isPermission(dialog) ? permission_wait : question_wait;
   const codex = event.client === 'codex';
-  if (given === 'off' || (codex && (given === undefined || given === ''))) return null;
+  if (given === 'off' || (codex && given === 'usual')) return null;
   const inBackground = event.agent_id !== null && session.source === 'bg';
   const hidden = codex || inBackground || event.attended === false;
   const usual = codex ? CODEX_S : inBackground ? HIDDEN_S : LONGEST_S;
-  const seconds = Number(given) > 0 ? Math.max(1, Number(given)) : usual;
+  const seconds = typeof given === 'number' ? Math.max(1, given) : usual;
   return { wait_ms: Math.min(seconds, codex ? CODEX_S : LONGEST_S) * 1000, hidden };
 }
 
@@ -183,21 +187,19 @@ function isPermission({ kind }: Dialog): boolean {
 
 /** The rule of the human's own that answers this dialog: permissions only, never a question, never a plan. */
 async function ruleFor(visit: HookContext, dialog: Dialog): Promise<PermissionRule | null> {
-  const { settings, session, log } = visit;
-  if (dialog.kind !== 'permission' || settings.env['HIVE_PERMISSIONS'] === 'off') return null;
+  const { session, log } = visit;
+  if (dialog.kind !== 'permission' || (await visit.preferences()).permission_wait === 'off') return null;
   const { rules, problems } = await readAll(visit);
   for (const problem of problems) log.warn(problem);
   return matchingRule(rules, dialog.tool, session);
 }
 
-async function readAll({ tx, settings }: HookContext): Promise<ReturnType<typeof readRules>> {
+async function readAll({ settings, preferences }: HookContext): Promise<ReturnType<typeof readRules>> {
   const parts: ReturnType<typeof readRules>[] = [];
   const file = settings.readRules?.() ?? null;
   if (file !== null) parts.push(parseRules(file));
-  if (settings.seat !== undefined) {
-    const wished = (await tx.desks.preferences(settings.seat))['permission_rules'];
-    if (wished !== undefined) parts.push(readRules(wished, 'the preference permission_rules'));
-  }
+  const { permission_rules } = await preferences();
+  if (permission_rules.length > 0) parts.push(readRules(permission_rules, 'the preference permission_rules'));
   return { rules: parts.flatMap(({ rules }) => rules), problems: parts.flatMap(({ problems }) => problems) };
 }
 

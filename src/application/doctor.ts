@@ -1,5 +1,6 @@
 /** The doctor: looks at everything that must be right, and says what to do about each thing that is not. */
 import type { Check, Examination, Logger, Store } from './ports.ts';
+import { type Environment, examineSettings } from './settings.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
 
 export interface DoctorService {
@@ -7,16 +8,21 @@ export interface DoctorService {
 }
 
 /** `examinations` look at the machine; what the store says of itself is added here. */
-export function createDoctor(
-  store: Store,
-  examinations: () => Promise<readonly Examination[]>,
-  log: Logger,
-): DoctorService {
+interface DoctorParts {
+  examinations: () => Promise<readonly Examination[]>;
+  /** Whose settings it shows. */
+  seat: string;
+  env: Environment;
+  log: Logger;
+}
+
+export function createDoctor(store: Store, { examinations, seat, env, log }: DoctorParts): DoctorService {
   return {
     async run() {
       const all = [
         ...(await examinations()),
         { name: 'Hive', examine: async () => [await describeHive(store)] },
+        { name: 'Settings', examine: () => examineSettings(store, seat, env) },
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];
       const found = await Promise.all(

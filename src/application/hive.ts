@@ -34,11 +34,11 @@ import type {
 import { type ClaimService, createClaims, createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
 import { createSessions, type SessionService } from './sessions.ts';
-import { createSettings, type SettingsService } from './settings.ts';
+import { createSettings, type Environment, type SettingsService } from './settings.ts';
 import { createTokens, type TokenService } from './tokens.ts';
 import { createTurns, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
-import { type CodexWaker, createCodexWaker, createWakes, type WakeService } from './wakes.ts';
+import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
 
 export interface Hive {
   readonly store_id: string;
@@ -72,11 +72,11 @@ export interface Hive {
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
   startExpiry(): void;
   /** Removes what is past retention, now and every hour, while this process lives; sidecars start it. */
-  startRetention(days: number): void;
+  startRetention(): void;
   /** Ends sessions that are gone, now and each minute, while this process lives; sidecars start it. */
   startSweep(): void;
   /** Wakes idle sessions of Codex, where Codex started this process (codex-wakes.ts). */
-  startCodexWaker(env: Readonly<Record<string, string | undefined>>): CodexWaker;
+  startCodexWaker(party: Pick<WakeWait, 'seat' | 'env'>): CodexWaker;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
   startCodexAnswers(): void;
   /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
@@ -97,17 +97,18 @@ export interface HiveParts {
   machine: string;
   files: Files;
   codex: CodexControl;
-  /** How long an interrupt waits before it sends a signal; null: it never does. */
-  escalate_ms: number | null;
+  /** How long an interrupt waits before it sends a signal, where the person wants one. */
+  escalate_ms: number;
   secrets: Secrets;
   /** What the doctor looks at; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
-  /** How long mentions of agents wait; null: for ever. */
-  mention_ttl_ms: number | null;
+  /** The seat of this process, and its environment: old variables in it go before what is stored. */
+  seat: string;
+  env: Environment;
 }
 
 export function createHive(parts: HiveParts): Hive {
-  const { store, ids, processes, log, notifier, findProject: findPlace, mention_ttl_ms } = parts;
+  const { store, ids, processes, log, notifier, findProject: findPlace, seat, env } = parts;
   const feed = createFeed(store, log);
   const prompts = createPrompts(store, feed, ids);
   const claims = createClaims(store);
@@ -121,6 +122,7 @@ export function createHive(parts: HiveParts): Hive {
   const delivery = createDelivery(store);
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
+  const settings = createSettings(store, env);
   const interrupts = createInterrupts({
     store,
     feed,
@@ -129,10 +131,11 @@ export function createHive(parts: HiveParts): Hive {
     files,
     codex,
     machine,
-    escalate_ms,
+    escalateAfter: async () =>
+      (await settings.preferences(seat)).escalate === 'signal' ? escalate_ms : null,
     log,
   });
-  const retention = createRetention(store);
+  const retention = createRetention(store, env);
   const wakes = createWakes({ store, feed, ids });
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
@@ -158,25 +161,25 @@ export function createHive(parts: HiveParts): Hive {
     delivery,
     sessions,
     outreach,
-    settings: createSettings(store),
+    settings,
     turns: createTurns(store, ids),
     interrupts,
     desks: createDesks(store, ids, log),
-    messages: createMessages(store, { ids, ttl_ms: mention_ttl_ms }),
+    messages: createMessages(store, { ids, env }),
     mentions,
     loops: createLoops(store),
     findProject: findPlace,
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,
-    doctor: createDoctor(store, parts.examinations, log),
+    doctor: createDoctor(store, { examinations: parts.examinations, seat, env, log }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
     startExpiry() {
       stopExpiry ??= startExpiry(store, expiring, log);
     },
-    startRetention(days) {
-      stopRetention ??= startRetention(retention, days, log);
+    startRetention() {
+      stopRetention ??= startRetention(retention, log);
     },
     startSweep() {
       stopSweep ??= startSweep({ sessions, outreach, machine, log });
@@ -184,7 +187,8 @@ export function createHive(parts: HiveParts): Hive {
     startCodexAnswers() {
       stopCodexAnswers ??= startCodexAnswers({ store, feed, delivery, codex: parts.codex, machine, log });
     },
-    startCodexWaker: (env) => createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, env),
+    startCodexWaker: (party) =>
+      createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, party),
     startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
       const stop = startPopups({ store, feed, prompts, notifier, log }, party);

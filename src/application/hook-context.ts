@@ -1,5 +1,6 @@
 /** What a station of the hooks is, and what it gets: one event, one transaction, what was said before it. */
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import type { Preferences } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
 
@@ -10,7 +11,7 @@ export interface ProjectContext {
   branch: string | null;
 }
 
-/** What the person configured for all hooks, by environment (docs/environment.md). */
+/** Where a hook runs, and what it can reach there. */
 export interface HookSettings {
   env: Readonly<Record<string, string | undefined>>;
   machine: string;
@@ -24,7 +25,7 @@ export interface HookSettings {
    * signal says that the client waits no more.
    */
   withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Whose wishes count here (domain/desks.ts). */
+  /** Whose preferences count here. Without a seat only old variables do. */
   seat?: string;
   /** The text of the human's file of permission rules, or null where there is none. */
   readRules?: () => string | null;
@@ -45,6 +46,8 @@ export interface HookContext {
   verdict: Verdict;
   /** This event was here before and has waited since: it is not to wait again. */
   waited: Waited | null;
+  /** The preferences of the hook's seat: read once for each event, by the first handler that asks. */
+  preferences: () => Promise<Preferences>;
 }
 
 export type HookHandler = (visit: HookContext) => Promise<Partial<Verdict> | null>;

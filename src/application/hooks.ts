@@ -13,6 +13,7 @@ import {
   type Waited,
 } from '../domain/hooks.ts';
 import { wasInterrupted } from '../domain/interrupts.ts';
+import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts';
@@ -25,6 +26,7 @@ import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
+import { preferencesAt } from './settings.ts';
 import { beginTurns, endTurns, turnOf } from './turns.ts';
 
 /** What to print, and what to say when it is printed; null when nothing depends on it. */
@@ -55,9 +57,14 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     const round = async (tx: WriteTx): Promise<Handled> => {
       const session = await sessionOfHook(tx, event, settings, parts.processes);
       await settleDeliveries(tx, event, session.session_id);
+      let read: Promise<Preferences> | null = null;
+      const preferences = (): Promise<Preferences> => {
+        read ??= preferencesAt(tx, settings.seat, settings.env);
+        return read;
+      };
       let verdict = NO_OPINION;
       for (const station of stations) {
-        const visit = { tx, event, session, settings, verdict, waited, ...parts };
+        const visit = { tx, event, session, settings, verdict, waited, preferences, ...parts };
         verdict = mergeVerdicts(verdict, await station(visit));
         if (verdict.wait !== null) break;
       }

@@ -440,8 +440,8 @@ interface PushParts {
   processes: Processes;
   codex: CodexControl;
   machine: string;
-  /** How long the hooks have before a signal is sent; null: none ever is. */
-  escalate_ms: number | null;
+  /** How long the hooks have before a signal is sent; null: none is, by the person's choice. */
+  escalateAfter: () => Promise<number | null>;
   log: Logger;
 }
 
@@ -450,7 +450,7 @@ type Push = (interrupt: Interrupt, turn: Turn, session: Session) => () => void;
 
 /** `closing`: what comes back after it finds no store any more, and is left to the hooks. */
 function createPush(
-  { store, processes, codex, machine, escalate_ms, log }: PushParts,
+  { store, processes, codex, machine, escalateAfter, log }: PushParts,
   closing: AbortSignal,
 ): Push {
   /** The first who does it says so beforehand: what ends the turn from here on is this interrupt, not the terminal. */
@@ -503,9 +503,19 @@ function createPush(
     const failed = (error: unknown): void =>
       log.warn('An interrupt could not be pushed; the next hook delivers it.', { error: String(error) });
     if (session.client === 'codex') tellCodex(interrupt, turn, session).catch(failed);
-    if (escalate_ms === null || turn.client_pid === null) return () => undefined;
-    const timer = setTimeout(() => void signal(interrupt, turn).catch(failed), escalate_ms);
-    return () => clearTimeout(timer);
+    if (turn.client_pid === null) return () => undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const over = new AbortController();
+    const escalate = async (): Promise<void> => {
+      const after_ms = await escalateAfter();
+      if (after_ms === null || over.signal.aborted || closing.aborted) return;
+      timer = setTimeout(() => void signal(interrupt, turn).catch(failed), after_ms);
+    };
+    escalate().catch((error: unknown) => closing.aborted || failed(error));
+    return () => {
+      over.abort();
+      clearTimeout(timer);
+    };
   };
 }
 

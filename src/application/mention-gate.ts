@@ -9,7 +9,6 @@ import {
   decidePrompt,
   denialReason,
   type GateRecord,
-  gateMode,
   holdOfTurn,
   isExempt,
   type MentionInFull,
@@ -21,6 +20,7 @@ import {
   toldInFull,
 } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
+import type { GateMode } from '../domain/preferences.ts';
 import { isRemote } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import { hookCarrier } from './delivery.ts';
@@ -31,13 +31,13 @@ import { giveNotice } from './notices.ts';
 import type { Connection, WriteTx } from './ports.ts';
 
 /**
- * With `HIVE_GATE_PROMPT=block` a prompt of the human waits as well until the mentions are dealt with. First of all
- * stations: a prompt that is refused begins no turn, and nothing is handed over beside it.
+ * With `gate_prompt` set to `block` a message of the human waits as well until the mentions are processed. First of all
+ * handlers: a prompt that is refused begins no turn, and nothing is handed over beside it.
  */
 export const refusePrompts: HookHandler = async (visit) => {
-  const { tx, event, session, settings, log } = visit;
-  if (settings.env['HIVE_GATE_PROMPT'] !== 'block' || !isHumanPrompt(event)) return null;
-  if ((session.gate ?? gateMode(settings.env['HIVE_GATE'])) === 'off') return null;
+  const { tx, event, session, log } = visit;
+  if (!isHumanPrompt(event)) return null;
+  if ((await visit.preferences()).gate_prompt !== 'block' || (await modeOf(visit)) === 'off') return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
   if (counted.gating === 0) return null;
@@ -73,7 +73,7 @@ export const gateMentions: HookHandler = async (visit) => {
 };
 
 async function judge(visit: HookContext): Promise<{ deny?: string; context?: string[] } | null> {
-  const { tx, event, session, settings, verdict, log } = visit;
+  const { tx, event, session, verdict, log } = visit;
   if (event.tool === null || isExempt(event.tool) || verdict.deny !== null) return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
@@ -82,7 +82,7 @@ async function judge(visit: HookContext): Promise<{ deny?: string; context?: str
   // Only a session that was held before can have a hold of an earlier turn.
   const turn = before?.held_since == null ? undefined : await tx.turns.current(session_id);
   const record = holdOfTurn(before ?? newGate(session_id), turn?.started_at ?? null);
-  const mode = session.gate ?? gateMode(settings.env['HIVE_GATE']);
+  const mode = await modeOf(visit);
   const can_clear = await canCallUs(visit);
   const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });
   if (decision.record !== record) await tx.gates.put(decision.record);
@@ -146,12 +146,16 @@ function refusal(mentions: readonly MentionInFull[], { event, session: { handle 
   ].join('\n');
 }
 
+/** What the session's own setting says, else the preference of the seat. */
+async function modeOf({ session, preferences }: HookContext): Promise<GateMode> {
+  return session.gate ?? (await preferences()).gate;
+}
+
 async function remind(
   visit: HookContext,
   mentions: readonly MentionInFull[],
 ): Promise<{ context: string[] } | null> {
-  if (mentions.length === 0 || (visit.session.gate ?? gateMode(visit.settings.env['HIVE_GATE'])) === 'off')
-    return null;
+  if (mentions.length === 0 || (await modeOf(visit)) === 'off') return null;
   await deliver(visit, mentions);
   return { context: [reminder(mentions)] };
 }

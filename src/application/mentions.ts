@@ -12,7 +12,6 @@ import {
   type Directory,
   deliverMention,
   expireMention,
-  MENTION_TTL_MS,
   type Mention,
   type MentionInFull,
   type MentionSummary,
@@ -28,7 +27,8 @@ import { authorKey, type Message } from '../domain/messages.ts';
 import type { Session } from '../domain/sessions.ts';
 import { hand } from './delivery.ts';
 import { guardLoops, type Trip } from './loops.ts';
-import type { Ids, Logger, MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
+import type { Ids, MentionFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
+import { type Environment, storeSettings } from './settings.ts';
 
 interface ProcessCommand {
   /** Whose mentions. */
@@ -69,20 +69,10 @@ export interface MentionService {
   expireDue(): Promise<number>;
 }
 
-/**
- * How long an agent's mention waits before it expires: `HIVE_MENTION_TTL` (`24h`, `90m`, `never`), by default 24 h.
- * Nonsense is as good as nothing: no agent is to be stopped by it, and the log says so.
- */
-export function mentionTtl(env: Readonly<Record<string, string | undefined>>, log: Logger): number | null {
-  const given = env['HIVE_MENTION_TTL'];
-  if (given === undefined || given === '') return MENTION_TTL_MS;
-  if (given === 'never') return null;
-  try {
-    return parseDuration(given);
-  } catch {
-    log.warn('HIVE_MENTION_TTL is no duration and was ignored: write 24h, 90m or never.', { given });
-    return MENTION_TTL_MS;
-  }
+/** How long an agent's mention waits before it expires, by the setting `mention_ttl`; null: it never does. */
+async function mentionTtl(tx: ReadTx, env: Environment): Promise<number | null> {
+  const { mention_ttl } = await storeSettings(tx, env);
+  return mention_ttl === 'never' ? null : parseDuration(mention_ttl);
 }
 
 const DUE_BATCH = 200;
@@ -203,8 +193,7 @@ const LOOKUPS = 50;
 
 export interface MentionSettings {
   ids: Ids;
-  /** Null: mentions never expire. */
-  ttl_ms: number | null;
+  env: Environment;
 }
 
 /** Writes down the mentions of a message; what they gate, the loop guard has a say in. */
@@ -212,7 +201,7 @@ export async function mentionIn(
   tx: WriteTx,
   message: Message,
   names: readonly string[],
-  { ids, ttl_ms }: MentionSettings,
+  { ids, env }: MentionSettings,
 ): Promise<{ mentions: Mention[]; unresolved: Unresolved[]; trips: Trip[] }> {
   if (names.length === 0) return { mentions: [], unresolved: [], trips: [] };
   const asked = message.as_handle === null ? names : [message.as_handle, ...names];
@@ -221,6 +210,7 @@ export async function mentionIn(
   const trips = await guardLoops(tx, message, addressees);
   const stopped = new Set(trips.map((trip) => trip.addressee.session_id));
   const mentions: Mention[] = [];
+  const ttl_ms = addressees.length === 0 ? null : await mentionTtl(tx, env);
   for (const addressee of addressees) {
     const mention = createMention(message, addressee, {
       mention_id: ids.make('mention'),

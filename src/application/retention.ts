@@ -1,11 +1,12 @@
 /**
- * Retention: what is settled goes after `HIVE_RETENTION_DAYS`, with everything that hangs on it, in small
+ * Retention: what is settled goes after the days that the setting `retention_days` says, with everything that hangs on it, in small
  * batches, so that no writer waits long. What is not settled stays, however old, and its events with it.
  */
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { noteProgress } from '../domain/mentions.ts';
 import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
+import { type Environment, storeSettings } from './settings.ts';
 
 /**
  * Every kind of record that ages, in the order in which it goes: what hangs on a thing before the thing
@@ -23,6 +24,8 @@ const KINDS = [
 ] as const satisfies readonly (keyof WriteTx)[];
 
 export interface RetentionService {
+  /** How many days settled records are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is nonsense. */
+  days(): Promise<number>;
   /** How many records of each kind a sweep would remove now. */
   preview(days: number): Promise<PruneCounts>;
   /** Removes them, batch by batch; the counts of what went. */
@@ -33,7 +36,6 @@ export interface RetentionService {
   clearMentions(days: number, actor: HumanActor): Promise<PruneCounts>;
 }
 
-const DEFAULT_DAYS = 90;
 const MAX_DAYS = 36_500;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const BATCH = 100;
@@ -50,14 +52,7 @@ export function parseRetentionDays(setting: string, text: string, least = 1): nu
   return days;
 }
 
-/** How long settled things are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is nonsense. */
-export function retentionDays(env: Readonly<Record<string, string | undefined>>): number {
-  const given = env['HIVE_RETENTION_DAYS'];
-  if (given === undefined || given === '') return DEFAULT_DAYS;
-  return parseRetentionDays('HIVE_RETENTION_DAYS', given);
-}
-
-export function createRetention(store: Store): RetentionService {
+export function createRetention(store: Store, env: Environment): RetentionService {
   async function preview(days: number): Promise<PruneCounts> {
     return store.read(async (tx) => {
       const before = cutoff(tx, days);
@@ -79,6 +74,12 @@ export function createRetention(store: Store): RetentionService {
   }
 
   return {
+    async days() {
+      const given = env['HIVE_RETENTION_DAYS'];
+      // What is removed does not come back: a variable that makes no sense is refused, not ignored.
+      if (given !== undefined && given !== '') return parseRetentionDays('HIVE_RETENTION_DAYS', given);
+      return (await store.read((tx) => storeSettings(tx, env))).retention_days;
+    },
     preview,
     async sweep(days) {
       let total: PruneCounts = {};
@@ -107,9 +108,10 @@ export function createRetention(store: Store): RetentionService {
 }
 
 /** Sweeps now and every hour until the returned function is called; a failure is logged, and the next hour tries again. */
-export function startRetention(retention: RetentionService, days: number, log: Logger): () => void {
+export function startRetention(retention: RetentionService, log: Logger): () => void {
   async function sweep(): Promise<void> {
     try {
+      const days = await retention.days();
       // Looking first takes no lock: mostly there is nothing.
       if (sum(await retention.preview(days)) === 0) return;
       log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });

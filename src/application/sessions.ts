@@ -1,5 +1,5 @@
 /** Sessions: who the agents are. Registered by whatever sees them first; a handle is given once. */
-import { type Actor, refuse } from '../domain/actors.ts';
+import { type Actor, type AgentActor, refuse, type Via } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import { applyOutreachChanges } from '../domain/outreach.ts';
@@ -64,8 +64,15 @@ export interface SessionService {
   sweep(machine: string): Promise<Session[]>;
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
   closeConnections(connection_ids: readonly string[]): Promise<void>;
-  /** The ids of every session this one descends from, nearest first. */
-  ancestors(session_id: string): Promise<string[]>;
+  /**
+   * The session as one who acts, with every session that it descends from, nearest first. No agent becomes an actor
+   * anywhere else. `above`: further sessions that are known to have started it.
+   */
+  actor(
+    session: Pick<Session, 'session_id' | 'handle'>,
+    via: Via,
+    above?: readonly string[],
+  ): Promise<AgentActor>;
 }
 
 export interface Caller {
@@ -81,6 +88,17 @@ const SILENCE_MS = 24 * 60 * 60 * 1000;
 
 /** A parent chain longer than this is a mistake in the data, not a family. */
 const MAX_GENERATIONS = 32;
+
+/** Every session that this one descends from, nearest first. */
+async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
+  const chain: string[] = [];
+  let next = (await tx.sessions.get(session_id))?.parent_session_id ?? null;
+  while (next !== null && chain.length < MAX_GENERATIONS && !chain.includes(next)) {
+    chain.push(next);
+    next = (await tx.sessions.get(next))?.parent_session_id ?? null;
+  }
+  return chain;
+}
 
 /** A script that comes back again and again need not write each time to be known as alive. */
 const TOUCH_MS = 60 * 60 * 1000;
@@ -128,15 +146,11 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     list: ({ state, limit = 200 } = {}) => store.read((tx) => tx.sessions.list({ state, limit })),
 
-    ancestors: (session_id) =>
+    actor: ({ session_id, handle }, via, above = []) =>
       store.read(async (tx) => {
-        const chain: string[] = [];
-        let next = (await tx.sessions.get(session_id))?.parent_session_id ?? null;
-        while (next !== null && chain.length < MAX_GENERATIONS && !chain.includes(next)) {
-          chain.push(next);
-          next = (await tx.sessions.get(next))?.parent_session_id ?? null;
-        }
-        return chain;
+        const chains = [...above];
+        for (const one of [session_id, ...above]) chains.push(...(await ancestorsOf(tx, one)));
+        return { kind: 'agent', by: handle, via, session_id, ancestors: [...new Set(chains)] };
       }),
 
     async resolveCaller(evidence) {

@@ -1,14 +1,20 @@
 /** Settings as a human looks at them and sets them (domain/settings.ts), and what every way to set them shares. */
 import { EVERY_SEAT } from '../domain/humans.ts';
+import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import {
   changeStored,
+  DEFAULT_STORE_SETTINGS,
+  fromEnvironment,
   type Origin,
+  oldVariables,
   originOf,
   SETTINGS,
   type SetBy,
   type Setting,
+  type StoreSettings,
+  showSetting,
 } from '../domain/settings.ts';
-import type { ReadTx, Store, WriteTx } from './ports.ts';
+import type { Check, ReadTx, Store, WriteTx } from './ports.ts';
 
 /** A setting with what holds of it at a seat. */
 export interface StoredSetting extends Setting {
@@ -16,27 +22,85 @@ export interface StoredSetting extends Setting {
   origin: Origin;
 }
 
+/** What this process's environment says: an old variable wins over what is stored. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 export interface SettingsService {
   /** Every setting, as it holds at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
   /** Sets one; null goes back to the default. Returns it as it then holds. */
   set(setting: Setting, value: unknown, seat: string, by: SetBy): Promise<StoredSetting>;
+  /** What holds at a seat. */
+  preferences(seat: string): Promise<Preferences>;
+  /** What holds for the whole store. */
+  ofStore(): Promise<StoreSettings>;
 }
 
-export function createSettings(store: Store): SettingsService {
+export function createSettings(store: Store, env: Environment): SettingsService {
   return {
     list: (seat) =>
       store.read(async (tx) => {
         const found: StoredSetting[] = [];
-        for (const setting of SETTINGS) found.push(await settingAt(tx, setting, seat));
+        for (const setting of SETTINGS) found.push(await settingAt(tx, setting, seat, env));
         return found;
       }),
 
     set: (setting, value, seat, by) =>
       store.write(async (tx) => {
         await storePreferences(tx, placeOf(setting, seat), { [setting.key]: value }, by);
-        return settingAt(tx, setting, seat);
+        return settingAt(tx, setting, seat, env);
       }),
+
+    preferences: (seat) => store.read((tx) => preferencesAt(tx, seat, env)),
+    ofStore: () => store.read((tx) => storeSettings(tx, env)),
+  };
+}
+
+/** What holds at a seat; without one, what the environment says and the defaults. One statement. */
+export async function preferencesAt(
+  tx: ReadTx,
+  seat: string | undefined,
+  env: Environment,
+): Promise<Preferences> {
+  const stored = seat === undefined ? {} : await tx.desks.preferences(seat);
+  return preferencesFrom({ ...stored, ...fromEnvironment(env) });
+}
+
+export async function storeSettings(tx: ReadTx, env: Environment): Promise<StoreSettings> {
+  const stored: Record<string, unknown> = {
+    ...(await tx.desks.preferences(EVERY_SEAT)),
+    ...fromEnvironment(env),
+  };
+  const { mention_ttl, retention_days } = DEFAULT_STORE_SETTINGS;
+  return {
+    mention_ttl: String(stored['mention_ttl'] ?? mention_ttl),
+    retention_days: Number(stored['retention_days'] ?? retention_days),
+  };
+}
+
+/** What the doctor says of the settings: those that are not the default, and each old variable that is set. */
+export async function examineSettings(store: Store, seat: string, env: Environment): Promise<Check[]> {
+  const all = await createSettings(store, env).list(seat);
+  const changed = all
+    .filter(({ origin }) => origin !== 'default')
+    .map(({ key, value, origin }) => `${key} ${showSetting(value)} (${origin})`);
+  const text = changed.length === 0 ? 'all as by default' : changed.join(', ');
+  const settings = { name: 'Settings', ok: true, text: `${text}; hive config shows all`, advice: null };
+  return [settings, ...oldVariables(env).map(checkVariable)];
+}
+
+function checkVariable({ variable, given, setting, value }: ReturnType<typeof oldVariables>[number]): Check {
+  const { key } = setting;
+  if (value === undefined) {
+    const text = `${variable} is "${given}", which it cannot be, and is ignored`;
+    return { name: 'Settings', ok: false, text, advice: `unset it; hive config ${key} sets the same` };
+  }
+  const instead = `hive config ${key} ${showSetting(value)}`;
+  return {
+    name: 'Settings',
+    ok: true,
+    text: `${variable} is set and still wins, until the next release; unset it and run: ${instead}`,
+    advice: null,
   };
 }
 
@@ -44,8 +108,15 @@ function placeOf({ scope }: Setting, seat: string): string {
   return scope === 'everywhere' ? EVERY_SEAT : seat;
 }
 
-async function settingAt(tx: ReadTx, setting: Setting, seat: string): Promise<StoredSetting> {
+async function settingAt(
+  tx: ReadTx,
+  setting: Setting,
+  seat: string,
+  env: Environment,
+): Promise<StoredSetting> {
   const stored = await tx.desks.preferences(placeOf(setting, seat));
+  const overridden = fromEnvironment(env)[setting.key];
+  if (overridden !== undefined) return { ...setting, value: overridden, origin: 'environment' };
   return { ...setting, value: stored[setting.key] ?? setting.default, origin: originOf(stored, setting.key) };
 }
 

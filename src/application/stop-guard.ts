@@ -37,13 +37,8 @@ export const guardStop: HookHandler = async (visit) => {
 };
 
 async function judge(visit: HookContext): Promise<Partial<Verdict> | null> {
-  const {
-    tx,
-    event,
-    session,
-    settings: { env },
-  } = visit;
-  if (env['HIVE_STOP_GUARD'] === 'off') return null;
+  const { tx, event, session } = visit;
+  if (!(await visit.preferences()).stop_guard) return null;
   const { session_id } = session;
   const settings = await settingsOf(tx, session);
   const turn = await turnOf(visit);
@@ -119,18 +114,15 @@ async function owedReport(
     : [];
 }
 
-/** The longest that any client lets a hook wait is ten minutes; the rest is for saying something. */
-const LONGEST_WAIT_S = 590;
-
 /**
- * With `HIVE_STOP_WAIT_S`: a session that would stop with a question open waits for its human instead, where
+ * With `stop_wait`: a session that would stop with a question open waits for its human instead, where
  * nobody is attended; in a terminal it would hold back what the person types.
  */
 async function waitForHuman(
-  { tx, event, session, settings: { env }, waited }: HookContext,
+  { tx, event, session, preferences, waited }: HookContext,
   record: StopGuardRecord,
 ): Promise<{ wait: HookWait } | null> {
-  const seconds = Math.min(Number(env['HIVE_STOP_WAIT_S'] ?? 0), LONGEST_WAIT_S);
+  const { stop_wait: seconds } = await preferences();
   const unattended = event.attended === null ? session.source === 'bg' : !event.attended;
   if (waited !== null || !(seconds > 0) || !unattended || !mayHold(record)) return null;
   const open = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);

@@ -5,7 +5,6 @@
 import {
   isMentionWorthWaking,
   isWorthWaking,
-  type MentionWakes,
   MOST_WAKES,
   mentionWakeSentence,
   mentionWakes,
@@ -17,6 +16,7 @@ import {
   wokenFor,
 } from '../domain/hooks.ts';
 import type { Mention } from '../domain/mentions.ts';
+import type { Preferences } from '../domain/preferences.ts';
 import { OPEN_LIMIT } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
@@ -24,6 +24,7 @@ import type { Feed } from './feed.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
 import type { CodexControl, Ids, Logger, ReadTx, Store, WriteTx } from './ports.ts';
+import { type Environment, preferencesAt } from './settings.ts';
 
 export interface WakeService {
   /**
@@ -35,8 +36,11 @@ export interface WakeService {
 
 export interface WakeWait {
   session_id: string;
-  life_ms: number;
-  mentions: MentionWakes;
+  /** Whose preferences say for how long, and what is worth a word; old variables of this environment go before them. */
+  seat: string;
+  env: Environment;
+  /** Waits no longer than this; without it, as long as the person prefers. */
+  wait_ms?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -58,14 +62,18 @@ const MENTIONS_LIMIT = 100;
 
 export function createWakes({ store, feed, ids }: { store: Store; feed: Feed; ids: Ids }): WakeService {
   return {
-    async untilWanted({ session_id, life_ms, mentions, signal }) {
+    async untilWanted({ session_id, seat, env, wait_ms, signal }) {
+      const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat, env);
+      const longest_ms = wakeLifeMs(await store.read(preferences));
+      if (longest_ms === null) return null;
+      const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
       const waker_id = ids.make('waker');
       await store.write(async (tx) => {
         const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
         const until = new Date(Date.parse(tx.now) + life_ms).toISOString();
         await tx.wakers.put({ ...waker, waker_id, until });
       });
-      const look = (tx: ReadTx): Promise<Found> => lookAt(tx, session_id, waker_id, mentions);
+      const look = (tx: ReadTx): Promise<Found> => lookAt(tx, session_id, waker_id, preferences);
       for (;;) {
         const found = await feed.until(() => store.read(look), { wait_ms: life_ms, signal });
         if (found === undefined || found === 'over') return null;
@@ -84,7 +92,7 @@ async function lookAt(
   tx: ReadTx,
   session_id: string,
   waker_id: string,
-  settings: MentionWakes,
+  preferences: (tx: ReadTx) => Promise<Preferences>,
 ): Promise<Found> {
   const waker = await tx.wakers.get(session_id);
   if (waker?.waker_id !== waker_id) return 'over';
@@ -95,6 +103,11 @@ async function lookAt(
   const uncollected = await tx.prompts.uncollectedOf(session_id, OPEN_LIMIT);
   const ask_ids = uncollected.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
   const undelivered = await tx.mentions.undelivered(session_id, MENTIONS_LIMIT);
+  if (ask_ids.length === 0 && undelivered.length === 0) return undefined;
+  // Asked for only now: most looks find nothing. What the person has changed since counts at once.
+  const preferred = await preferences(tx);
+  if (wakeLifeMs(preferred) === null) return 'over';
+  const settings = mentionWakes(preferred);
   const mode = session.gate ?? settings.mode;
   const worth = undelivered.filter((mention) => isMentionWorthWaking(mention, waker, { ...settings, mode }));
   if (ask_ids.length === 0 && worth.length === 0) return undefined;
@@ -161,9 +174,8 @@ const CODEX = /codex/i;
 
 export function createCodexWaker(
   { store, feed, wakes, codex, machine, log }: CodexWakerParts,
-  env: Readonly<Record<string, string | undefined>>,
+  { seat, env }: Pick<WakeWait, 'seat' | 'env'>,
 ): CodexWaker {
-  const life_ms = wakeLifeMs(env['HIVE_WAKE']);
   const stop = new AbortController();
   const waitsFor = new Set<string>();
   let unfollow: Promise<() => Promise<void>> | null = null;
@@ -173,8 +185,8 @@ export function createCodexWaker(
     for (;;) {
       const text = await wakes.untilWanted({
         session_id,
-        life_ms: life_ms ?? 0,
-        mentions: mentionWakes(env),
+        seat,
+        env,
         signal: stop.signal,
       });
       if (text === null || stop.signal.aborted) return;
@@ -186,7 +198,7 @@ export function createCodexWaker(
 
   function waitFor(session: Session): void {
     const { session_id, client, parent_session_id } = session;
-    if (life_ms === null || stop.signal.aborted || waitsFor.has(session_id) || !CODEX.test(client)) return;
+    if (stop.signal.aborted || waitsFor.has(session_id) || !CODEX.test(client)) return;
     // A subagent does not idle: it ends.
     if (parent_session_id !== null && threadOf(session) !== session_id) return;
     waitsFor.add(session_id);
@@ -214,7 +226,7 @@ export function createCodexWaker(
   return {
     note: waitFor,
     greet(client) {
-      if (life_ms === null || !CODEX.test(client)) return;
+      if (!CODEX.test(client)) return;
       unfollow ??= followMentions();
       unfollow.catch((error: unknown) =>
         log.warn('Mentions of idle Codex sessions are not followed.', { error: String(error) }),

@@ -1,12 +1,13 @@
 /**
- * In whose name a command answers or cancels (invariant 9). A person's terminal acts for the human; under an
- * agent it is refused, unless --as-agent says that the agent itself means to, and then the trail says so.
+ * In whose name a command acts (invariant 9). A person's terminal acts for the human; under an agent it is refused,
+ * unless --as-agent says that the agent itself means to, and then the event log says so.
  */
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
 import { agentVariable, sessionsTold } from '../application/identity.ts';
-import type { Actor, AgentActor, HumanActor } from '../domain/actors.ts';
+import type { Actor, HumanActor } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
@@ -23,6 +24,34 @@ export interface ActorOptions {
   by?: string | undefined;
 }
 
+/** What somebody is about to do. */
+interface Deed {
+  /** As a refusal begins: `Answering`. */
+  what: string;
+  /** Whether it concerns nobody but this caller: an agent does so freely. */
+  isOwn?: (caller: Caller) => boolean;
+}
+
+/**
+ * Who acts: every command asks here. An agent does what is its own freely, all else only with --as-agent; what it may
+ * do then, the rules of the domain say (invariant 9). @throws HiveError `not_allowed`.
+ */
+export async function findActor(hive: Hive, { what, isOwn }: Deed, options: ActorOptions): Promise<Actor> {
+  const caller = await findCaller(hive);
+  const declared = options.asAgent === true;
+  if (caller.agent_because === null) {
+    if (declared) throw invalidInput('There is no agent here to act as: leave --as-agent out.');
+    return humanActor(options);
+  }
+  if (!declared && isOwn?.(caller) !== true)
+    throw new HiveError(
+      'not_allowed',
+      `${what} is the human's, and this is an agent's process (${caller.agent_because}). An agent that means to act in its own name says so with --as-agent; permissions stay the human's.`,
+    );
+  const session = await registerCaller(hive, caller);
+  return { ...(await hive.sessions.actor(session, 'cli', caller.sessions)), declared };
+}
+
 /** The actor of an answer. A permission is put before the person once more. @throws HiveError `not_allowed`. */
 export async function answeringActor(
   hive: Hive,
@@ -30,51 +59,17 @@ export async function answeringActor(
   decision: string,
   options: ActorOptions,
 ): Promise<Actor> {
+  const actor = await findActor(hive, { what: 'Answering' }, options);
+  if (actor.kind !== 'human' || prompt.kind !== 'permission') return actor;
+  return { ...actor, confirmed: await confirmPermission(prompt, decision) };
+}
+
+/** The author of a message: the human at a person's terminal, the agent under an agent. */
+export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise<Author> {
   const caller = await findCaller(hive);
-  if (caller.agent_because === null) {
-    if (options.asAgent === true)
-      throw invalidInput('There is no agent here to answer as: leave --as-agent out.');
-    const human = humanActor(options);
-    if (prompt.kind !== 'permission') return human;
-    return { ...human, confirmed: await confirmPermission(prompt, decision) };
-  }
-  if (options.asAgent !== true) throw refused(caller, 'Answering');
-  return agentActor(hive, caller);
-}
-
-/** The actor of a cancel. An agent takes back its own prompts freely. @throws HiveError `not_allowed`. */
-export async function cancellingActor(hive: Hive, prompt: Prompt, options: ActorOptions): Promise<Actor> {
-  const caller = await findCaller(hive);
-  if (caller.agent_because === null) return humanActor(options);
-  if (prompt.session_id !== caller.session_id && options.asAgent !== true)
-    throw refused(caller, "Cancelling another session's prompt");
-  return { ...(await agentActor(hive, caller)), declared: options.asAgent === true };
-}
-
-/** The actor who looks at or deals with the mentions of an addressee. An agent does so with its own freely. */
-export async function mentionActor(
-  hive: Hive,
-  caller: Caller,
-  addressee: string,
-  options: ActorOptions,
-): Promise<Actor> {
-  if (caller.agent_because === null) return humanActor(options);
-  if (addressee !== caller.session_id && options.asAgent !== true)
-    throw refused(caller, "Looking at another's mentions or dealing with them");
-  return { ...(await agentActor(hive, caller)), declared: options.asAgent === true };
-}
-
-/** The actor of an interrupt. @throws HiveError `not_allowed` for an agent that does not say that it is one. */
-export async function interruptingActor(hive: Hive, options: ActorOptions): Promise<Actor> {
-  const caller = await findCaller(hive);
-  if (caller.agent_because === null) return humanActor(options);
-  if (options.asAgent !== true) throw refused(caller, 'Interrupting');
-  return agentActor(hive, caller);
-}
-
-/** The actor of a change to a session's settings; what an agent may not set, the rule says (domain/session-settings.ts). */
-export async function settingActor(hive: Hive, caller: Caller, options: ActorOptions): Promise<Actor> {
-  return caller.agent_because === null ? humanActor(options) : agentActor(hive, caller);
+  if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
+  if (asAgent === true) throw invalidInput('There is no agent here to act as: leave --as-agent out.');
+  return humanAuthor('cli', findProject(process.cwd()));
 }
 
 /** For what no agent may do at all; `whose` begins the sentence that it reads. @throws HiveError `not_allowed`. */
@@ -87,28 +82,6 @@ export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
 /** The person at this terminal, once `refuseAgents` has let them through. */
 export function humanActor({ by }: ActorOptions): HumanActor {
   return { kind: 'human', by: by ?? humanName(process.env), via: 'cli', confirmed: false };
-}
-
-async function agentActor(hive: Hive, caller: Caller): Promise<AgentActor> {
-  const { session_id, handle } = await registerCaller(hive, caller);
-  const ancestors = await Promise.all(
-    [session_id, ...caller.sessions].map((id) => hive.sessions.ancestors(id)),
-  );
-  // What an agent was started by counts too, however it was started.
-  return {
-    kind: 'agent',
-    by: handle,
-    via: 'cli',
-    session_id,
-    ancestors: [...new Set([...caller.sessions, ...ancestors.flat()])],
-  };
-}
-
-function refused({ agent_because }: Caller, what: string): HiveError {
-  return new HiveError(
-    'not_allowed',
-    `${what} is the human's, and this is an agent's process (${agent_because}). An agent that means to act in its own name says so with --as-agent; permissions stay the human's.`,
-  );
 }
 
 // ---------------------------------------------------------------------------

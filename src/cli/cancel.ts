@@ -1,7 +1,7 @@
 /** `hive cancel`: take a question back. It carries no decision then. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
-import { type ActorOptions, BY, cancellingActor } from './actor.ts';
+import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
 import { type Format, print, printJson, remark, standing } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 
@@ -18,7 +18,11 @@ export function defineCancel(command: Command): void {
 
 async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promise<ExitCode> {
   const found = await hive.prompts.get(ask_id);
-  const actor = await cancellingActor(hive, found, options);
+  const deed = {
+    what: "Cancelling another session's prompt",
+    isOwn: ({ session_id }: Caller) => session_id === found.session_id,
+  };
+  const actor = await findActor(hive, deed, options);
   const { accepted, prompt } = await hive.prompts.cancel(
     ask_id,
     actor,

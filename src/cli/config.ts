@@ -1,4 +1,4 @@
-/** `hive config`: shows and sets what Hive shows you and how it rations agents. Under an agent only to be looked at. */
+/** `hive config`: shows and sets what a person prefers. An agent may only look. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { StoredSetting } from '../application/settings.ts';
@@ -39,7 +39,12 @@ async function config(
   return set(hive, setting, value ?? null, json);
 }
 
-const ORIGINS: Readonly<Record<Origin, string>> = { default: 'default', stored: 'stored', emacs: 'Emacs' };
+const ORIGINS: Readonly<Record<Origin, string>> = {
+  default: 'default',
+  stored: 'stored',
+  emacs: 'Emacs',
+  environment: 'environment',
+};
 
 async function showAll(hive: Hive, json: boolean): Promise<ExitCode> {
   const settings = await hive.settings.list(thisSeat());
@@ -64,9 +69,11 @@ async function showOne(hive: Hive, { key }: Setting, json: boolean): Promise<Exi
 }
 
 /** Where a value comes from, in a sentence. */
-function source({ origin, emacs, default: fallback }: StoredSetting): string {
+function source({ key, value, origin, emacs, variable, default: fallback }: StoredSetting): string {
   const otherwise = `the default is ${showSetting(fallback)}`;
   if (origin === 'default') return 'This is the default.';
+  if (origin === 'environment')
+    return `Set by ${variable} in this environment, until the next release; hive config ${key} ${showSetting(value)} stores it instead.`;
   return origin === 'emacs'
     ? `Set by Emacs (${emacs}); ${otherwise}.`
     : `Set with hive config; ${otherwise}.`;
@@ -80,8 +87,12 @@ async function set(hive: Hive, setting: Setting, value: string | null, json: boo
   const after = await hive.settings.set(setting, parsed, seat, 'cli');
   if (json) printJson({ setting: after });
   else print(`${after.key}: ${showSetting(after.value)}`);
+  if (after.origin === 'environment')
+    remark(
+      `Stored, but ${after.variable} is set in this environment and wins. Unset it, in the configuration of your agents too.`,
+    );
   // An option of Emacs comes back; what a command of Emacs did once does not.
-  if (before?.origin === 'emacs' && !setting.emacs.startsWith('M-x'))
+  if (before?.origin === 'emacs' && setting.emacs?.startsWith('M-x') === false)
     remark(
       `Emacs set this before, as ${setting.emacs}. It does so again when it next connects, unless you change the option there or set it to nil.`,
     );

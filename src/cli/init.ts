@@ -219,7 +219,8 @@ async function setUp(
   done: string,
 ): Promise<ExitCode> {
   if (options.print === true) {
-    for (const { path, fragment } of parts) print(`# ${path}\n${fragment}\n`);
+    if (options.json === true) printJson({ parts: parts.map(({ path, fragment }) => ({ path, fragment })) });
+    else for (const { path, fragment } of parts) print(`# ${path}\n${fragment}\n`);
     return EXIT.done;
   }
   const installer = createInstaller(process.env);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
 import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts';
-import { type ActorOptions, BY, interruptingActor } from './actor.ts';
+import { type ActorOptions, BY, findActor } from './actor.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 
@@ -38,7 +38,7 @@ async function interrupt(
 ): Promise<ExitCode> {
   if ((agent === undefined) === (options.all !== true))
     throw invalidInput('Name one agent, or say --all: nobody was interrupted.');
-  const actor = await interruptingActor(hive, options);
+  const actor = await findActor(hive, { what: 'Interrupting' }, options);
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);

@@ -5,18 +5,19 @@ import { VERSION } from '../version.ts';
 import { EXIT, exitCodeOfError } from './program.ts';
 import './stdout-is-the-wire.ts';
 
-type Define = (command: Command) => void;
+type Define = (command: Command) => void | Promise<void>;
 
 /** What `hive --help` says of each, and where it is defined. */
 const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>> = {
   ask: ['Ask the human', async () => (await import('./ask.ts')).defineAsk],
-  poll: ['Look whether the human has answered', async () => (await import('./poll.ts')).definePoll],
-  wait: ['Sleep until an answer comes', async () => (await import('./poll.ts')).defineWait],
+  poll: [
+    'Look whether the human has answered, or wait for it',
+    async () => (await import('./poll.ts')).definePoll,
+  ],
   list: ['List the prompts of every agent', async () => (await import('./list.ts')).defineList],
-  respond: ['Answer a prompt', async () => (await import('./respond.ts')).defineRespond],
-  amend: [
-    'Correct an answer that the agent has not got yet',
-    async () => (await import('./respond.ts')).defineAmend,
+  respond: [
+    'Answer a prompt, or correct your answer',
+    async () => (await import('./respond.ts')).defineRespond,
   ],
   cancel: ['Take a prompt back', async () => (await import('./cancel.ts')).defineCancel],
   post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
@@ -32,24 +33,16 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     async () => (await import('./interrupt.ts')).defineInterrupt,
   ],
   status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
-  config: ['Show and set what Hive shows you', async () => (await import('./config.ts')).defineConfig],
+  config: ['Show and set your preferences', async () => (await import('./config.ts')).defineConfig],
   doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
   history: [
     'Search everything asked, answered and posted',
     async () => (await import('./history.ts')).defineHistory,
   ],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
-  prune: ['Remove what settled long ago', async () => (await import('./prune.ts')).definePrune],
+  store: ['Remove old records, or copy the store', async () => defineStore],
   init: ['Set Hive up in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
   uninit: ['Take that back', async () => (await import('./init.ts')).defineUninit],
-  'emacs-path': [
-    'Print where the Emacs package lies',
-    async () => (await import('./emacs-path.ts')).defineEmacsPath,
-  ],
-  migrate: [
-    'Copy the store to another place or engine',
-    async () => (await import('./migrate.ts')).defineMigrate,
-  ],
   sidecar: [
     'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
     async () => (await import('./sidecar.ts')).defineSidecar,
@@ -63,7 +56,26 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
 };
 
+/** Earlier spellings of commands that are now part of another. They work as they did, and no help shows them. */
+const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => Promise<Define>]>> = {
+  wait: ['poll --wait', async () => (await import('./poll.ts')).defineWait],
+  amend: ['respond --amend', async () => (await import('./respond.ts')).defineAmend],
+  prune: ['store prune', async () => (await import('./prune.ts')).definePrune],
+  migrate: ['store migrate', async () => (await import('./migrate.ts')).defineMigrate],
+  'emacs-path': ['init emacs --print', async () => (await import('./emacs-path.ts')).defineEmacsPath],
+};
+
 void main();
+
+/** Defined here, because both of its commands are files of their own. */
+async function defineStore(command: Command): Promise<void> {
+  const [{ definePrune }, { defineMigrate }] = await Promise.all([
+    import('./prune.ts'),
+    import('./migrate.ts'),
+  ]);
+  definePrune(command.command('prune').description('Remove what settled long ago'));
+  defineMigrate(command.command('migrate').description('Copy the store to another place or engine'));
+}
 
 async function main(): Promise<void> {
   const program = new Command('hive')
@@ -77,7 +89,11 @@ async function main(): Promise<void> {
   const called = process.argv[2] ?? '';
   for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
     const command = program.command(name).description(summary);
-    if (name === called || called === 'help') (await load())(command);
+    if (name === called || called === 'help') await (await load())(command);
+  }
+  for (const [name, [now, load]] of Object.entries(OLD_SPELLINGS)) {
+    const command = program.command(name, { hidden: true }).description(`The old spelling of hive ${now}`);
+    if (name === called) await (await load())(command);
   }
 
   try {

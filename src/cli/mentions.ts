@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { Actor } from '../domain/actors.ts';
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
-import { HiveError, invalidInput } from '../domain/errors.ts';
+import { invalidInput } from '../domain/errors.ts';
 import type { MentionInFull, MentionStatus } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import { HUMAN_HANDLE } from '../domain/sessions.ts';
@@ -15,8 +15,9 @@ import {
   BY,
   type Caller,
   carrierOf,
+  findActor,
   findCaller,
-  mentionActor,
+  refuseAgents,
   registerCaller,
 } from './actor.ts';
 import { wholeNumber } from './list.ts';
@@ -63,7 +64,7 @@ async function mentions(
 ): Promise<ExitCode> {
   const caller = await findCaller(hive);
   if (action === 'allow' || action === 'mute' || action === 'loops')
-    return loops(hive, caller, action, names, options);
+    return loops(hive, action, names, options);
   const whose = await addresseeOf(hive, caller, options);
   if (action === 'list') return list(hive, whose, options);
   if (action === 'process') return processThem(hive, whose, names, options);
@@ -88,7 +89,11 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
       ? await registerCaller(hive, caller)
       : await hive.sessions.find(session);
   const session_id = named?.session_id ?? HUMAN_ADDRESSEE;
-  const actor = await mentionActor(hive, caller, session_id, options);
+  const deed = {
+    what: "Looking at another's mentions or dealing with them",
+    isOwn: (one: Caller) => one.session_id === session_id,
+  };
+  const actor = await findActor(hive, deed, options);
   const own = isAgent ? session_id === caller.session_id : human;
   return {
     session_id,
@@ -164,7 +169,6 @@ async function processThem(
 /** A loop is settled by the human alone: an agent cannot give itself its gate back. */
 async function loops(
   hive: Hive,
-  caller: Caller,
   action: 'allow' | 'mute' | 'loops',
   [a, b, ...more]: string[],
   options: MentionsOptions,
@@ -177,11 +181,7 @@ async function loops(
       for (const { handles, state, reason } of found) print(`${handles.join(' and ')}: ${state} (${reason})`);
     return EXIT.done;
   }
-  if (caller.agent_because !== null)
-    throw new HiveError(
-      'not_allowed',
-      `Whether two agents go on is the human's to say (${caller.agent_because}).`,
-    );
+  await refuseAgents(hive, "Whether two agents go on is the human's to say");
   if (a === undefined || b === undefined || more.length > 0)
     throw invalidInput(`Name two sessions: hive mentions ${action} Claude-abc12 Claude-def34`);
   const pair = [(await hive.sessions.find(a)).handle, (await hive.sessions.find(b)).handle] as const;

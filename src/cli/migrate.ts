@@ -1,4 +1,4 @@
-/** `hive migrate`: the store goes to another place, or from SQLite to PostgreSQL and back. The old one stays as it is. */
+/** `hive store migrate`: the store goes to another place, or from SQLite to PostgreSQL and back. The old one stays as it is. */
 import type { Command } from 'commander';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { storeAddress } from '../infrastructure/platform/paths.ts';

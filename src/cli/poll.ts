@@ -1,21 +1,36 @@
-/** `hive poll`: look whether the human has answered. Looking changes nothing and may be repeated. */
+/**
+ * `hive poll`: look whether the human has answered, or with --wait sleep until then. Looking changes nothing and may
+ * be repeated.
+ */
 import type { Command } from 'commander';
 import { fittingCount } from '../adapters/fitting.ts';
 import type { Hive } from '../application/hive.ts';
 import type { Open } from '../application/prompts.ts';
+import { invalidInput } from '../domain/errors.ts';
 import { isUncollected, type Prompt } from '../domain/prompts.ts';
 import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
 
+interface PollOptions extends WaitOptions {
+  wait?: boolean;
+}
+
 export function definePoll(command: Command): void {
   command
     .argument('[ids...]', 'the questions; without one: everything of yours that is open')
+    .option('--wait', 'sleep until one of them is settled')
+    .option('--all', 'with --wait: until all of them are settled')
+    .option('--timeout <duration>', 'with --wait: stop waiting after so long; the questions stay')
     .option('--json', 'print JSON')
-    .action((ids: string[], options: Format) => withHive(options, (hive) => poll(hive, ids, options)));
+    .action((ids: string[], options: PollOptions) =>
+      withHive(options, (hive) => (options.wait === true ? wait : poll)(hive, ids, options)),
+    );
 }
 
-async function poll(hive: Hive, ids: string[], options: Format): Promise<ExitCode> {
+async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
+  if (options.all === true || options.timeout !== undefined)
+    throw invalidInput('--all and --timeout belong to --wait: hive poll --wait --all.');
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   if (ids.length === 0) {
@@ -85,13 +100,14 @@ function beyond({
 }
 
 // ---------------------------------------------------------------------------
-// `hive wait`: sleep until an answer comes.
+// `hive poll --wait`: sleep until an answer comes.
 
 interface WaitOptions extends Format {
   all?: boolean;
   timeout?: string;
 }
 
+/** `hive wait`, the old spelling. */
 export function defineWait(command: Command): void {
   command
     .argument('[ids...]', 'the questions; without one: whatever of yours settles next')

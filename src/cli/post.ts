@@ -8,18 +8,15 @@ import { bounded, boundedBytes } from '../domain/limits.ts';
 import { explainUnresolved } from '../domain/mentions.ts';
 import {
   type Author,
-  agentAuthor,
   authorName,
   authorOfBlock,
   type Block,
-  humanAuthor,
   MESSAGE_LIMITS,
   type MessageScope,
   parseShared,
 } from '../domain/messages.ts';
 import { humanName } from '../infrastructure/platform/paths.ts';
-import { findProject } from '../infrastructure/platform/project.ts';
-import { BY, findCaller, registerCaller } from './actor.ts';
+import { BY, findAuthor } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 
@@ -87,14 +84,6 @@ function postedView({ message, mentions, unresolved, answered, trips }: Posted):
     answered: answered?.mention_id ?? null,
     not_held: trips.map((trip) => trip.addressee.handle),
   };
-}
-
-/** Only a person at a person's terminal is the human; whoever runs under an agent is that agent. */
-async function findAuthor(hive: Hive, { asAgent }: PostOptions): Promise<Author> {
-  const caller = await findCaller(hive);
-  if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
-  if (asAgent === true) throw invalidInput('There is no agent here to post as: leave --as-agent out.');
-  return humanAuthor('cli', findProject(process.cwd()));
 }
 
 function sayWhom({ mentions, unresolved, trips }: Posted): void {

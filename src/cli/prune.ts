@@ -1,11 +1,11 @@
 /**
- * `hive prune`: retention by hand. The sidecar does the same by itself every hour. With --mentions it removes mentions
+ * `hive store prune`: retention by hand. The sidecar does the same by itself every hour. With --mentions it removes mentions
  * alone, dealt with or not, which a person confirms. What was said is the human's record: no agent removes any of it.
  */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PruneCounts } from '../application/ports.ts';
-import { parseRetentionDays, retentionDays } from '../application/retention.ts';
+import { parseRetentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { ask } from './init.ts';
@@ -22,7 +22,7 @@ interface PruneOptions extends Format {
 export function definePrune(command: Command): void {
   command
     .option('--dry-run', 'say what would go, and remove nothing')
-    .option('--days <n>', 'what settled longer ago; default: HIVE_RETENTION_DAYS, else 90')
+    .option('--days <n>', 'what settled longer ago; default: the setting retention_days')
     .option('--mentions', 'mentions alone, dealt with or not; with --days 0 all of them, to test anew')
     .option('-y, --yes', 'remove mentions without asking')
     .option('--json', 'print JSON')
@@ -34,7 +34,7 @@ async function prune(hive: Hive, options: PruneOptions): Promise<ExitCode> {
   if (yes && !mentions) throw invalidInput('--yes belongs to --mentions. Nothing was removed.');
   if (!dryRun) await refuseAgents(hive, "What was asked and said is the human's to remove");
   if (mentions) return pruneMentions(hive, options);
-  const days = given === undefined ? retentionDays(process.env) : parseRetentionDays('--days', given);
+  const days = given === undefined ? await hive.retention.days() : parseRetentionDays('--days', given);
   const counts = dryRun ? await hive.retention.preview(days) : await hive.retention.sweep(days);
   return tell(counts, days, `what settled more than ${days} days ago`, options);
 }

@@ -1,4 +1,4 @@
-/** `hive respond` and `hive amend`: answering from a terminal, and correcting an answer until the agent has it. */
+/** `hive respond`: answering from a terminal, and with --amend correcting an answer until the agent has it. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
@@ -13,11 +13,14 @@ interface AnswerOptions extends Format, ActorOptions {
 }
 
 export function defineRespond(command: Command): void {
-  defineAnswer(command).action((id: string, decision: string | undefined, options: AnswerOptions) =>
-    withHive(options, (hive) => respond(hive, id, decision, options)),
-  );
+  defineAnswer(command)
+    .option('--amend', 'correct your answer, as long as the agent has not read it')
+    .action((id: string, decision: string | undefined, options: AnswerOptions & { amend?: boolean }) =>
+      withHive(options, (hive) => (options.amend === true ? amend : respond)(hive, id, decision, options)),
+    );
 }
 
+/** `hive amend`, the old spelling of `respond --amend`. */
 export function defineAmend(command: Command): void {
   defineAnswer(command).action((id: string, decision: string | undefined, options: AnswerOptions) =>
     withHive(options, (hive) => amend(hive, id, decision, options)),

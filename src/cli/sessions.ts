@@ -5,7 +5,7 @@ import { invalidInput } from '../domain/errors.ts';
 import { REPORT_POLICIES } from '../domain/outreach.ts';
 import { nearestNames, type Session, type SessionChanges } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
-import { type ActorOptions, BY, findCaller, registerCaller, settingActor } from './actor.ts';
+import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 
@@ -88,7 +88,7 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   if (isOwn && caller.agent_because === null)
     throw invalidInput(`Name a session: hive sessions set Claude-abc12 ${settings.join(' ')}`);
   const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
-  const actor = await settingActor(hive, caller, options);
+  const actor = await findActor(hive, { what: 'Setting a session', isOwn: () => true }, options);
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
   else print(`Set for ${session.handle}: ${settings.join(' ')}`);

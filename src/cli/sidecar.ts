@@ -2,8 +2,6 @@
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
-
-import { retentionDays } from '../application/retention.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
@@ -24,7 +22,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   hive.startExpiry();
   hive.startSweep();
   hive.startCodexAnswers();
-  startRetention(hive);
+  hive.startRetention();
   try {
     const { stdin: input, stdout: output, pid } = process;
     const here = { seat: thisSeat(), human: humanName(process.env), pid };
@@ -60,14 +58,5 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
       .give({ severity: 'warning', session_id: null, text })
       .catch((oops: unknown) => hive.log.error('The human could not be told.', { error: String(oops) }));
     return null;
-  }
-}
-
-/** A retention that makes no sense must not cost the human their desk: nothing is removed, and the log says why. */
-function startRetention(hive: Hive): void {
-  try {
-    hive.startRetention(retentionDays(process.env));
-  } catch (error) {
-    hive.log.error('Old records are not removed.', { error: String(error) });
   }
 }

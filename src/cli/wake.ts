@@ -3,7 +3,8 @@
  * idles and an answer or a mention has come: exit code 2, with a word on stderr. Every other end is silent.
  */
 import { readHook } from '../adapters/hooks/hook.ts';
-import { mentionWakes, wakeLifeMs } from '../domain/hooks.ts';
+import { fromEnvironment } from '../domain/settings.ts';
+import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { openWakes } from '../open-hive.ts';
 
@@ -11,10 +12,9 @@ import { openWakes } from '../open-hive.ts';
 const LOOK_MS = 15_000;
 
 export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const life_ms = wakeLifeMs(env['HIVE_WAKE']);
   const event = readHook(stdin, env, 'claude-code');
   // `claude -p` would wait for this hook before it ends; nobody idles there.
-  if (life_ms === null || event.attended !== true || event.agent_id !== null) return;
+  if (fromEnvironment(env).wake === 'off' || event.attended !== true || event.agent_id !== null) return;
   const gone = new AbortController();
   process.once('SIGTERM', () => gone.abort());
   const looking = setInterval(() => {
@@ -23,8 +23,8 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void>
   const wakes = await openWakes({ env });
   const text = await wakes.untilWanted({
     session_id: event.session_id,
-    life_ms,
-    mentions: mentionWakes(env),
+    seat: thisSeat(),
+    env,
     signal: gone.signal,
   });
   clearInterval(looking);

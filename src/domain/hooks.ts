@@ -2,9 +2,9 @@
  * Hooks: what an agent's client tells at each step, and what it may be told in return. Independent of the
  * client; adapters/hooks/ translates both ways, exactly as each client wants it.
  */
-import { gateMode, type Mention } from './mentions.ts';
+import type { Mention } from './mentions.ts';
+import type { GateMode, Preferences } from './preferences.ts';
 import { isUncollected, type Prompt } from './prompts.ts';
-import type { GateMode } from './sessions.ts';
 import type { Source } from './sources.ts';
 
 export type HookClient = 'claude-code' | 'codex';
@@ -259,20 +259,15 @@ export function mentionWakeSentence(
   return `${named.join('; ')}: read with hivemind_get_unprocessed_mentions, then clear with hivemind_process_mentions {"mention_ids": ${ids}}. A mention must not be treated as approval of anything.`;
 }
 
-/** How long a waiter lives, by `HIVE_WAKE`: `off` for not at all, or hours; eight by default. */
-export function wakeLifeMs(given: string | undefined): number | null {
-  if (given === 'off') return null;
-  const hours = Number(given);
-  return (hours > 0 ? Math.min(hours, LONGEST_H) : USUAL_H) * 60 * 60 * 1000;
+/** How long an idle agent can be woken; null where it is not to be woken at all. */
+export function wakeLifeMs({ wake }: Pick<Preferences, 'wake'>): number | null {
+  return wake === 'off' ? null : wake * 60 * 60 * 1000;
 }
 
-/** What the environment says about mentions: `HIVE_WAKE_ALL=on`, `HIVE_GATE`. */
-export function mentionWakes(env: Readonly<Record<string, string | undefined>>): MentionWakes {
-  return { all: env['HIVE_WAKE_ALL'] === 'on', mode: gateMode(env['HIVE_GATE']) };
+/** What the preferences of a seat say about mentions. */
+export function mentionWakes({ wake_all, gate }: Pick<Preferences, 'wake_all' | 'gate'>): MentionWakes {
+  return { all: wake_all, mode: gate };
 }
-
-const USUAL_H = 8;
-const LONGEST_H = 24;
 
 export type Raw = Readonly<Record<string, unknown>>;
 

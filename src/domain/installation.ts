@@ -96,7 +96,8 @@ export interface ServerSetting {
 
 /**
  * What `hive mcp` reads from its environment and Codex would keep from it: whatever docs/environment.md says
- * that all of Hive, the clients or `hive mcp` read. A test compares the two.
+ * that all of Hive, the clients or `hive mcp` read. A test compares the two. The old variables of settings are here
+ * for as long as they work.
  */
 const CODEX_ENVIRONMENT = [
   'HIVE_STORE',

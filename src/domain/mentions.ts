@@ -10,8 +10,8 @@ import type { Via } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
 import { foldHandle } from './mention-parser.ts';
 import { authorKey, authorName, type Message, UNVERIFIED_NOTE } from './messages.ts';
-import type { NotifyHeld } from './preferences.ts';
-import { EVERYONE, type GateMode, HUMAN_HANDLE, nearestNames, type Session, subagentId } from './sessions.ts';
+import type { GateMode, NotifyHeld } from './preferences.ts';
+import { EVERYONE, HUMAN_HANDLE, nearestNames, type Session, subagentId } from './sessions.ts';
 import { labelled, type Source } from './sources.ts';
 import { excerpt } from './text.ts';
 
@@ -80,9 +80,6 @@ export interface MentionSummary {
   gating: number;
   denials: number;
 }
-
-/** Mentions of agents expire after this unless configured otherwise; the human's never do. */
-export const MENTION_TTL_MS = 24 * 60 * 60 * 1000;
 
 export const NOTE_LIMIT = 2_000;
 
@@ -350,15 +347,10 @@ export interface GateRecord {
   held_since: string | null;
   /** The seats whose human was notified of that. */
   held_told: string[];
-  /** Prompts of the human refused in a row without progress (`HIVE_GATE_PROMPT=block`). */
+  /** Prompts of the human refused in a row without progress (`gate_prompt`: `block`). */
   prompts: number;
   /** Prompts are let through, until a mention is processed. */
   prompts_gave_up: boolean;
-}
-
-/** What `HIVE_GATE` says; a word it does not know leaves the default, which holds. */
-export function gateMode(given: string | undefined): GateMode {
-  return given === 'remind' || given === 'off' ? given : 'block';
 }
 
 type GateOpinion = 'pass' | 'remind' | 'deny';

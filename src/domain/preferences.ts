@@ -12,6 +12,12 @@ interface QuietHours {
   to: string;
 }
 
+/** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
+export type GateMode = 'block' | 'remind' | 'off';
+
+/** How long a dialog waits at a desk before its terminal asks: at most so many seconds. `usual`: as its client bears. */
+export type DialogWait = 'usual' | 'on' | 'off' | number;
+
 export interface Preferences {
   notify_when: NotifyWhen;
   /** True until it is taken back, or a time (ISO-8601 UTC) at which it ends by itself. */
@@ -28,6 +34,21 @@ export interface Preferences {
   sound: boolean;
   /** When a notice says that an agent is held by a mention. */
   notify_held: NotifyHeld;
+  gate: GateMode;
+  /** What becomes of your own message to an agent with unprocessed mentions: it carries them along, or is refused. */
+  gate_prompt: 'carry' | 'block';
+  /** Whether agents are kept from stopping for anything at all. */
+  stop_guard: boolean;
+  /** How many seconds the Stop of an unattended agent waits for the answer to its question. */
+  stop_wait: number;
+  permission_wait: DialogWait;
+  question_wait: DialogWait;
+  /** For how many hours an idle agent can be woken. */
+  wake: 'off' | number;
+  /** Whether `@All` wakes idle agents, too. */
+  wake_all: boolean;
+  /** What happens to a headless run that ignores its interrupt. */
+  escalate: 'off' | 'signal';
 }
 
 /** A missing key leaves what stands, null goes back to the default. */
@@ -46,6 +67,15 @@ export const DEFAULT_PREFERENCES: Preferences = {
   permission_rules: [],
   sound: false,
   notify_held: HELD_S,
+  gate: 'block',
+  gate_prompt: 'carry',
+  stop_guard: true,
+  stop_wait: 0,
+  permission_wait: 'usual',
+  question_wait: 'usual',
+  wake: 8,
+  wake_all: false,
+  escalate: 'off',
 };
 
 /** A moment as preferences see it: what the clock says, and where in its day the person is. */

@@ -6,11 +6,9 @@ import { HUMAN_ADDRESSEE } from './actors.ts';
 import { invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { OutreachChanges, OutreachOverrides } from './outreach.ts';
+import type { GateMode } from './preferences.ts';
 import { decideSource, type Source } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
-
-/** What unprocessed mentions do to a tool call: deny it, only remind, nothing. `urgent` ones also block under remind. */
-export type GateMode = 'block' | 'remind' | 'off';
 
 /** `idle`: it runs no turn. `ended`: it is gone; what it asked is still answerable. */
 type SessionState = 'active' | 'idle' | 'ended';

@@ -1,7 +1,8 @@
 /**
- * Settings: what a human may set of how Hive shows and rations things, from a shell (`hive config`), from Emacs
- * (customize) or over its wire (`desk/preferences`). One table says what there is. A new setting is a field of
- * Preferences or OutreachSettings and a line here; the compiler asks for the line.
+ * Settings: what a person prefers of how Hive notifies them and of how it holds, wakes and rations agents. It is set
+ * from a shell (`hive config`), from Emacs (customize) or over its wire (`desk/preferences`), and stored. One table says
+ * what there is. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
+ * compiler asks for the line.
  *
  * What permits anything is left out on purpose, by type: rules that answer permissions, popups that may, and a
  * command to run are not for a shell that an agent might share (invariants 9 and 14).
@@ -15,15 +16,28 @@ import { excerpt } from './text.ts';
 /** What permits or runs something: set in Emacs only. */
 type Authority = 'popup_permissions' | 'notify_command' | 'permission_rules';
 type SeatKey = Exclude<keyof Preferences, Authority>;
-export type SettingKey = SeatKey | keyof OutreachSettings;
+
+/** What the whole store has, however many people share it. */
+export interface StoreSettings {
+  /** When an agent's mention expires: a duration such as `24h`, or `never`. */
+  mention_ttl: string;
+  /** How many days settled records are kept. */
+  retention_days: number;
+}
+
+export const DEFAULT_STORE_SETTINGS: StoreSettings = { mention_ttl: '24h', retention_days: 90 };
+
+export type SettingKey = SeatKey | keyof OutreachSettings | keyof StoreSettings;
 
 /** How a value is written on a command line, and checked. */
 export type SettingType =
   | { kind: 'yes_no' }
   | { kind: 'choice'; of: readonly string[] }
   | { kind: 'whole_number'; min: number; max: number }
-  /** `never`, or after so many seconds. */
-  | { kind: 'never_or_seconds'; max: number }
+  /** One of these words, or a whole number of `unit`. */
+  | { kind: 'word_or_number'; words: readonly string[]; unit: string; min: number; max: number }
+  /** `never`, or a duration such as `24h`. */
+  | { kind: 'never_or_duration' }
   /** `yes`, `no`, or for how long. */
   | { kind: 'yes_no_or_duration' }
   /** `22:00-07:30`. */
@@ -37,14 +51,23 @@ export interface Setting {
   scope: 'seat' | 'everywhere';
   type: SettingType;
   default: unknown;
-  /** The option or command of Emacs that sets it as well. */
-  emacs: string;
+  /** The option or command of Emacs that sets it as well; null where `hive config` alone does. */
+  emacs: string | null;
+  /** The environment variable that set it before there was a setting. While it is set it wins. */
+  variable: string | null;
   text: string;
 }
 
-type Line = Pick<Setting, 'type' | 'emacs' | 'text'>;
+type Line = Pick<Setting, 'type' | 'emacs' | 'text'> & { variable?: string };
 
 const YES_NO: SettingType = { kind: 'yes_no' };
+const DIALOG_WAIT: SettingType = {
+  kind: 'word_or_number',
+  words: ['usual', 'on', 'off'],
+  unit: 'seconds',
+  min: 1,
+  max: 86_400,
+};
 const between = (min: number, max: number): SettingType => ({ kind: 'whole_number', min, max });
 
 const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
@@ -70,9 +93,78 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
   notify_held: {
-    type: { kind: 'never_or_seconds', max: 86_400 },
+    type: { kind: 'word_or_number', words: ['never'], unit: 'seconds', min: 0, max: 86_400 },
     emacs: 'hive-notify-held',
     text: 'seconds after which a notice names an agent that a mention holds; 0 is at once',
+  },
+  gate: {
+    type: { kind: 'choice', of: ['block', 'remind', 'off'] },
+    emacs: 'hive-gate',
+    variable: 'HIVE_GATE',
+    text: 'what unprocessed mentions do to tool calls; off: they wake nobody either',
+  },
+  gate_prompt: {
+    type: { kind: 'choice', of: ['carry', 'block'] },
+    emacs: null,
+    variable: 'HIVE_GATE_PROMPT',
+    text: 'your message to an agent carries its unprocessed mentions along, or is refused until they are processed',
+  },
+  stop_guard: {
+    type: YES_NO,
+    emacs: 'hive-stop-guard',
+    variable: 'HIVE_STOP_GUARD',
+    text: 'agents do not stop while they owe something: unread answers, urgent mentions, a report',
+  },
+  stop_wait: {
+    type: between(0, 590),
+    emacs: null,
+    variable: 'HIVE_STOP_WAIT_S',
+    text: 'seconds that an unattended agent waits for your answer before it stops',
+  },
+  permission_wait: {
+    type: DIALOG_WAIT,
+    emacs: 'hive-permission-wait',
+    variable: 'HIVE_PERMISSIONS',
+    text: 'seconds that a permission waits at a desk before its terminal asks; usual: 590 for Claude Code, off for Codex',
+  },
+  question_wait: {
+    type: DIALOG_WAIT,
+    emacs: 'hive-question-wait',
+    variable: 'HIVE_QUESTIONS',
+    text: "the same for the questions of a client's own dialogs",
+  },
+  wake: {
+    type: { kind: 'word_or_number', words: ['off'], unit: 'hours', min: 1, max: 24 },
+    emacs: 'hive-wake',
+    variable: 'HIVE_WAKE',
+    text: 'hours in which answers and mentions wake an agent that has become idle',
+  },
+  wake_all: {
+    type: YES_NO,
+    emacs: null,
+    variable: 'HIVE_WAKE_ALL',
+    text: '@All wakes idle agents too, not only urgent mentions and those by name',
+  },
+  escalate: {
+    type: { kind: 'choice', of: ['off', 'signal'] },
+    emacs: null,
+    variable: 'HIVE_ESCALATE',
+    text: 'signal: a headless run that ignores its interrupt gets a SIGINT',
+  },
+};
+
+const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
+  mention_ttl: {
+    type: { kind: 'never_or_duration' },
+    emacs: null,
+    variable: 'HIVE_MENTION_TTL',
+    text: "when an agent's mention expires",
+  },
+  retention_days: {
+    type: between(1, 36_500),
+    emacs: null,
+    variable: 'HIVE_RETENTION_DAYS',
+    text: 'days that settled records are kept',
   },
 };
 
@@ -124,12 +216,19 @@ const lines = <Key extends SettingKey>(
   scope: Setting['scope'],
   defaults: Readonly<Record<Key, unknown>>,
 ): Setting[] =>
-  (Object.keys(table) as Key[]).map((key) => ({ key, scope, default: defaults[key], ...table[key] }));
+  (Object.keys(table) as Key[]).map((key) => ({
+    key,
+    scope,
+    default: defaults[key],
+    variable: null,
+    ...table[key],
+  }));
 
 /** Every setting, in the order in which they are shown. */
 export const SETTINGS: readonly Setting[] = [
   ...lines(OF_SEAT, 'seat', DEFAULT_PREFERENCES),
   ...lines(EVERYWHERE, 'everywhere', DEFAULT_OUTREACH_SETTINGS),
+  ...lines(OF_STORE, 'everywhere', DEFAULT_STORE_SETTINGS),
 ];
 
 /** The bounds of a whole number, for those who check it elsewhere. */
@@ -191,12 +290,17 @@ export function parseSetting({ key, type }: Setting, given: string, now: string)
         throw wrong(`a whole number from ${type.min} to ${type.max}`);
       return number;
     }
-    case 'never_or_seconds': {
-      if (text === 'never') return text;
-      const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-      if (!(seconds <= type.max)) throw wrong(`never, or seconds from 0 to ${type.max}`);
-      return seconds;
+    case 'word_or_number': {
+      if (type.words.includes(text)) return text;
+      const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      if (!(number >= type.min && number <= type.max))
+        throw wrong(`${type.words.join(', ')}, or ${type.unit} from ${type.min} to ${type.max}`);
+      return number;
     }
+    case 'never_or_duration':
+      if (text !== 'never' && !/^\d/.test(text)) throw wrong('never, or a duration such as 24h');
+      if (text !== 'never') parseDuration(text);
+      return text;
     case 'yes_no_or_duration':
       if (word !== undefined) return word;
       if (!/^\d/.test(text)) throw wrong('yes, no, or a duration such as 90m or 2h');
@@ -225,8 +329,8 @@ export function showSetting(value: unknown): string {
 
 /** Who has set what is stored. */
 export type SetBy = 'emacs' | 'cli';
-/** Where a value comes from: nobody has set it, somebody has in a shell, or an Emacs has. */
-export type Origin = 'default' | 'stored' | 'emacs';
+/** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or an old variable says so. */
+export type Origin = 'default' | 'stored' | 'emacs' | 'environment';
 
 /** Under this key the stored preferences keep who has set which of them. No setting has its name. */
 const SET_BY = 'set_by';
@@ -261,4 +365,57 @@ export function changeStored(
 export function originOf(stored: Readonly<Record<string, unknown>>, key: string): Origin {
   if (stored[key] === undefined || stored[key] === null) return 'default';
   return (stored[SET_BY] as Record<string, unknown> | undefined)?.[key] === 'emacs' ? 'emacs' : 'stored';
+}
+
+// ---------------------------------------------------------------------------
+// The variables that set some of this before it was stored. For one release they still do, and win: whoever has one
+// in a client's configuration keeps what it says.
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What the variable of a setting says; undefined where it is not set, or makes no sense. */
+function variableOf(setting: Setting, env: Environment): unknown {
+  const { type, variable } = setting;
+  const given = variable === null ? undefined : env[variable];
+  if (given === undefined || given.trim() === '') return undefined;
+  if (type.kind === 'word_or_number' || type.kind === 'whole_number') {
+    // As it always was: fractions are taken, and too much is as much as there may be.
+    const number = Number(given);
+    if (number > 0 || (number === 0 && type.min === 0)) return Math.min(number, type.max);
+  }
+  try {
+    return parseSetting(setting, given, '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the old variables set, by key. */
+export function fromEnvironment(env: Environment): Partial<Record<SettingKey, unknown>> {
+  return Object.fromEntries(
+    WITH_VARIABLE.flatMap((setting) => {
+      const value = variableOf(setting, env);
+      return value === undefined ? [] : [[setting.key, value]];
+    }),
+  );
+}
+
+const WITH_VARIABLE = SETTINGS.filter(({ variable }) => variable !== null);
+
+/** An old variable that is set: what it says of its setting, or undefined where it makes no sense. */
+export interface OldVariable {
+  variable: string;
+  given: string;
+  setting: Setting;
+  value: unknown;
+}
+
+export function oldVariables(env: Environment): OldVariable[] {
+  return WITH_VARIABLE.flatMap((setting) => {
+    const { variable } = setting;
+    const given = variable === null ? undefined : env[variable];
+    return variable === null || given === undefined || given === ''
+      ? []
+      : [{ variable, given, setting, value: variableOf(setting, env) }];
+  });
 }

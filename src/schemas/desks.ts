@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { OutreachChanges } from '../domain/outreach.ts';
 import { readRules } from '../domain/permission-rules.ts';
-import type { PreferenceChanges } from '../domain/preferences.ts';
+import type { PreferenceChanges, Preferences } from '../domain/preferences.ts';
+import { type SettingKey, settingNamed } from '../domain/settings.ts';
 import { outreachSettings } from './outreach.ts';
 
 export const PROTOCOL_VERSION = 1;
@@ -28,17 +29,45 @@ const permissionRules = z
       context.addIssue({ code: 'custom', message });
   });
 
+/** The shape of a setting's value, as its line in the table of settings says. */
+function shapeOf<Key extends keyof Preferences & SettingKey>(key: Key): z.ZodType<Preferences[Key]> {
+  const { type } = settingNamed(key);
+  switch (type.kind) {
+    case 'choice':
+      return z.enum(type.of) as unknown as z.ZodType<Preferences[Key]>;
+    case 'word_or_number': {
+      const number = z.number().int().min(type.min).max(type.max);
+      return z.union([z.enum(type.words), number]) as unknown as z.ZodType<Preferences[Key]>;
+    }
+    case 'whole_number':
+      return z.number().int().min(type.min).max(type.max) as unknown as z.ZodType<Preferences[Key]>;
+    case 'yes_no':
+      return z.boolean() as unknown as z.ZodType<Preferences[Key]>;
+    default:
+      throw new TypeError(`${key} has a shape of its own.`);
+  }
+}
+
 const preferenceShape = {
-  notify_when: z.enum(['always', 'unfocused', 'never']).nullish(),
+  notify_when: shapeOf('notify_when').nullish(),
   do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
   quiet_hours: z.object({ from: timeOfDay, to: timeOfDay }).nullish(),
   muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
   permission_rules: permissionRules.nullish(),
-  sound: z.boolean().nullish(),
+  sound: shapeOf('sound').nullish(),
   /** `never`, or after so many seconds; 0 is at once. */
-  notify_held: z.union([z.literal('never'), z.number().int().min(0).max(86_400)]).nullish(),
+  notify_held: shapeOf('notify_held').nullish(),
+  gate: shapeOf('gate').nullish(),
+  gate_prompt: shapeOf('gate_prompt').nullish(),
+  stop_guard: shapeOf('stop_guard').nullish(),
+  stop_wait: shapeOf('stop_wait').nullish(),
+  permission_wait: shapeOf('permission_wait').nullish(),
+  question_wait: shapeOf('question_wait').nullish(),
+  wake: shapeOf('wake').nullish(),
+  wake_all: shapeOf('wake_all').nullish(),
+  escalate: shapeOf('escalate').nullish(),
   /** Of every seat. */
   outreach: outreachSettings.nullish(),
 };

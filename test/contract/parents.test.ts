@@ -23,7 +23,12 @@ it('is the nearest session above, not the farthest', async () => {
   await service.introduce(introduction({ session_id: 'near', pid: 5 }));
   const child = await service.introduce(introduction({ session_id: 'child', pid: 9 }));
   expect(child.parent_session_id).toBe('near');
-  expect(await service.ancestors('child')).toEqual(['near', 'far']);
+  expect(await service.actor(child, 'mcp')).toEqual({
+    ...{ kind: 'agent', by: child.handle, via: 'mcp', session_id: 'child' },
+    ancestors: ['near', 'far'],
+  });
+  const { ancestors } = await service.actor({ session_id: 'far', handle: 'Agent-far' }, 'cli', ['near']);
+  expect(ancestors).toEqual(['near', 'far']);
 });
 
 it('wins over what the environment names, which counts where no process does', async () => {

@@ -1,6 +1,7 @@
 /** Retention: what goes, what stays, and that a preview says the same as a sweep does. */
 import { expect, it } from 'vitest';
-import { retentionDays } from '../../src/application/retention.ts';
+import { createRetention } from '../../src/application/retention.ts';
+import { settingNamed } from '../../src/domain/settings.ts';
 import { countOf, grow } from '../support/ageing.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
@@ -105,14 +106,21 @@ it('sweeps by itself when started, and says so when it cannot', async () => {
   const { ask_id } = await ask(hive);
   await hive.prompts.cancel(ask_id, HUMAN, 'human');
   grow(store, DAYS + 1);
-  hive.startRetention(DAYS);
+  await hive.settings.set(settingNamed('retention_days'), DAYS, 'ada@test', 'cli');
+  hive.startRetention();
   await eventually(() => countOf(store, 'prompts') === 0);
   expect(log.lines).toEqual([]);
 });
 
-it('is ninety days unless HIVE_RETENTION_DAYS is a whole number of them', () => {
-  expect(retentionDays({})).toBe(90);
-  expect(retentionDays({ HIVE_RETENTION_DAYS: '7' })).toBe(7);
+it('keeps records for ninety days, for those that are stored, or for those of HIVE_RETENTION_DAYS', async () => {
+  const hive = await openTestHive();
+  const daysWith = (env: Record<string, string>) => createRetention(hive.store, env).days();
+  expect(await daysWith({})).toBe(90);
+  await hive.settings.set(settingNamed('retention_days'), 30, 'ada@test', 'cli');
+  expect(await daysWith({ HIVE_RETENTION_DAYS: '' })).toBe(30);
+  expect(await daysWith({ HIVE_RETENTION_DAYS: '7' })).toBe(7);
   for (const nonsense of ['0', '-1', '1.5', 'never', ' ', '1e9'])
-    expect(() => retentionDays({ HIVE_RETENTION_DAYS: nonsense })).toThrow('must be a whole number of days');
+    await expect(daysWith({ HIVE_RETENTION_DAYS: nonsense })).rejects.toThrow(
+      'must be a whole number of days',
+    );
 });

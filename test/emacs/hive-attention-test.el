@@ -237,6 +237,13 @@
   (let ((hive-permission-rules 'none))
     (should (equal '(:permission_rules nil) (hive-notify--preferences)))))
 
+(ert-deftest hive-attention-tells-how-agents-are-held-and-woken ()
+  (let ((hive-gate 'remind) (hive-stop-guard 'no) (hive-permission-wait 'off)
+        (hive-question-wait 30) (hive-wake 2))
+    (should (equal '( :gate "remind" :stop_guard :json-false :permission_wait "off"
+                      :question_wait 30 :wake 2)
+                   (hive-notify--preferences)))))
+
 (ert-deftest hive-attention-tells-what-background-agents-may-show ()
   (let ((hive-allow-ping 'no) (hive-mind-busy t) (hive-report-policy 'always) (hive-outputs-per-turn 0)
         (hive-budget-capacity 7))

@@ -7,7 +7,7 @@ import { tempStore } from '../support/temp.ts';
 import { fuzz } from './fuzz.ts';
 import { oddText } from './inputs.ts';
 
-/** Those that end by themselves. `init`, `migrate` and `prune` only look here, `messages --save` is left out. */
+/** Those that end by themselves. `init` and `store` only look here, `messages --save` is left out. */
 const COMMANDS: Record<string, string[]> = {
   ask: [
     '--option',
@@ -20,11 +20,9 @@ const COMMANDS: Record<string, string[]> = {
     '--timeout',
     '--key',
   ],
-  poll: [],
-  wait: ['--all'],
+  poll: ['--wait', '--all'],
   list: ['--status', '--project', '--agent', '--limit', '--cursor'],
-  respond: ['--select', '--comment', '--by', '--as-agent'],
-  amend: ['--select', '--comment', '--by', '--as-agent'],
+  respond: ['--amend', '--select', '--comment', '--by', '--as-agent'],
   cancel: ['--by', '--as-agent'],
   post: ['--reply-to', '--thread', '--urgent', '--expects-reply', '--scope', '--by', '--as-agent'],
   messages: ['--after', '--before', '--thread', '--from', '--query', '--limit', '--all', '--format'],
@@ -34,15 +32,14 @@ const COMMANDS: Record<string, string[]> = {
   status: [],
   history: ['--agent', '--project', '--since', '--limit', '--cursor', '--format'],
   log: ['--after', '--subject'],
-  prune: ['--dry-run', '--days'],
+  store: ['--dry-run', '--days'],
   token: ['--agent', '--role'],
-  'emacs-path': [],
 };
 /** What keeps a command from waiting. */
 const ENDS: Record<string, string[]> = {
-  wait: ['--timeout', '1ms'],
+  poll: ['--wait', '--timeout', '1ms'],
   interrupt: ['--timeout', '1ms'],
-  prune: ['--dry-run'],
+  store: ['prune', '--dry-run'],
 };
 
 /** A word as it can be given to a program at all: without NUL. */

@@ -227,12 +227,11 @@ describe('an Emacs with nothing but the package', () => {
 
 /** Starts an Emacs with nothing but the package, and answers yes there as with M-x hive-respond. */
 async function answerInEmacs(ask_id: string): Promise<void> {
-  const place = (await hive(['emacs-path'])).out.trim();
-  expect(place).toContain(join('node_modules', 'hive-sidecar', 'elisp'));
+  const { parts } = JSON.parse((await hive(['init', 'emacs', '--print', '--json'])).out);
+  const { fragment } = parts[0];
+  expect(fragment).toContain(join('node_modules', 'hive-sidecar', 'elisp'));
   const form = `(progn
-    (add-to-list 'load-path ${lisp(place)})
-    (require 'hive-mode)
-    (hive-mode 1)
+    ${fragment}
     (let ((until (+ (float-time) 30)) prompt)
       (while (and (< (float-time) until)
                   (not (setq prompt (hive-model-prompt ${lisp(ask_id)}))))

@@ -42,6 +42,26 @@ describe('hive config', () => {
     });
   });
 
+  test('an old variable wins over what is stored, and both this and the doctor say what to use instead', async () => {
+    const person = shell(tempStore());
+    await person.hive('config', 'gate', 'remind');
+    const old = person.as({ HIVE_GATE: 'off', HIVE_WAKE: 'never' });
+    expect((await old.hive('config')).out).toMatch(/^gate +off +environment +what unprocessed/m);
+    const shown = await old.hive('config', 'gate');
+    expect(shown).toMatchObject({ code: 0, out: 'off\n' });
+    expect(shown.err).toContain('Set by HIVE_GATE in this environment');
+    expect(shown.err).toContain('hive config gate off stores it instead');
+    const set = await old.hive('config', 'gate', 'block');
+    expect(set).toMatchObject({ code: 0, out: 'gate: off\n' });
+    expect(set.err).toContain('Stored, but HIVE_GATE is set in this environment and wins.');
+    expect((await person.hive('config', 'gate')).out).toBe('block\n');
+    const doctor = (await old.hive('doctor')).out;
+    expect(doctor).toMatch(/^ok {4}Settings +gate off \(environment\); hive config shows all$/m);
+    expect(doctor).toMatch(/^ok {4}Settings +HIVE_GATE is set .*unset it and run: hive config gate off$/m);
+    expect(doctor).toMatch(/^FAIL {2}Settings +HIVE_WAKE is "never"/m);
+    expect((await person.hive('doctor')).out).toMatch(/^ok {4}Settings +gate block \(stored\)/m);
+  });
+
   test.each([
     [['nonsense'], 2, 'There is no setting "nonsense"'],
     [['sound', 'loud'], 2, 'sound takes yes or no'],

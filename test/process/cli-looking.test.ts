@@ -70,9 +70,11 @@ describe('looking', () => {
     const pending = (await person.hive('poll', '--json')).json();
     expect(pending.prompts).toHaveLength(200);
     expect(pending.more).toEqual({ settled: 0, pending: 30 });
-    expect((await person.hive('wait', '--timeout', '1ms', '--json')).json().more).toEqual(pending.more);
+    expect((await person.hive('poll', '--wait', '--timeout', '1ms', '--json')).json().more).toEqual(
+      pending.more,
+    );
 
-    const waiting = person.hive('wait', '--json');
+    const waiting = person.hive('poll', '--wait', '--json');
     await hive.prompts.respond({ ask_id: 'ask-228', decision: 'go', actor: HUMAN });
     const answered = await waiting;
     expect(answered.code).toBe(0);
@@ -111,9 +113,9 @@ describe('looking', () => {
     const first = (await person.hive('ask', 'Deploy?')).out.trim();
     const second = (await person.hive('ask', 'Really?')).out.trim();
     await hive.prompts.respond({ ask_id: first, decision: 'go', actor: HUMAN });
-    const early = await person.hive('wait', '--all', '--timeout', '1ms', '--json');
+    const early = await person.hive('poll', '--wait', '--all', '--timeout', '1ms', '--json');
     expect([early.code, early.json().prompts.length]).toEqual([3, 2]);
-    const waiting = person.hive('wait', '--all', '--json');
+    const waiting = person.hive('poll', '--wait', '--all', '--json');
     await hive.prompts.respond({ ask_id: second, decision: 'yes', actor: HUMAN });
     // The first was printed before, and this call proves that it was read.
     expect((await waiting).json().prompts).toMatchObject([{ decision: 'yes' }]);
@@ -126,7 +128,7 @@ describe('looking', () => {
     const { prompt } = await hive.prompts.ask({ question: 'Deploy?' }, await introduce(hive));
     await person.hive('respond', prompt.ask_id, 'go');
     expect((await person.hive('poll', prompt.ask_id, '--json')).json().handed_at).toBeNull();
-    expect((await person.hive('amend', prompt.ask_id, 'stop')).code).toBe(0);
+    expect((await person.hive('respond', '--amend', prompt.ask_id, 'stop')).code).toBe(0);
     expect(await hive.prompts.get(prompt.ask_id)).toMatchObject({ decision: 'stop', amended: true });
   });
 
@@ -156,8 +158,8 @@ describe('looking', () => {
   it('waits for one of several, or for all of them', async () => {
     const person = shell(tempStore());
     const [a, b] = [await person.hive('ask', 'A?'), await person.hive('ask', 'B?')].map((r) => r.out.trim());
-    const any = person.start('wait', a ?? '', b ?? '', '--json');
-    const all = person.start('wait', '--all', a ?? '', b ?? '', '--json');
+    const any = person.start('poll', '--wait', a ?? '', b ?? '', '--json');
+    const all = person.start('poll', '--wait', '--all', a ?? '', b ?? '', '--json');
     await person.hive('respond', a ?? '', '1');
     expect((await any.done).json().prompts).toMatchObject([{ ask_id: a, decision: '1' }]);
     await person.hive('respond', b ?? '', '2');
@@ -166,10 +168,10 @@ describe('looking', () => {
 
   it('waits without an id for whatever settles next, and ends with 3 when the time is up', async () => {
     const person = shell(tempStore());
-    expect((await person.hive('wait')).code).toBe(3);
+    expect((await person.hive('poll', '--wait')).code).toBe(3);
     const ask_id = (await person.hive('ask', 'A?')).out.trim();
-    expect((await person.hive('wait', '--timeout', '50ms')).code).toBe(3);
-    const waiting = person.start('wait', '--json');
+    expect((await person.hive('poll', '--wait', '--timeout', '50ms')).code).toBe(3);
+    const waiting = person.start('poll', '--wait', '--json');
     await person.hive('respond', ask_id, '1');
     expect(await waiting.done).toMatchObject({ code: 0 });
   });

@@ -17,9 +17,26 @@ describe('no self-approval (invariant 9)', () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     const agent = person.as(env);
-    for (const command of ['respond', 'amend'])
-      expect(await agent.hive(command, ask_id, 'yes')).toMatchObject({ code: 7, out: '' });
+    for (const command of [['respond'], ['respond', '--amend'], ['amend']])
+      expect(await agent.hive(...command, ask_id, 'yes')).toMatchObject({ code: 7, out: '' });
     expect((await agent.hive('cancel', ask_id, '--json')).json().error.code).toBe('not_allowed');
+    expect((await person.hive('poll', ask_id)).code).toBe(3);
+  });
+
+  it('--as-agent in the shell of a person is refused, whatever the command', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    for (const words of [
+      ['respond', ask_id, 'yes'],
+      ['cancel', ask_id],
+      ['interrupt', '--all'],
+      ['post', 'x'],
+      ['mentions'],
+    ]) {
+      const refused = await person.hive(...words, '--as-agent');
+      expect(refused.err).toContain('There is no agent here to act as');
+      expect(refused.code).toBe(2);
+    }
     expect((await person.hive('poll', ask_id)).code).toBe(3);
   });
 

@@ -37,16 +37,16 @@ describe('retention', () => {
     const person = shell(tempStore());
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     await person.hive('cancel', ask_id);
-    expect((await person.hive('prune', '--dry-run', '--days', '1', '--json')).json()).toEqual({
+    expect((await person.hive('store', 'prune', '--dry-run', '--days', '1', '--json')).json()).toEqual({
       dry_run: true,
       days: 1,
       records: {},
     });
-    expect((await person.hive('prune')).code).toBe(0);
+    expect((await person.hive('store', 'prune')).code).toBe(0);
     expect((await person.hive('poll', ask_id)).code).toBe(5);
     for (const days of ['0', '-3', 'x', '1.5'])
-      expect((await person.hive('prune', `--days=${days}`)).code).toBe(2);
-    const wrong = await person.as({ HIVE_RETENTION_DAYS: 'soon' }).hive('prune');
+      expect((await person.hive('store', 'prune', `--days=${days}`)).code).toBe(2);
+    const wrong = await person.as({ HIVE_RETENTION_DAYS: 'soon' }).hive('store', 'prune');
     expect(wrong.code).toBe(2);
     expect(wrong.err).toContain('HIVE_RETENTION_DAYS is "soon"');
   });
@@ -59,11 +59,11 @@ describe('clearing mentions', () => {
     await agent.hive('post', 'I am here, @Human');
     await person.hive('post', '@builder look');
     const left = async (): Promise<number> =>
-      (await person.hive('prune', '--mentions', '--days', '0', '--dry-run', '--json')).json().records
+      (await person.hive('store', 'prune', '--mentions', '--days', '0', '--dry-run', '--json')).json().records
         .mentions ?? 0;
     return { person, agent, left };
   };
-  const CLEAR = ['prune', '--mentions', '--days', '0'];
+  const CLEAR = ['store', 'prune', '--mentions', '--days', '0'];
 
   it('wants a yes that a person types at a terminal', async () => {
     const { person, left } = await scene();
@@ -82,9 +82,9 @@ describe('clearing mentions', () => {
     const refused = await person.hive(...CLEAR);
     expect(refused.code).toBe(7);
     expect(refused.err).toContain('there is no terminal to ask at: --yes says yes');
-    expect((await person.hive('prune', '--mentions', '--yes')).err).toContain('Say how old');
-    expect((await person.hive('prune', '--yes')).err).toContain('--yes belongs to --mentions');
-    expect((await person.hive('prune', '--mentions', '--days', '1', '--yes')).code).toBe(0);
+    expect((await person.hive('store', 'prune', '--mentions', '--yes')).err).toContain('Say how old');
+    expect((await person.hive('store', 'prune', '--yes')).err).toContain('--yes belongs to --mentions');
+    expect((await person.hive('store', 'prune', '--mentions', '--days', '1', '--yes')).code).toBe(0);
     expect(await left()).toBe(2);
     const { dry_run, days, records } = (await person.hive(...CLEAR, '--yes', '--json')).json();
     expect({ dry_run, days, mentions: records.mentions }).toEqual({ dry_run: false, days: 0, mentions: 2 });
@@ -94,7 +94,11 @@ describe('clearing mentions', () => {
 
   it('is no business of an agent, as no pruning is; looking is', async () => {
     const { agent, left } = await scene();
-    for (const words of [[...CLEAR, '--yes'], ['prune'], ['prune', '--days', '1']]) {
+    for (const words of [
+      [...CLEAR, '--yes'],
+      ['store', 'prune'],
+      ['store', 'prune', '--days', '1'],
+    ]) {
       const { code, err } = await agent.hive(...words);
       expect(err).toContain("What was asked and said is the human's to remove");
       expect(code).toBe(7);
@@ -113,5 +117,34 @@ describe('the command line', () => {
     expect((await person.hive('respond', '--help')).out).toContain('--as-agent');
     expect((await person.hive('nonsense')).code).toBe(2);
     expect((await person.hive('--version')).out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('takes --all and --timeout of poll only beside --wait', async () => {
+    const person = shell(tempStore());
+    for (const words of [['--all'], ['--timeout', '1ms']]) {
+      const { code, err } = await person.hive('poll', ...words);
+      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('belong to --wait') });
+    }
+  });
+});
+
+describe('old spellings', () => {
+  it('are in no help', async () => {
+    const { out } = await shell(tempStore()).hive('--help');
+    expect(out).toMatch(/^ {2}poll /m);
+    expect(out).not.toMatch(/^ {2}(?:wait|amend|prune|migrate|emacs-path) /m);
+  });
+
+  it('do what they did', async () => {
+    const person = shell(tempStore());
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    expect((await person.hive('wait', ask_id, '--timeout', '1ms')).code).toBe(3);
+    await person.hive('respond', ask_id, 'go');
+    expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Amended ${ask_id}: stop\n`);
+    expect((await person.hive('wait', ask_id, '--all', '--json')).json().decision).toBe('stop');
+    expect((await person.hive('prune', '--dry-run', '--days', '1', '--json')).json().days).toBe(1);
+    const copy = tempStore();
+    expect((await person.hive('migrate', '--to', copy, '--in-use')).code).toBe(0);
+    expect((await shell(copy).hive('poll', ask_id, '--json')).json().decision).toBe('stop');
   });
 });

@@ -280,9 +280,17 @@ describe('the trust of Codex', () => {
   });
 });
 
-describe('hive emacs-path', () => {
-  it('says where the package lies', async () => {
-    const { person } = home();
-    expect((await person.hive('emacs-path')).out).toBe(`${join(dirname(dirname(HIVE)), 'elisp')}\n`);
+describe('hive init emacs --print', () => {
+  it('says where the package lies, as the lines of an init file', async () => {
+    const { person, folder } = home();
+    const elisp = join(dirname(dirname(HIVE)), 'elisp');
+    const printed = await person.hive('init', 'emacs', '--print');
+    expect(printed.out).toContain(`(add-to-list 'load-path "${elisp}")\n(require 'hive-mode)\n`);
+    const { parts } = (await person.hive('init', 'emacs', '--print', '--json')).json();
+    expect(parts).toHaveLength(1);
+    expect(printed.out).toBe(`# ${parts[0].path}\n${parts[0].fragment}\n\n`);
+    expect(filesIn(folder)).toEqual({});
+    // The old spelling.
+    expect((await person.hive('emacs-path')).out).toBe(`${elisp}\n`);
   });
 });

@@ -145,7 +145,7 @@ describe('an interrupt of a turn of Codex', () => {
   });
 });
 
-describe('HIVE_ESCALATE=signal', () => {
+describe('with escalate set to signal', () => {
   /** A run that nobody attends: it ends at SIGINT, and says so. */
   function startRun(): { pid: number; ended: Promise<NodeJS.Signals | null> } {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
@@ -161,7 +161,15 @@ describe('HIVE_ESCALATE=signal', () => {
     const hive = await openTestHive();
     const { store, feed, log } = hive;
     const interrupts = createInterrupts({
-      ...{ store, feed, log, ids: randomIds, files, machine: hostname(), escalate_ms },
+      ...{
+        store,
+        feed,
+        log,
+        ids: randomIds,
+        files,
+        machine: hostname(),
+        escalateAfter: async () => escalate_ms,
+      },
       processes: { ...processes, startedAt },
       codex: { interrupt: async () => false, answer: async () => false, queue: async () => false },
     });

@@ -1,4 +1,4 @@
-/** `hive migrate`: everything arrives, in order, or nothing does. */
+/** `hive store migrate`: everything arrives, in order, or nothing does. */
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -65,7 +65,7 @@ describe.each([
   test('every row of every table arrives, identity and counters too', async () => {
     const source = await filled(place(engine));
     const target = place(other);
-    const ran = await shell(source).hive('migrate', '--to', target);
+    const ran = await shell(source).hive('store', 'migrate', '--to', target);
     expect(ran.err).toMatch(/^hive: Set HIVE_STORE/);
     expect(ran.code).toBe(0);
     expect(await contents(target)).toEqual(await contents(source));
@@ -80,7 +80,7 @@ describe.each([
   test('a place where something is stays as it is', async () => {
     const [source, target] = [await filled(place(engine), 1), await filled(place(other), 2)];
     const before = await contents(target);
-    const ran = await shell(source).hive('migrate', '--to', target);
+    const ran = await shell(source).hive('store', 'migrate', '--to', target);
     expect(ran).toMatchObject({ code: 2, err: expect.stringContaining('already') });
     expect(await contents(target)).toEqual(before);
   });
@@ -88,11 +88,11 @@ describe.each([
   test('a copy that is killed leaves no store, and goes on where it was', { timeout: 60_000 }, async () => {
     const source = await filled(place(engine), 800);
     const target = place(other);
-    const cut = shell(source).start('migrate', '--to', target);
+    const cut = shell(source).start('store', 'migrate', '--to', target);
     await eventually(async () => (await growing(target)) > 300, 20_000, 'the copy');
     await cut.child.kill('SIGKILL');
     expect(await isThere(target)).toBe(false);
-    const ran = await shell(source).hive('migrate', '--to', target, '--json');
+    const ran = await shell(source).hive('store', 'migrate', '--to', target, '--json');
     expect(ran.code).toBe(0);
     const tables = ran.json().tables as { rows: number; there_before: number }[];
     expect(tables.some(({ there_before }) => there_before >= 100)).toBe(true);
@@ -136,16 +136,16 @@ test('a store that is in use is not copied, unless one insists', async () => {
   const hive = await openTestHive(source);
   const desk = await hive.desks.open({ seat: 'ada@desk', pid: 1, client: 'emacs' });
   const target = join(dirname(source), 'other.db');
-  const refused = await shell(source).hive('migrate', '--to', target);
+  const refused = await shell(source).hive('store', 'migrate', '--to', target);
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('emacs of ada@desk') });
   expect(existsSync(target)).toBe(false);
-  expect((await shell(source).hive('migrate', '--to', target, '--in-use')).code).toBe(0);
+  expect((await shell(source).hive('store', 'migrate', '--to', target, '--in-use')).code).toBe(0);
   await desk.close();
 });
 
 test('a source that is not there is not made', async () => {
   const missing = tempStore();
-  const ran = await shell(missing).hive('migrate', '--to', join(dirname(missing), 'other.db'));
+  const ran = await shell(missing).hive('store', 'migrate', '--to', join(dirname(missing), 'other.db'));
   expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('There is no store') });
   expect(namesIn(dirname(missing))).toEqual([]);
 });
@@ -153,7 +153,7 @@ test('a source that is not there is not made', async () => {
 test('the copy of a file is its owner’s alone', async () => {
   const source = await filled(tempStore(), 1);
   const target = join(dirname(source), 'other.db');
-  await shell(source).hive('migrate', '--to', target);
+  await shell(source).hive('store', 'migrate', '--to', target);
   expect(statSync(target).mode & 0o777).toBe(0o600);
 });
 

@@ -90,7 +90,7 @@ describe('what is secret', () => {
       ['doctor'],
       ['ask', 'Q?'],
       ['log'],
-      ['migrate', '--to', `${tempStore()}`],
+      ['store', 'migrate', '--to', `${tempStore()}`],
       ['mcp'],
       ['sidecar'],
     ]) {

@@ -44,9 +44,15 @@ const mention = (from: Agent, body: string, more: object = {}): Promise<Loose> =
   from.use('hivemind_post', { body, ...more });
 const waiting = async (agent: Agent): Promise<Loose[]> =>
   (await agent.use('hivemind_get_unprocessed_mentions')).mentions;
-const BLOCK = { HIVE_GATE_PROMPT: 'block' };
 const types = (agent: Agent, prompt: string, env = {}): Promise<Loose> =>
   agent.hook('UserPromptSubmit', { prompt, prompt_id: `prompt-${randomUUID()}` }, env);
+/** The same, with the preference that refuses messages until the mentions are processed. */
+async function typesWhereRefused(agent: Agent, prompt: string): Promise<Loose> {
+  await human.hive('config', 'gate_prompt', 'block');
+  const printed = await types(agent, prompt);
+  await human.hive('config', 'gate_prompt', '--unset');
+  return printed;
+}
 
 requirement(
   {
@@ -414,7 +420,7 @@ requirement(
     id: '000-17',
     title: 'The history of a test store can be cleared.',
     source: 'clear_history() (Testing)',
-    lives: ['`hive prune --days 0 --mentions`'],
+    lives: ['`hive store prune --days 0 --mentions`'],
     verdict: 'works',
   },
   async () => {
@@ -425,7 +431,11 @@ requirement(
     ]);
     await mention(one, '@Claude-two22 to be forgotten');
     expect(countOf(own, 'mentions')).toBe(1);
-    const { code } = await shell(own).terminal(['prune', '--days', '0', '--mentions'], 'Type yes', 'yes');
+    const { code } = await shell(own).terminal(
+      ['store', 'prune', '--days', '0', '--mentions'],
+      'Type yes',
+      'yes',
+    );
     expect(code).toBe(0);
     expect(countOf(own, 'mentions')).toBe(0);
     expect(await waiting(two)).toEqual([]);
@@ -437,17 +447,17 @@ requirement(
     id: '000-18',
     title: 'A message of the human to a mentioned agent is held.',
     source: 'send_message() - Blocks if unprocessed mentions exist',
-    lives: ['UserPromptSubmit hook', '`HIVE_GATE_PROMPT=block`'],
+    lives: ['UserPromptSubmit hook', '`hive config gate_prompt block`'],
     verdict: 'better',
     because:
-      'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `HIVE_GATE_PROMPT=block` holds the message as the document has it.',
+      'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `gate_prompt` set to `block` holds the message as the document has it.',
   },
   async () => {
     await mention(def, '@Claude-abc12 read me');
     const reminded = await types(abc, 'Any message here');
     expect(reminded).not.toHaveProperty('decision');
     expect(reminded.hookSpecificOutput.additionalContext).toContain('@Claude-abc12 read me');
-    expect(await types(abc, 'Any message here', BLOCK)).toMatchObject({ decision: 'block' });
+    expect(await typesWhereRefused(abc, 'Any message here')).toMatchObject({ decision: 'block' });
   },
 );
 
@@ -457,20 +467,20 @@ requirement(
     title:
       'The document’s quick test: the message is held with a warning, and passes once the mention is processed.',
     source: 'Expected: Message is blocked with warning … Message sends successfully',
-    lives: ['UserPromptSubmit hook', '`HIVE_GATE_PROMPT=block`'],
+    lives: ['UserPromptSubmit hook', '`hive config gate_prompt block`'],
     verdict: 'better',
-    because: 'It passes with `HIVE_GATE_PROMPT=block`; the default only reminds, as above.',
+    because: 'It passes with `gate_prompt` set to `block`; the default only reminds, as above.',
   },
   async () => {
     await mention(def, 'Test mention @Claude-abc12');
-    const held = await types(abc, 'Any message here', BLOCK);
+    const held = await typesWhereRefused(abc, 'Any message here');
     expect(held).toMatchObject({
       decision: 'block',
       reason: expect.stringContaining('1 unprocessed mention'),
     });
     expect((await waiting(abc)).map(({ from }) => from)).toEqual(['Claude-def34']);
     await abc.use('hivemind_process_mentions', { all: true });
-    expect(await types(abc, 'Any message here', BLOCK)).not.toHaveProperty('decision');
+    expect(await typesWhereRefused(abc, 'Any message here')).not.toHaveProperty('decision');
   },
 );
 
@@ -485,8 +495,8 @@ requirement(
   async () => {
     await mention(def, '@Claude-abc12 read me');
     for (const command of ['/hive:check-mentions', '/check-mentions'])
-      expect(await types(abc, command, BLOCK)).not.toHaveProperty('decision');
-    expect(await types(abc, 'what is /check-mentions?', BLOCK)).toMatchObject({ decision: 'block' });
+      expect(await typesWhereRefused(abc, command)).not.toHaveProperty('decision');
+    expect(await typesWhereRefused(abc, 'what is /check-mentions?')).toMatchObject({ decision: 'block' });
   },
 );
 
@@ -500,10 +510,13 @@ requirement(
   },
   async () => {
     await mention(def, '@Claude-abc12 help me');
-    expect(await types(abc, 'I can help with that.', BLOCK)).toMatchObject({ decision: 'block' });
+    expect(await typesWhereRefused(abc, 'I can help with that.')).toMatchObject({ decision: 'block' });
     for (const command of ['/hive:post', '/post'])
       expect(
-        await types(abc, `${command} I can help with that. Let me review the code. @Claude-def34`, BLOCK),
+        await typesWhereRefused(
+          abc,
+          `${command} I can help with that. Let me review the code. @Claude-def34`,
+        ),
       ).not.toHaveProperty('decision');
   },
 );
@@ -513,13 +526,13 @@ requirement(
     id: '000-22',
     title: 'The warning counts the mentions, lists each with time and author, and names what shows them.',
     source: '[WARN] You have 1 unprocessed mention(s). … - 2026-01-11 18:00:00 from Claude-def34',
-    lives: ['UserPromptSubmit hook', '`HIVE_GATE_PROMPT=block`'],
+    lives: ['UserPromptSubmit hook', '`hive config gate_prompt block`'],
     verdict: 'works',
   },
   async () => {
     await mention(def, '@Claude-abc12 one');
     await mention(xyz, '@Claude-abc12 two');
-    const { reason } = await types(abc, 'Go on', BLOCK);
+    const { reason } = await typesWhereRefused(abc, 'Go on');
     expect(reason).toMatch(/^You have 2 unprocessed mention\(s\)\./);
     expect(reason).toContain('check-mentions');
     expect(reason).toMatch(/^ {2}- \d{4}-\d\d-\d\d\S* from Claude-def34$/m);
@@ -787,7 +800,7 @@ requirement(
   async () => {
     await mention(def, '@Claude-abc12 stop');
     expect((await abc.tries()).text).toContain('nothing has to be repeated');
-    expect((await types(abc, 'Go on', BLOCK)).reason).toContain('send it again');
+    expect((await typesWhereRefused(abc, 'Go on')).reason).toContain('send it again');
     await waiting(abc);
     await abc.use('hivemind_process_mentions', { all: true });
     expect((await abc.tries()).text).toContain('Go on where you were held');
@@ -819,11 +832,12 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const remind = { HIVE_GATE: 'remind' };
+    await human.hive('config', 'gate', 'remind');
     await mention(def, '@Claude-abc12 when you have time');
-    expect((await abc.tries('Bash', {}, remind)).verdict).toBe('pass');
+    expect((await abc.tries()).verdict).toBe('pass');
     await mention(xyz, '@Claude-abc12 now', { priority: 'urgent' });
-    expect((await abc.tries('Bash', {}, remind)).verdict).toBe('deny');
+    expect((await abc.tries()).verdict).toBe('deny');
+    await human.hive('config', 'gate', '--unset');
     expect((await waiting(abc)).map(({ priority }) => priority)).toEqual(['urgent', 'normal']);
     await types(abc, 'A task');
     const stop = await abc.hook('Stop', { stop_hook_active: false, background_tasks: [] });
@@ -836,10 +850,10 @@ requirement(
     id: '000-38',
     title: 'A mention that nobody deals with ends at some time, or never.',
     source: 'No Timeout: Mentions don’t expire (Enhancement 4: Mention Expiry)',
-    lives: ['`HIVE_MENTION_TTL`'],
+    lives: ['`hive config mention_ttl`'],
     verdict: 'neutral',
     because:
-      'An agent’s mention expires after 24 hours, which is the document’s own enhancement; `HIVE_MENTION_TTL=never` is as it was.',
+      'An agent’s mention expires after 24 hours, which is the document’s own enhancement; `mention_ttl` set to `never` is as it was.',
   },
   async () => {
     const last = async (): Promise<Loose> => {
@@ -849,8 +863,9 @@ requirement(
     await mention(def, '@Claude-abc12 for a day');
     const { at, expires_at } = await last();
     expect(Date.parse(expires_at) - Date.parse(at)).toBe(24 * 3_600_000);
-    const forever = await startAgent(store, 'ever1-session', { env: { HIVE_MENTION_TTL: 'never' } });
-    await mention(forever, '@Claude-abc12 for ever');
+    await human.hive('config', 'mention_ttl', 'never');
+    await mention(def, '@Claude-abc12 for ever');
+    await human.hive('config', 'mention_ttl', '--unset');
     expect(await last()).toMatchObject({ body: '@Claude-abc12 for ever', expires_at: null });
   },
 );
@@ -926,7 +941,7 @@ requirement(
     id: '000-42',
     title: 'The history of mentions does not grow without bounds.',
     source: 'Known issue: Memory Growth',
-    lives: ['`hive prune`', '`HIVE_RETENTION_DAYS`'],
+    lives: ['`hive store prune`', '`hive config retention_days`'],
     verdict: 'works',
   },
   async () => {
@@ -940,10 +955,10 @@ requirement(
     await two.use('hivemind_process_mentions', { all: true });
     await Promise.all([one.crash(), two.crash()]);
     expect(countOf(own, 'mentions')).toBe(1);
-    await shell(own).hive('prune');
+    await shell(own).hive('store', 'prune');
     expect(countOf(own, 'mentions')).toBe(1);
     grow(own, 100);
-    expect((await shell(own).hive('prune')).code).toBe(0);
+    expect((await shell(own).hive('store', 'prune')).code).toBe(0);
     expect([countOf(own, 'mentions'), countOf(own, 'messages')]).toEqual([0, 0]);
   },
 );

@@ -1057,7 +1057,7 @@ requirement(
     id: '001-50',
     title: 'Stored questions do not pile up.',
     source: 'Memory usage slightly increased (stored prompts)',
-    lives: ['`hive prune`', '`HIVE_RETENTION_DAYS`'],
+    lives: ['`hive store prune`', '`hive config retention_days`'],
     verdict: 'works',
   },
   async () => {
@@ -1069,7 +1069,7 @@ requirement(
     await asker.use('hivemind_poll', { ask_id });
     await asker.crash();
     grow(own, 100);
-    await shell(own).hive('prune');
+    await shell(own).hive('store', 'prune');
     expect(countOf(own, 'prompts')).toBe(1);
   },
 );

@@ -156,7 +156,7 @@ requirement(
     id: '004-05',
     title: 'A mention reaches an agent that idles.',
     source: '該当する Claude セッションに確実に通知を届ける (deliver notifications reliably)',
-    lives: ['`hive hook --wake`', 'the Codex daemon', '`HIVE_WAKE_ALL`'],
+    lives: ['`hive hook --wake`', 'the Codex daemon', '`hive config wake_all`'],
     verdict: 'works',
   },
   async () => {

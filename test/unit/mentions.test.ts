@@ -1,16 +1,13 @@
 /** A mention's life, and how long it waits. */
 import { describe, expect, test } from 'vitest';
-import { mentionTtl } from '../../src/application/mentions.ts';
 import {
   createMention,
   deliverMention,
   expireMention,
-  MENTION_TTL_MS,
   type Mention,
   processMention,
 } from '../../src/domain/mentions.ts';
 import { createMessage } from '../../src/domain/messages.ts';
-import { recordingLog } from '../support/hive.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 const LATER = '2026-01-11T19:00:00.000Z';
@@ -72,22 +69,4 @@ describe('a mention', () => {
     expect(expired).toMatchObject({ status: 'expired', processed_at: null, processed_by: null });
     expect(processMention(expired, settled, LATER)).toBe(expired);
   });
-});
-
-test.each([
-  [undefined, MENTION_TTL_MS],
-  ['', MENTION_TTL_MS],
-  ['90m', 90 * 60_000],
-  ['2d', 2 * 24 * 3_600_000],
-  ['never', null],
-])('HIVE_MENTION_TTL=%s lets it wait %s ms', (given, ms) => {
-  const log = recordingLog();
-  expect(mentionTtl({ HIVE_MENTION_TTL: given }, log)).toBe(ms);
-  expect(log.lines).toEqual([]);
-});
-
-test('HIVE_MENTION_TTL that makes no sense is said and ignored', () => {
-  const log = recordingLog();
-  expect(mentionTtl({ HIVE_MENTION_TTL: 'soon' }, log)).toBe(MENTION_TTL_MS);
-  expect(log.lines).toHaveLength(1);
 });

@@ -2,9 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
-import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import { DEFAULT_PREFERENCES, preferencesFrom } from '../../src/domain/preferences.ts';
 import {
   changeStored,
+  DEFAULT_STORE_SETTINGS,
+  fromEnvironment,
+  oldVariables,
   originOf,
   parseSetting,
   SETTINGS,
@@ -18,27 +21,35 @@ const parse = (key: string, text: string): unknown => parseSetting(settingNamed(
 
 describe('the table', () => {
   test('has every preference and outreach setting, but for what permits or runs something', () => {
-    const all = [...Object.keys(DEFAULT_PREFERENCES), ...Object.keys(DEFAULT_OUTREACH_SETTINGS)];
+    const all = [DEFAULT_PREFERENCES, DEFAULT_OUTREACH_SETTINGS, DEFAULT_STORE_SETTINGS].flatMap((one) =>
+      Object.keys(one),
+    );
     const missing = all.filter((key) => !SETTINGS.some((setting) => setting.key === key));
     expect(missing.sort()).toEqual(['notify_command', 'permission_rules', 'popup_permissions']);
   });
 
-  test.each(SETTINGS)('$key: what a person types is what the wire of Emacs takes', ({ key, scope, type }) => {
-    const typed = {
-      yes_no: ['yes', 'off'],
-      choice: type.kind === 'choice' ? type.of : [],
-      whole_number: type.kind === 'whole_number' ? [`${type.min}`, `${type.max}`] : [],
-      never_or_seconds: ['never', '0', '60'],
-      yes_no_or_duration: ['no', '90m'],
-      hours: ['22:00-07:30'],
-      names: ['shop', 'shop,/home/ada/tools'],
-    }[type.kind];
-    expect(typed.length).toBeGreaterThan(0);
-    for (const text of typed) {
-      const change = { [key]: parse(key, text) };
-      expect(() => preferencesParams.parse(scope === 'seat' ? change : { outreach: change })).not.toThrow();
-    }
-  });
+  const onTheWire = SETTINGS.filter(({ key }) => !(key in DEFAULT_STORE_SETTINGS));
+
+  test.each(onTheWire)(
+    '$key: what a person types is what the wire of Emacs takes',
+    ({ key, scope, type }) => {
+      const typed = {
+        yes_no: ['yes', 'off'],
+        choice: type.kind === 'choice' ? type.of : [],
+        whole_number: type.kind === 'whole_number' ? [`${type.min}`, `${type.max}`] : [],
+        word_or_number: type.kind === 'word_or_number' ? [...type.words, `${type.min}`, `${type.max}`] : [],
+        never_or_duration: ['never', '24h', '90m'],
+        yes_no_or_duration: ['no', '90m'],
+        hours: ['22:00-07:30'],
+        names: ['shop', 'shop,/home/ada/tools'],
+      }[type.kind];
+      expect(typed.length).toBeGreaterThan(0);
+      for (const text of typed) {
+        const change = { [key]: parse(key, text) };
+        expect(() => preferencesParams.parse(scope === 'seat' ? change : { outreach: change })).not.toThrow();
+      }
+    },
+  );
 
   test('is asked with hyphens or underscores; another name is told what there is', () => {
     expect(settingNamed('budget-capacity').key).toBe('budget_capacity');
@@ -65,6 +76,11 @@ describe('a value', () => {
     ['do_not_disturb', '2h', '2026-03-01T14:00:00.000Z'],
     ['quiet_hours', '22:00-07:30', { from: '22:00', to: '07:30' }],
     ['muted_projects', 'shop, tools', ['shop', 'tools']],
+    ['gate', 'remind', 'remind'],
+    ['permission_wait', 'usual', 'usual'],
+    ['permission_wait', '30', 30],
+    ['wake', 'off', 'off'],
+    ['mention_ttl', '90m', '90m'],
   ])('%s %s', (key, text, value) => {
     expect(parse(key, text)).toEqual(value);
   });
@@ -79,6 +95,11 @@ describe('a value', () => {
     ['do_not_disturb', '2 hours', 'is no duration'],
     ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30'],
     ['muted_projects', 'shop,', 'takes names separated by commas'],
+    ['gate', 'blck', 'gate takes one of block, remind, off, not "blck".'],
+    ['permission_wait', '0', 'permission_wait takes usual, on, off, or seconds from 1 to 86400'],
+    ['wake', '25', 'wake takes off, or hours from 1 to 24'],
+    ['mention_ttl', 'soon', 'takes never, or a duration such as 24h'],
+    ['mention_ttl', '24 hours', 'is no duration'],
   ])('%s %s is refused with what it takes', (key, text, sentence) => {
     expect(() => parse(key, text)).toThrow(sentence);
   });
@@ -129,5 +150,44 @@ describe('what is stored', () => {
   test('what an older Hive stored without saying who is stored, and what changes nothing is no change', () => {
     expect(originOf({ sound: true }, 'sound')).toBe('stored');
     expect(changeStored({ sound: true }, { sound: true, quiet_hours: null }, 'emacs').changed).toEqual([]);
+  });
+});
+
+describe('the variables that set some of this before', () => {
+  test.each([
+    ['HIVE_GATE', 'remind', { gate: 'remind' }],
+    ['HIVE_GATE_PROMPT', 'block', { gate_prompt: 'block' }],
+    ['HIVE_STOP_GUARD', 'off', { stop_guard: false }],
+    ['HIVE_STOP_WAIT_S', '900', { stop_wait: 590 }],
+    ['HIVE_STOP_WAIT_S', '0.5', { stop_wait: 0.5 }],
+    ['HIVE_PERMISSIONS', 'off', { permission_wait: 'off' }],
+    ['HIVE_QUESTIONS', '20', { question_wait: 20 }],
+    ['HIVE_WAKE', '2', { wake: 2 }],
+    ['HIVE_WAKE_ALL', 'on', { wake_all: true }],
+    ['HIVE_ESCALATE', 'signal', { escalate: 'signal' }],
+    ['HIVE_MENTION_TTL', 'never', { mention_ttl: 'never' }],
+    ['HIVE_RETENTION_DAYS', '7', { retention_days: 7 }],
+  ])('%s=%s still says so', (variable, given, set) => {
+    expect(fromEnvironment({ [variable]: given })).toEqual(set);
+    const [key = ''] = Object.keys(set);
+    expect(oldVariables({ [variable]: given })).toMatchObject([{ variable, given, setting: { key } }]);
+  });
+
+  test('win over what is stored, and leave the rest', () => {
+    const stored = { gate: 'off', sound: true };
+    const { gate, sound, stop_guard } = preferencesFrom({
+      ...stored,
+      ...fromEnvironment({ HIVE_GATE: 'remind' }),
+    });
+    expect({ gate, sound, stop_guard }).toEqual({ gate: 'remind', sound: true, stop_guard: true });
+  });
+
+  test('that make no sense set nothing, and are found', () => {
+    const env = { HIVE_GATE: 'blck', HIVE_MENTION_TTL: 'soon', HIVE_WAKE: '', HIVE_STORE: '/x' };
+    expect(fromEnvironment(env)).toEqual({});
+    expect(oldVariables(env).map(({ variable, value }) => [variable, value])).toEqual([
+      ['HIVE_GATE', undefined],
+      ['HIVE_MENTION_TTL', undefined],
+    ]);
   });
 });

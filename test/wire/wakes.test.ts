@@ -2,15 +2,10 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createCodexWaker, createWakes, type WakeWait } from '../../src/application/wakes.ts';
-import {
-  type MentionWakes,
-  MOST_WAKES,
-  mentionWakes,
-  wakeLifeMs,
-  wakeSentence,
-} from '../../src/domain/hooks.ts';
+import { MOST_WAKES, wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
+import { fromEnvironment, settingNamed } from '../../src/domain/settings.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
@@ -18,8 +13,8 @@ import { actorOf, join, post } from '../support/messages.ts';
 import { claude, SESSION } from '../support/turns.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
-const BY_NAME: MentionWakes = { all: false, mode: 'block' };
-const LIFE = { session_id: SESSION, life_ms: 10_000, mentions: BY_NAME };
+const SEAT = 'ada@test';
+const LIFE = { session_id: SESSION, seat: SEAT, env: {}, wait_ms: 10_000 };
 const RUNS = 'still waits';
 
 let hive: OpenedHive;
@@ -113,7 +108,7 @@ describe('a waiter', () => {
 
   test('ends when its time is up', async () => {
     await claude(hive).stop('p1');
-    expect(await hive.wakes.untilWanted({ ...LIFE, life_ms: 50 })).toBeNull();
+    expect(await hive.wakes.untilWanted({ ...LIFE, wait_ms: 50 })).toBeNull();
   });
 });
 
@@ -136,20 +131,41 @@ describe('a mention', () => {
     expect(woken?.data).toEqual({ ask_ids: [], mention_ids: [mention_id] });
   });
 
-  test.each<[string, string, object, Partial<MentionWakes>, boolean]>([
+  const prefer = (key: string, value: unknown) => hive.settings.set(settingNamed(key), value, SEAT, 'cli');
+
+  test.each<[string, string, object, Record<string, unknown>, boolean]>([
     ['of everyone does not', '@All hello', {}, {}, false],
-    ['of everyone does where that is set', '@All hello', {}, { all: true }, true],
+    ['of everyone does where that is set', '@All hello', {}, { wake_all: true }, true],
     ['of everyone does when it is urgent', '@All hello', { priority: 'urgent' }, {}, true],
     ['of everyone and by name does', '@All hello, @Claude-sessi first', {}, {}, true],
     ['by a role does', '@reviewer hello', {}, {}, true],
-    ['does not where the gate is off', '@Claude-sessi hello', { priority: 'urgent' }, { mode: 'off' }, false],
-    ['does where the gate only reminds', '@Claude-sessi hello', {}, { mode: 'remind' }, true],
-  ])('%s', async (_what, body, request, mentions, wakes) => {
+    ['does not where the gate is off', '@Claude-sessi hello', { priority: 'urgent' }, { gate: 'off' }, false],
+    ['does where the gate only reminds', '@Claude-sessi hello', {}, { gate: 'remind' }, true],
+  ])('%s', async (_what, body, request, preferences, wakes) => {
     await hive.sessions.configure(SESSION, { roles: ['reviewer'] }, HUMAN);
-    const waiter = wait({ mentions: { ...BY_NAME, ...mentions } });
+    for (const [key, value] of Object.entries(preferences)) await prefer(key, value);
+    const waiter = wait();
     expect((await mention(body, request)).mentions.map(({ session_id }) => session_id)).toContain(SESSION);
     if (wakes) expect(await waiter).toContain('Claude-other mentioned you');
     else expect(await stateOf(waiter)).toBe(RUNS);
+  });
+
+  test('is looked at with the preferences as they are when it comes', async () => {
+    const waiter = wait();
+    await prefer('gate', 'off');
+    await mention();
+    expect(await stateOf(waiter)).toBe(RUNS);
+    await prefer('gate', null);
+    expect(await waiter).toContain('Claude-other mentioned you');
+  });
+
+  test('wakes nobody once waking is turned off, by the preference or by HIVE_WAKE', async () => {
+    expect(await wait({ env: { HIVE_WAKE: 'off' } })).toBeNull();
+    const waiter = wait();
+    await prefer('wake', 'off');
+    await mention();
+    expect(await waiter).toBeNull();
+    expect(await wait()).toBeNull();
   });
 
   test('is one that the session’s own setting may turn off', async () => {
@@ -295,16 +311,17 @@ describe('an idle Codex', () => {
       },
     };
     const wakes = createWakes({ store, feed, ids });
-    const waker = createCodexWaker({ store, feed, wakes, codex, machine: 'test', log: recordingLog() }, {});
+    const waker = createCodexWaker(
+      { store, feed, wakes, codex, machine: 'test', log: recordingLog() },
+      { seat: SEAT, env: {} },
+    );
     onTestFinished(() => waker.close());
     return { waker, queued };
   }
 
   test('that has never called a tool of ours is woken by a mention, once, whichever process of Codex does it', async () => {
     const queued: Queued[] = [];
-    const [one, two] = [codexWaker(queued), codexWaker(queued)];
-    one.waker.greet('codex-mcp-client');
-    two.waker.greet('codex-mcp-client');
+    for (const { waker } of [codexWaker(queued), codexWaker(queued)]) waker.greet('codex-mcp-client');
     const session_id = '019c-codex-session';
     const raw = { session_id, cwd: '/demo', transcript_path: null, turn_id: 't1' };
     await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, { client: 'codex' });
@@ -352,14 +369,11 @@ describe('an idle Codex', () => {
 });
 
 test('HIVE_WAKE: off, hours, eight by default', () => {
-  const hours = (given: string | undefined) => (wakeLifeMs(given) ?? 0) / 3_600_000;
-  expect([undefined, '', '2', '0.5', 'nonsense', '1000', 'off'].map(hours)).toEqual([8, 8, 2, 0.5, 8, 24, 0]);
-});
-
-test('HIVE_WAKE_ALL and HIVE_GATE: what mentions do to the idle', () => {
-  expect(mentionWakes({})).toEqual({ all: false, mode: 'block' });
-  expect(mentionWakes({ HIVE_WAKE_ALL: 'on', HIVE_GATE: 'remind' })).toEqual({ all: true, mode: 'remind' });
-  expect(mentionWakes({ HIVE_WAKE_ALL: 'maybe', HIVE_GATE: 'off' })).toEqual({ all: false, mode: 'off' });
+  const hours = (given: string) => {
+    const { wake = 8 } = fromEnvironment({ HIVE_WAKE: given });
+    return (wakeLifeMs({ wake: wake as number | 'off' }) ?? 0) / 3_600_000;
+  };
+  expect(['', '2', '0.5', 'nonsense', '1000', 'off'].map(hours)).toEqual([8, 2, 0.5, 8, 24, 0]);
 });
 
 test('several answers are named, many are counted', () => {

@@ -53,7 +53,7 @@ function hookCallback(hive: AgentHive): HookCallback {
 const NOBODY = 'Nobody was there to permit this: it needs a human at a desk, or a rule of theirs.';
 
 /**
- * For `options.canUseTool` of the SDK's `query`. Left alone (no desk open, the time up, HIVE_PERMISSIONS=off) it
+ * For `options.canUseTool` of the SDK's `query`. Left alone (no desk open, the time up, permission_wait off) it
  * asks `next`, and denies where there is none.
  *
  * It is no gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that

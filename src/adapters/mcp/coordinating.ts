@@ -4,7 +4,7 @@ import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { askId, respondShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
-import { agentActor, keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
+import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
 const MOST_WAIT_MS = 3_600_000;
@@ -31,7 +31,7 @@ const awaitAsk = tool({
   },
   readOnly: true,
   async handle({ timeout_ms = DEFAULT_WAIT_MS, ask_id }, call) {
-    const actor = await actorOf(call);
+    const actor = await call.hive.sessions.actor(call.session, 'mcp');
     if (ask_id !== undefined) return oneQuestion(ask_id, actor, call);
     const wait_ms = Math.min(timeout_ms, call.longest_wait_ms);
     const { signal } = call;
@@ -59,10 +59,6 @@ function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unk
       ? `Nothing asked yet, and this call could not wait longer. Call again with timeout_ms ${left_ms} to go on waiting.`
       : 'Nothing was asked in that time. Call again to wait on.';
   return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
-}
-
-async function actorOf({ hive, session }: ToolCall): Promise<AgentActor> {
-  return { ...agentActor(session), ancestors: await hive.sessions.ancestors(session.session_id) };
 }
 
 /** The first of what waits that this actor may answer (invariant 9), the most urgent first: its own hide nobody's. */
@@ -152,7 +148,7 @@ const respond = tool({
   input: respondShape,
   readOnly: false,
   async handle({ ask_id, ...answer }, call) {
-    const actor = await actorOf(call);
+    const actor = await call.hive.sessions.actor(call.session, 'mcp');
     const { outcome, prompt } = await call.hive.prompts.respond({ ask_id, ...answer, actor });
     const next =
       outcome === 'accepted'

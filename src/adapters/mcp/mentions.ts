@@ -2,7 +2,7 @@
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
-import { agentActor, RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
+import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const MOST_SHOWN = 100;
 
@@ -73,7 +73,7 @@ const process = tool({
   async handle({ mention_ids, all, note }, { hive, session, carrier, advice }) {
     const { processed, unread, already, remaining } = await hive.mentions.process({
       session_id: session.session_id,
-      actor: agentActor(session),
+      actor: await hive.sessions.actor(session, 'mcp'),
       mention_ids,
       all,
       note,

@@ -5,7 +5,7 @@ import { HiveError } from '../../domain/errors.ts';
 import { BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
 import { askId, askShape, blockingAskShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
-import { agentActor, keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
+import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 // ---------------------------------------------------------------------------
 // A prompt as its asker sees it: where it stands, the answer if there is one, and what to do next.
@@ -267,7 +267,8 @@ const cancel = tool({
   input: { ask_id: askId },
   readOnly: false,
   async handle({ ask_id }, { hive, session }) {
-    const { accepted, prompt } = await hive.prompts.cancel(ask_id, agentActor(session), 'withdrawn');
+    const actor = await hive.sessions.actor(session, 'mcp');
+    const { accepted, prompt } = await hive.prompts.cancel(ask_id, actor, 'withdrawn');
     const next = accepted
       ? 'Taken back. Go on.'
       : `Nothing to take back: it is ${prompt.status}. See hivemind_poll.`;

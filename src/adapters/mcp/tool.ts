@@ -2,7 +2,6 @@
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
-import type { AgentActor } from '../../domain/actors.ts';
 import { invalidInput } from '../../domain/errors.ts';
 import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
 import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
@@ -155,13 +154,6 @@ function noteOn(paths: readonly string[]): string | null {
       ? 'Who you are is known from your client, not from an argument.'
       : null,
   );
-}
-
-// ---------------------------------------------------------------------------
-// The caller of a tool as one who acts.
-
-export function agentActor({ handle, session_id }: Session): AgentActor {
-  return { kind: 'agent', by: handle, via: 'mcp', session_id, ancestors: [] };
 }
 
 // ---------------------------------------------------------------------------

@@ -16,14 +16,12 @@ const interrupt = tool({
   input: interruptShape,
   readOnly: false,
   async handle({ session, wait_ms = LONGEST_WAIT_MS, ...request }, call) {
-    const { session_id, handle: by } = call.session;
-    const ancestors = await call.hive.sessions.ancestors(session_id);
     const outcome = await call.hive.interrupts
       .interrupt({
         ...request,
         session,
         timeout_ms: wait_ms,
-        actor: { kind: 'agent', by, via: 'mcp', session_id, ancestors },
+        actor: await call.hive.sessions.actor(call.session, 'mcp'),
         signal: call.signal,
       })
       // A coordinator that has subscribed to a question hears that it fell before it hears that its interrupt is over.

@@ -1,0 +1,144 @@
+/** What a person prefers of how agents are held, as hooks read it: from the store, at their seat, once an event. */
+import { describe, expect, test } from 'vitest';
+import { createHooks } from '../../src/application/hooks.ts';
+import type { Store } from '../../src/application/ports.ts';
+import { settingNamed } from '../../src/domain/settings.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { gatedBash, gatedEvent, gatedWorld } from '../support/gate.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { type Client, fire } from '../support/hooks.ts';
+
+const SEAT = 'ada@test';
+const at = (seat: string, env: Record<string, string> = {}): Client => ({ env, settings: { seat } });
+const prefer = (hive: OpenedHive, key: string, value: unknown, seat = SEAT) =>
+  hive.settings.set(settingNamed(key), value, seat, 'cli');
+
+describe('the gate', () => {
+  test('is what is stored for the seat of the hook, and of no other', async () => {
+    const { hive, mention } = await gatedWorld();
+    await prefer(hive, 'gate', 'off');
+    await mention('hello @me');
+    expect(await fire(hive, gatedBash(), at(SEAT))).toBe('');
+    expect(await fire(hive, gatedBash(), at('bob@test'))).toContain('"deny"');
+    await prefer(hive, 'gate', null);
+    expect(await fire(hive, gatedBash(), at(SEAT))).toContain('"deny"');
+  });
+
+  test('is what HIVE_GATE says where that is set, and the session’s own before both', async () => {
+    const { hive, handle, mention } = await gatedWorld();
+    await prefer(hive, 'gate', 'off');
+    await mention('hello @me');
+    expect(await fire(hive, gatedBash(), at(SEAT, { HIVE_GATE: 'block' }))).toContain('"deny"');
+    await hive.sessions.configure(handle, { gate: 'off' }, HUMAN);
+    expect(await fire(hive, gatedBash(), at(SEAT, { HIVE_GATE: 'block' }))).toBe('');
+  });
+
+  test('refuses your own message where gate_prompt says so', async () => {
+    const { hive, mention } = await gatedWorld();
+    await mention('hello @me');
+    const typed = gatedEvent('UserPromptSubmit', { prompt: 'go on' });
+    expect(await fire(hive, typed, at(SEAT))).not.toContain('"block"');
+    await prefer(hive, 'gate_prompt', 'block');
+    expect(await fire(hive, typed, at(SEAT))).toContain('Your message was not sent');
+  });
+});
+
+describe('the Stop guard', () => {
+  const STOP = gatedEvent('Stop', { stop_hook_active: false });
+
+  test('holds nothing where it is turned off', async () => {
+    const { hive, mention } = await gatedWorld();
+    await mention('now @me', { priority: 'urgent' });
+    expect(await fire(hive, STOP, at('bob@test'))).toContain('"block"');
+    await prefer(hive, 'stop_guard', false);
+    expect(await fire(hive, STOP, at(SEAT))).toBe('');
+  });
+
+  test('waits for the human for as long as stop_wait says', async () => {
+    const { hive } = await gatedWorld();
+    const { ask_id } = await ask(hive, {}, STOP['session_id'] as string);
+    await prefer(hive, 'stop_wait', 590);
+    const { env } = at(SEAT, { CLAUDE_CODE_SESSION_ATTENDED: '0' });
+    let waits = false;
+    const printed = fire(hive, STOP, {
+      env: env ?? {},
+      settings: {
+        seat: SEAT,
+        async withoutTimeLimit(work) {
+          waits = true;
+          await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+          return work();
+        },
+      },
+    });
+    expect(await printed).toContain('yes');
+    expect(waits).toBe(true);
+  });
+});
+
+test('a permission does not wait at a desk where permission_wait is off', async () => {
+  const hive = await openTestHive();
+  const desk = await hive.desks.open({ seat: SEAT, human: 'Ada', pid: process.pid, client: 'test' });
+  await prefer(hive, 'permission_wait', 'off');
+  const asked = gatedEvent('PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'ls' } });
+  expect(await fire(hive, asked, at(SEAT))).toBe('');
+  expect((await hive.prompts.list({ limit: 10 })).items).toEqual([]);
+  await desk.close();
+});
+
+test('a mention expires after the mention_ttl of the store', async () => {
+  const { hive, handle, mention } = await gatedWorld();
+  await prefer(hive, 'mention_ttl', '90m');
+  await mention('hello @me');
+  await prefer(hive, 'mention_ttl', 'never');
+  await mention('hello again @me');
+  const { session_id = '' } = (await hive.sessions.find(handle)) ?? {};
+  const { items } = await hive.mentions.history({ session_id, limit: 10 });
+  const waits = items.map(({ at: from, expires_at }) =>
+    expires_at === null ? null : Date.parse(expires_at) - Date.parse(from),
+  );
+  expect(waits.sort()).toEqual([90 * 60_000, null]);
+});
+
+describe('what it costs', () => {
+  /** How often the preferences are read while one event is handled. */
+  async function reads(hive: OpenedHive, raw: Record<string, unknown>): Promise<number> {
+    const seats: string[] = [];
+    const { store, prompts, feed, log } = hive;
+    const watched: Store = {
+      ...store,
+      writeReceipt: (work, announces) =>
+        store.writeReceipt((tx) => {
+          const { preferences } = tx.desks;
+          tx.desks.preferences = (seat) => {
+            seats.push(seat);
+            return preferences(seat);
+          };
+          return work(tx);
+        }, announces),
+    };
+    const processes = {
+      alive: () => true,
+      ancestors: () => [],
+      startedAt: () => null,
+      interrupt: () => false,
+    };
+    const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };
+    const hooks = createHooks({
+      ...{ store: watched, ids, processes, log },
+      waiting: async () => ({ feed, prompts }),
+    });
+    await fire({ ...hive, hooks }, raw, at(SEAT));
+    return seats.filter((seat) => seat === SEAT).length;
+  }
+
+  test('a tool call without mentions reads nothing, any event that needs it reads once', async () => {
+    const { hive, mention } = await gatedWorld();
+    expect(await reads(hive, gatedBash())).toBe(0);
+    expect(await reads(hive, gatedEvent('PostToolUse', { tool_name: 'Bash' }))).toBe(0);
+    await mention('now @me', { priority: 'urgent' });
+    expect(await reads(hive, gatedBash())).toBe(1);
+    expect(await reads(hive, gatedEvent('UserPromptSubmit', { prompt: 'go on' }))).toBe(1);
+    expect(await reads(hive, gatedEvent('Stop', { stop_hook_active: false }))).toBe(1);
+  });
+});
