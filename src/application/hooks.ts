@@ -20,7 +20,7 @@ import { withdrawClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { sessionOfHook, settleSession } from './hook-sessions.ts';
-import { deliverInterrupts, releaseTold, tellAborted } from './interrupts.ts';
+import { deliverInterrupts, notifyAborted, releaseAbortNotices } from './interrupts.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
@@ -115,7 +115,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   refusePrompts,
   beginTurns,
   deliverInterrupts,
-  tellAborted,
+  notifyAborted,
   gateMentions,
   withdrawClosed,
   {
@@ -184,7 +184,7 @@ async function settlePrints(tx: WriteTx, session_id: string): Promise<boolean> {
     const carrier = hookCarrier(session_id);
     await releaseCarried(tx, carrier);
     await releaseReports(tx, carrier);
-    await releaseTold(tx, session_id);
+    await releaseAbortNotices(tx, session_id);
   }
   for (const { print_id } of lost) await tx.prints.remove(print_id);
   return lost.length === prints.length;

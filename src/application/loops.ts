@@ -8,7 +8,7 @@ import { invalidInput } from '../domain/errors.ts';
 import {
   type Addressee,
   hopsAfter,
-  isTold,
+  isLoopNotified,
   type Loop,
   loopReason,
   type Pair,
@@ -82,7 +82,7 @@ export async function guardLoops(
     const reason = loopReason({ hops, before });
     if (reason === null) continue;
     trips.push({ addressee, reason });
-    if (isTold(await tx.loops.get(pair), spoke)) continue;
+    if (isLoopNotified(await tx.loops.get(pair), spoke)) continue;
     await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq: message.seq, reason });
     await appendLoop(tx, 'loop/tripped', pair, { reason, message_id: message.message_id });
     news.push(addressee);

@@ -18,7 +18,7 @@ import {
   PROMPT_REFUSALS,
   reminder,
   SHOWN,
-  toldInFull,
+  shownInFull,
 } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import { isRemote } from '../domain/sessions.ts';
@@ -158,7 +158,7 @@ async function remind(
 }
 
 async function deliver({ tx, session }: HookContext, mentions: readonly MentionInFull[]): Promise<void> {
-  await deliverMentions(tx, toldInFull(mentions), hookCarrier(session.session_id));
+  await deliverMentions(tx, shownInFull(mentions), hookCarrier(session.session_id));
 }
 
 /** What the session has to deal with; what has expired a moment ago no longer counts. */

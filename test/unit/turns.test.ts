@@ -2,21 +2,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  abortNotice,
   outcomeOf,
   outcomeSentence,
   stopPrinted,
   stopWasLost,
-  toldSentence,
   turnSentence,
 } from '../../src/domain/interrupts.ts';
 import {
   type ArrivalKind,
   batchClosed,
+  CANCELS,
   ENDED_UNKNOWN,
   ENDED_WITH_SESSION,
   type EndKind,
   endTurn,
-  FALLS,
   INTERRUPTED_AT_TERMINAL,
   meaningOf,
   startTurn,
@@ -113,7 +113,7 @@ describe('what an end does to the pending questions of the turn', () => {
     ['ended', false, false, false],
   ];
   test.each(table)('%s: plain falls %s, bound %s, surviving %s', (kind, ...falls) => {
-    expect([plain, bound, surviving].map(FALLS[kind])).toEqual(falls);
+    expect([plain, bound, surviving].map(CANCELS[kind])).toEqual(falls);
   });
 });
 
@@ -170,7 +170,9 @@ describe('sentences', () => {
 
   test('what an interrupt came to', () => {
     const outcome = outcomeOf(endTurn(running, INTERRUPTED_AT_TERMINAL, ['a', 'b'], NOW), null, 3);
-    expect(outcomeSentence(outcome)).toBe('task interrupted at the terminal; 2 open questions fell with it');
+    expect(outcomeSentence(outcome)).toBe(
+      'task interrupted at the terminal; 2 open questions were cancelled with it',
+    );
     expect(outcomeSentence(outcomeOf(completed, null, 3))).toBe(
       'task completed before the interrupt reached it',
     );
@@ -183,7 +185,7 @@ describe('sentences', () => {
     expect(said).toContain('by %s x');
     expect(said).not.toContain('\n');
     expect(said.length).toBeLessThan(140);
-    expect(toldSentence(turn({ state: 'aborted', abort_reason: 'ended', ended_at: NOW }), true)).toMatch(
+    expect(abortNotice(turn({ state: 'aborted', abort_reason: 'ended', ended_at: NOW }), true)).toMatch(
       /^Your last turn was cut off when its session ended .* before\.\)$/,
     );
   });

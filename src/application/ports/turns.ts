@@ -14,7 +14,7 @@ export interface TurnReads extends PrunableReads {
   /** Every turn that runs, the oldest first. */
   running(limit: number): Promise<Turn[]>;
   /** Aborted, and nothing proves that the session was told, the oldest first. */
-  untold(session_id: string, limit: number): Promise<Turn[]>;
+  unreadAborts(session_id: string, limit: number): Promise<Turn[]>;
   interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
   /** Every request for a turn, in the order in which they were asked. */
   interruptsOf(turn_id: string): Promise<Interrupt[]>;

@@ -94,7 +94,7 @@ export function turnStatements(sql: Sql): TurnRecords {
     last: (session_id) => one(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
     running: async (limit) => (await sql.all(RUNNING, [limit])).map(turns.decode),
-    untold: async (session_id, limit) => (await sql.all(UNTOLD, [session_id, limit])).map(turns.decode),
+    unreadAborts: async (session_id, limit) => (await sql.all(UNTOLD, [session_id, limit])).map(turns.decode),
     async interrupt(interrupt_id) {
       const [row] = await sql.all(INTERRUPT, [interrupt_id]);
       return row === undefined ? undefined : interrupts.decode(row);
