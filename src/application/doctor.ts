@@ -1,4 +1,4 @@
-/** The doctor: looks at everything that must be right, and says what to do about each thing that is not. */
+/** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
 import type { Check, Examination, Logger, Store } from './ports.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
 
@@ -6,7 +6,7 @@ export interface DoctorService {
   run(): Promise<Check[]>;
 }
 
-/** `examinations` look at the machine; what the store says of itself is added here. */
+/** `examinations` check the machine; checks of the store itself are added here. */
 export function createDoctor(
   store: Store,
   examinations: () => Promise<readonly Examination[]>,
@@ -24,8 +24,8 @@ export function createDoctor(
           try {
             return await examine();
           } catch (error) {
-            log.warn('The doctor could not look at something.', { name, error: String(error) });
-            return [{ name, ok: false, text: `could not be looked at: ${String(error)}`, advice: null }];
+            log.warn('The doctor could not check something.', { name, error: String(error) });
+            return [{ name, ok: false, text: `could not be checked: ${String(error)}`, advice: null }];
           }
         }),
       );

@@ -1,6 +1,6 @@
 /**
- * Retention: what is settled goes after `HIVE_RETENTION_DAYS`, with everything that hangs on it, in small
- * batches, so that no writer waits long. What is not settled stays, however old, and its events with it.
+ * Retention: settled records are removed after `HIVE_RETENTION_DAYS`, with everything that refers to them, in small
+ * batches so that no writer waits long. Unsettled ones stay however old they are, and their events with them.
  */
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
@@ -8,8 +8,8 @@ import { noteProgress } from '../domain/mentions.ts';
 import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 
 /**
- * Every kind of record that ages, in the order in which it goes: what hangs on a thing before the thing
- * that others hang on. A new capability adds its records here.
+ * Every kind of record that ages, in the order of removal: records that refer to others go before those. A new
+ * capability adds its records here.
  */
 const KINDS = [
   'prompts',
@@ -25,11 +25,11 @@ const KINDS = [
 export interface RetentionService {
   /** How many records of each kind a sweep would remove now. */
   preview(days: number): Promise<PruneCounts>;
-  /** Removes them, batch by batch; the counts of what went. */
+  /** Removes them, batch by batch; returns how many of each kind. */
   sweep(days: number): Promise<PruneCounts>;
-  /** How many mentions are that old, dealt with or not, and what hangs on them; 0 days: all. */
+  /** How many mentions are that old, processed or not, with the records that refer to them; 0 days: all. */
   previewMentions(days: number): Promise<PruneCounts>;
-  /** Removes them, and leaves one event that says who did. The messages stay. */
+  /** Removes those mentions and appends one event that says who did it. Their messages stay. */
   clearMentions(days: number, actor: HumanActor): Promise<PruneCounts>;
 }
 
@@ -39,7 +39,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const BATCH = 100;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
-/** @throws HiveError `invalid_input` that names the setting. */
+/** A number of days. @throws HiveError `invalid_input` that names the setting. */
 export function parseRetentionDays(setting: string, text: string, least = 1): number {
   const days = Number(text);
   if (text.trim() === '' || !Number.isInteger(days) || days < least || days > MAX_DAYS) {
@@ -50,7 +50,7 @@ export function parseRetentionDays(setting: string, text: string, least = 1): nu
   return days;
 }
 
-/** How long settled things are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is nonsense. */
+/** How many days settled records are kept. @throws HiveError `invalid_input` when HIVE_RETENTION_DAYS is not valid. */
 export function retentionDays(env: Readonly<Record<string, string | undefined>>): number {
   const given = env['HIVE_RETENTION_DAYS'];
   if (given === undefined || given === '') return DEFAULT_DAYS;
@@ -73,7 +73,7 @@ export function createRetention(store: Store): RetentionService {
       const counts = await store.write(prune);
       if (sum(counts) === 0) return total;
       total = add(total, counts);
-      // Between two batches everybody else gets a turn.
+      // Lets everybody else go between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -88,7 +88,7 @@ export function createRetention(store: Store): RetentionService {
     },
     previewMentions: (days) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
     async clearMentions(days, { by, via }) {
-      // Fixed, so that this ends also while others go on mentioning.
+      // Fixed, so that this ends even while others keep mentioning.
       const before = await store.read(async (tx) => cutoff(tx, days));
       const held = await store.read((tx) => tx.mentions.unprocessedBySession());
       const total = await inBatches((tx) => tx.mentions.prune(before, BATCH));
@@ -106,11 +106,11 @@ export function createRetention(store: Store): RetentionService {
   };
 }
 
-/** Sweeps now and every hour until the returned function is called; a failure is logged, and the next hour tries again. */
+/** Sweeps now and every hour until the returned function is called. A failure is logged, and the next hour tries again. */
 export function startRetention(retention: RetentionService, days: number, log: Logger): () => void {
   async function sweep(): Promise<void> {
     try {
-      // Looking first takes no lock: mostly there is nothing.
+      // The preview takes no lock, and usually finds nothing.
       if (sum(await retention.preview(days)) === 0) return;
       log.info('Retention removed old records.', { days, ...(await retention.sweep(days)) });
     } catch (error) {
