@@ -1,4 +1,4 @@
-/** How an agent writes to the shared buffer and reads it: the tools of messages. */
+/** The tools with which an agent writes to the shared buffer and reads it. */
 import type { Posted } from '../../application/messages.ts';
 import { explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
@@ -7,7 +7,7 @@ import { readFitting } from '../fitting.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
-/** Names that reached nobody are listed up to here. */
+/** At most this many names that reached nobody are listed. */
 const MOST_UNRESOLVED = 50;
 
 const post = tool({
@@ -54,7 +54,7 @@ const read = tool({
   narrowing: ['after', 'thread', 'from', 'query'],
   readOnly: true,
   async handle({ after, thread, from, query, limit = DEFAULT_PAGE }, { hive, session, advice }) {
-    // A chain of replies is read whole, wherever it was written; a thread's name is one of the project.
+    // A chain of replies is read whole, whatever its project; a thread's name belongs to one project.
     const wherever = thread?.startsWith('msg-') === true;
     const filter = {
       project_dir: wherever ? undefined : session.project_dir,
@@ -72,10 +72,10 @@ const read = tool({
     const cursor = next_cursor ?? after ?? null;
     const go =
       after !== undefined && more
-        ? `More has come: read on with {"after": "${cursor}"}.`
+        ? `There is more: read on with {"after": "${cursor}"}.`
         : cursor === null
           ? 'There is nothing here yet.'
-          : `That is all for now; what comes later: {"after": "${cursor}"}.`;
+          : `That is all for now; later messages: {"after": "${cursor}"}.`;
     return {
       messages: items.map(messageView),
       next_cursor: cursor,
@@ -85,7 +85,7 @@ const read = tool({
   },
 });
 
-/** A message as an agent reads it. */
+/** A message as an agent sees it. */
 function messageView(message: Message): Record<string, unknown> {
   const { message_id, at, from_handle, author, as_handle, project, thread, reply_to } = message;
   return {
