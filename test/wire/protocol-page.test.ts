@@ -32,8 +32,8 @@ test('every notification that the code tells stands there, and no other', () => 
   const source = readdirSync(folder)
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .join('\n');
-  // The first argument of tell(…), which may choose between two names.
-  const named = [...source.matchAll(/\btell\(\s*([^,]*?'[^,]*),/g)].flatMap(([, name = '']) =>
+  // The first argument of notify(…), which may choose between two names.
+  const named = [...source.matchAll(/\bnotify\(\s*([^,]*?'[^,]*),/g)].flatMap(([, name = '']) =>
     [...name.matchAll(/'([^']+)'/g)].map(([, one]) => one),
   );
   expect([...sectionsUnder('What Emacs is told').keys()].sort()).toEqual([...new Set(named)].sort());

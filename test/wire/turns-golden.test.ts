@@ -35,7 +35,7 @@ test('every notification has a golden frame', () => {
   const folder = join(ROOT, 'src/adapters/emacs');
   const sources = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   const told = sources.flatMap((source) =>
-    [...source.matchAll(/\btell\(\s*([^,]+),/g)].flatMap(([, method = '']) =>
+    [...source.matchAll(/\bnotify\(\s*([^,]+),/g)].flatMap(([, method = '']) =>
       [...method.matchAll(/'([\w/-]+)'/g)].map(([, name = '']) => name),
     ),
   );

@@ -162,7 +162,6 @@ function noteOn(paths: readonly string[]): string | null {
 // ---- The caller ----
 
 /** The calling session as an `Actor`. */
-
 export function agentActor({ handle, session_id }: Session): AgentActor {
   return { kind: 'agent', by: handle, via: 'mcp', session_id, ancestors: [] };
 }
