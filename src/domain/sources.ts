@@ -32,14 +32,14 @@ export interface SourceEvidence {
 
 /** Where a session runs: background wins over fork, and fork over main. Without evidence it is main. */
 export function decideSource(evidence: SourceEvidence): Source {
-  const { corrected, current: standing, reported: told, option, forked, backgrounded } = evidence;
+  const { corrected, current, reported, option, forked, backgrounded } = evidence;
   if (corrected !== null && corrected !== undefined) return corrected;
   const variable = sourceNamed(evidence.variable);
   // The entry point is only a guess, so an explicit setting wins, such as that of an editor's own agent.
   const guessed = option === null || option === undefined ? variable === null && isHeadless(evidence) : false;
-  const said = [standing, told, option, variable];
-  if (said.includes('bg') || backgrounded === true || guessed) return 'bg';
-  return said.includes('fork') || forked === true ? 'fork' : 'main';
+  const sources = [current, reported, option, variable];
+  if (sources.includes('bg') || backgrounded === true || guessed) return 'bg';
+  return sources.includes('fork') || forked === true ? 'fork' : 'main';
 }
 
 /** The evidence in an environment. */

@@ -14,7 +14,7 @@ const post = tool({
   name: 'hivemind_post',
   title: 'Write to the shared buffer',
   description:
-    'Post a message to the buffer that you share with the other agents and your human. Whoever it mentions (@Claude-abc12, @All, @Human, @reviewer) is told, and an agent is held until it has dealt with it: mention only whom you need. Not for questions that need an answer of the human: use hivemind_ask_async.',
+    'Post a message to the buffer that you share with the other agents and your human. Whoever it mentions (@Claude-abc12, @All, @Human, @reviewer) is notified, and an agent is held until it has dealt with it: mention only whom you need. Not for questions that need an answer of the human: use hivemind_ask_async.',
   input: postShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {
@@ -34,15 +34,15 @@ const post = tool({
 });
 
 function afterPosting({ mentions, unresolved, trips }: Posted): string {
-  const told =
+  const posted =
     mentions.length === 0
-      ? 'Posted; it mentions nobody, so nobody is told. Write @HANDLE, @All or @Human in a message to reach somebody; hivemind_sessions lists the handles.'
-      : `Posted; told: ${mentions.map((mention) => mention.handle).join(', ')}.`;
+      ? 'Posted; it mentions nobody, so nobody is notified. Write @HANDLE, @All or @Human in a message to reach somebody; hivemind_sessions lists the handles.'
+      : `Posted; notified: ${mentions.map((mention) => mention.handle).join(', ')}.`;
   const loop =
     trips[0] === undefined
       ? null
-      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are told, but neither held up nor woken, until your human writes. Come to an end, or ask your human.`;
-  return sentences(told, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
+      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are notified, but neither held nor woken, until your human writes. Come to an end, or ask your human.`;
+  return sentences(posted, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
 }
 
 const read = tool({
