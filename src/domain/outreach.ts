@@ -501,7 +501,7 @@ export function refusalBySource(kind: OutreachKind, source: Source): string | nu
 
 /** The refusal of a report by a session that may not send any. */
 export const REPORTS_BLOCKED =
-  'This session may not send reports: your human has set report_policy to blocked. Go on without one; nothing is held for it.';
+  'This session may not send reports (report_policy blocked): your human set this. Go on without one; nothing is held for it.';
 
 /** The error for a refused ping, card or report. */
 export function outreachRefused(sentence: string, details: Record<string, unknown> = {}): HiveError {
