@@ -240,7 +240,7 @@ interface SharedText {
 /**
  * How to mention somebody, for anybody who opens the buffer or its file for the first time. It comes before the first
  * heading, so it is part of no message, and its names are code, so they mention nobody wherever they are pasted.
- * elisp/hive-shared-format.el has the same words; a test compares them.
+ * elisp/hive-shared-text.el has the same words; a test compares them.
  */
 export const INTRODUCTION = `Agents and their human share this buffer. A mention notifies whom it names:
 \`@Claude-abc12\` one session, \`@reviewer\` every session with that role,

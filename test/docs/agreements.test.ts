@@ -142,7 +142,7 @@ describe('environment variables', () => {
   });
 
   test("Emacs keeps the same agents' variables from its sidecar as the sidecar knows, and the parent's", () => {
-    const list = /defconst hive-program--agent-variables\s+'\(([^)]*)\)/.exec(read('elisp/hive-rpc.el'))?.[1];
+    const list = /defconst hive-rpc--agent-variables\s+'\(([^)]*)\)/.exec(read('elisp/hive-rpc.el'))?.[1];
     const names = [...(list ?? '').matchAll(/"([A-Z_]+)"/g)].map(([, name]) => name);
     expect(names).toEqual([...AGENT_VARIABLES, 'HIVE_PARENT']);
   });
@@ -221,7 +221,7 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
 
   test('Emacs begins a shared buffer and its file with the same words as hive messages does', () => {
     const [, text] =
-      /defconst hive-format-introduction\s+"([^"]*)"/.exec(read('elisp/hive-shared-format.el')) ?? [];
+      /defconst hive-format-introduction\s+"([^"]*)"/.exec(read('elisp/hive-shared-text.el')) ?? [];
     expect(text).toBe(INTRODUCTION);
     expect(readPage('docs/emacs-shared.md')).toContain(INTRODUCTION);
   });

@@ -226,7 +226,7 @@ test('every call of the library and every field of a question stands in docs/lib
     ),
     ...membersOf('src/open-hive.ts', 'OpenHiveOptions'),
     ...membersOf('src/domain/prompts.ts', 'AskRequest'),
-    ...membersOf('src/domain/prompt-answers.ts', 'AnswerRequest'),
+    ...membersOf('src/domain/prompts.ts', 'AnswerRequest'),
     ...membersOf('src/application/ports/prompts.ts', 'PromptFilter'),
     ...membersOf('src/application/turns.ts', 'ProgramEnd'),
   ];

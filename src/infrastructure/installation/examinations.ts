@@ -147,7 +147,7 @@ function mayRun(words: readonly string[], command: string, { isOwn }: Found): bo
 }
 
 function twice(name: string, where: string, undo: string): Check {
-  const text = `hooks in ${where}: each event would arrive twice`;
+  const text = `hooks in ${where}: each event would come twice`;
   return { name, ok: false, text, advice: `remove one of the two, for example: ${undo}` };
 }
 

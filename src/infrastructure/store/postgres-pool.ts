@@ -12,7 +12,7 @@ export interface PostgresPool {
   /** A connection on which `text` was answered just now, and what it answered. Give it back. */
   begin(text: string, limit_ms: number): Promise<{ client: pg.PoolClient; results: pg.QueryResult[] }>;
   /** `broken`: it is not to be used again. */
-  refundCredit(client: pg.PoolClient, broken: boolean): void;
+  giveBack(client: pg.PoolClient, broken: boolean): void;
   /** Ends within `END_LIMIT_MS`, whatever the other side says. */
   end(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
   });
   pool.on('remove', (client) => all.delete(client));
 
-  function refundCredit(client: pg.PoolClient, broken: boolean): void {
+  function giveBack(client: pg.PoolClient, broken: boolean): void {
     busy.delete(client);
     used_at.set(client, performance.now());
     if (broken) cut(client);
@@ -62,14 +62,14 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
       if (limit_ms > LIVENESS_MS && idle_ms > TRUSTED_MS) await ask(client, 'SELECT 1', LIVENESS_MS);
       return await ask(client, text, limit_ms);
     } catch (error) {
-      refundCredit(client, true);
+      giveBack(client, true);
       if (isConnectionLost(error)) return error as Error;
       throw error;
     }
   }
 
   return {
-    refundCredit,
+    giveBack,
     async begin(text, limit_ms) {
       for (let tried = 1; ; tried += 1) {
         const client = await pool.connect();

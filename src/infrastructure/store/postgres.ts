@@ -151,7 +151,7 @@ export function openPostgres(
       broken = isConnectionLost(error) || !(await isUndone(client));
       throw translatePostgresError(error, where);
     } finally {
-      pool.refundCredit(client, broken);
+      pool.giveBack(client, broken);
     }
   }
 
