@@ -13,7 +13,7 @@ import { hostname } from 'node:os';
 import type { ResponseCallback } from './application/callbacks.ts';
 import { createDeliveryTracker, type Delivered } from './application/delivery.ts';
 import type { Hive } from './application/hive.ts';
-import { sessionsTold } from './application/identity.ts';
+import { sessionsInEnvironment } from './application/identity.ts';
 import type { InterruptRequest } from './application/interrupts.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
@@ -155,7 +155,7 @@ async function ownSession(
   agent: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Session> {
-  const [told] = sessionsTold(env);
+  const [told] = sessionsInEnvironment(env);
   if (agent === undefined && told !== undefined) {
     const known = await hive.sessions.get(told.session_id);
     if (known !== undefined && known.state !== 'ended') return known;
@@ -188,11 +188,11 @@ function promptsOf(hive: Hive, session: Session): LibraryPrompts {
     onResponse: (ask_id, callback) => hive.callbacks.onResponse(ask_id, callback),
     get: (ask_id) => hive.prompts.get(ask_id),
     async poll(ask_ids, { wait_ms = 0, signal } = {}) {
-      const errand = tracker.begin();
-      await errand.prove();
+      const delivery = tracker.begin();
+      await delivery.prove();
       await hive.prompts.wait(ask_ids, { wait_ms, signal });
-      const delivered = await errand.hand(ask_ids);
-      errand.returned();
+      const delivered = await delivery.hand(ask_ids);
+      delivery.returned();
       return delivered;
     },
     list: ({ limit = 100, ...filter } = {}) => hive.prompts.list({ ...filter, limit }),

@@ -1,7 +1,7 @@
 /**
- * What a caller wrote, brought into the words of a schema, once for every tool and method. `ask-id`, `askId` and
- * `ASK_ID` are `ask_id`, and null is absent wherever null means nothing of its own. Names that the schema does not
- * know are listed, because zod would drop them without a word.
+ * Arguments: a caller's input translated into the names of a schema, the same for every tool and method. `ask-id`,
+ * `askId` and `ASK_ID` are `ask_id`, and null counts as missing where it has no meaning of its own. Names that the
+ * schema does not have are listed, because zod would drop them silently.
  */
 import { z } from 'zod';
 import { invalidInput } from '../domain/errors.ts';
@@ -10,61 +10,63 @@ import { excerpt } from '../domain/text.ts';
 
 /** A name that the schema does not have. */
 export interface UnknownName {
-  /** Where it was, in the caller's own spelling: `agent_id`, `options[0].desc`. */
+  /** Its path, in the caller's own spelling: `agent_id`, `options[0].desc`. */
   path: string;
-  /** What was probably meant, in the schema's spelling; null when nothing comes near. */
+  /** The name that was probably meant, in the schema's spelling; null when none is similar. */
   meant: string | null;
 }
 
+/** An input as it was understood. */
 export interface Understood {
   /** The input in the schema's spelling. Unknown names are still in it: a strict schema refuses them itself. */
   given: unknown;
   unknown: readonly UnknownName[];
-  /** The input with what was probably meant in the place of what was written. */
+  /** The input with unknown names replaced by those that were probably meant. */
   corrected: unknown;
 }
 
-/** Other names that are taken for an argument, beside its spellings: `{buttons: 'actions'}`. */
+/** Other accepted names of an argument, beside its spellings: `{buttons: 'actions'}`. */
 export type Aliases = Readonly<Record<string, string>>;
 
-/** Longer names are cut where they are quoted. */
+/** In characters. A longer name is cut where it is quoted. */
 const LONGEST_NAME = 60;
 
-/** @throws HiveError `invalid_input` when one argument is given twice, under two spellings and with two values. */
+/** Translates an input. @throws HiveError `invalid_input` when one argument is given twice, in two spellings and with two values. */
 export function understand(schema: z.ZodType, given: unknown, aliases: Aliases = {}): Understood {
   const unknown: UnknownName[] = [];
   const [taken, corrected] = walk({ schema, aliases, unknown, path: '' }, given);
   return { given: taken, unknown, corrected };
 }
 
-interface Place {
+/** A position in the input. */
+interface Position {
   schema: z.ZodType | undefined;
   aliases: Aliases;
   unknown: UnknownName[];
   path: string;
 }
 
-/** The value as it was understood, and as it was probably meant. */
+/** The value as it was understood, and with probable names corrected. */
 type Both = readonly [taken: unknown, corrected: unknown];
 
-function walk(place: Place, value: unknown): Both {
+function walk(position: Position, value: unknown): Both {
   if (Array.isArray(value)) {
-    const element = elementOf(place.schema);
+    const element = elementOf(position.schema);
     if (element === undefined) return [value, value];
     const items = value.map((item: unknown, index) =>
-      walk({ ...place, schema: element, aliases: {}, path: `${place.path}[${index}]` }, item),
+      walk({ ...position, schema: element, aliases: {}, path: `${position.path}[${index}]` }, item),
     );
     return [items.map(([taken]) => taken), items.map(([, corrected]) => corrected)];
   }
-  const object = objectOf(place.schema);
+  const object = objectOf(position.schema);
   if (object === undefined || !isObject(value)) return [value, value];
-  return walkObject(object, place, value);
+  return walkObject(object, position, value);
 }
 
-function walkObject(object: z.ZodObject, place: Place, value: Record<string, unknown>): Both {
-  const names = namesOf(object, place.aliases);
+function walkObject(object: z.ZodObject, position: Position, value: Record<string, unknown>): Both {
+  const names = namesOf(object, position.aliases);
   const shape = object.shape as Record<string, z.ZodType>;
-  /** Which key gave an argument its value. */
+  /** The key that gave each argument its value. */
   const givers = new Map<string, string>();
   const taken = new Map<string, unknown>();
   const corrected = new Map<string, unknown>();
@@ -77,7 +79,7 @@ function walkObject(object: z.ZodObject, place: Place, value: Record<string, unk
     }
     const schema = shape[name];
     if (item === null && schema?.safeParse(null).success !== true) continue;
-    const [own, mended] = walk({ ...place, schema, aliases: {}, path: join(place.path, key) }, item);
+    const [own, mended] = walk({ ...position, schema, aliases: {}, path: join(position.path, key) }, item);
     const giver = givers.get(name);
     if (giver !== undefined && JSON.stringify(taken.get(name)) !== JSON.stringify(own))
       throw twice(giver, key);
@@ -91,9 +93,9 @@ function walkObject(object: z.ZodObject, place: Place, value: Record<string, unk
       Object.keys(shape).filter((name) => !corrected.has(name)),
     );
     taken.set(key, item);
-    // A strict schema refuses it in words of its own.
+    // A strict schema refuses it with its own message.
     if (object.def.catchall instanceof z.ZodNever) continue;
-    place.unknown.push({ path: join(place.path, key), meant });
+    position.unknown.push({ path: join(position.path, key), meant });
     if (meant !== null) corrected.set(meant, item);
   }
   return [Object.fromEntries(taken), Object.fromEntries(corrected)];
@@ -113,7 +115,7 @@ function join(path: string, key: string): string {
 
 const NAMES = new WeakMap<z.ZodObject, Map<string, string>>();
 
-/** Every name of an object's arguments by what is left of it without case and punctuation. */
+/** The names of an object's arguments, keyed without case and punctuation. */
 function namesOf(object: z.ZodObject, aliases: Aliases): ReadonlyMap<string, string> {
   const known = NAMES.get(object) ?? new Map(Object.keys(object.shape).map((name) => [fold(name), name]));
   NAMES.set(object, known);
@@ -131,7 +133,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** The schema itself, without what only says that it may be absent. */
+/** The schema itself, without optional, nullable and default wrappers. */
 function bare(schema: z.ZodType | undefined): z.ZodType | undefined {
   let inner = schema;
   while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable || inner instanceof z.ZodDefault)
@@ -139,7 +141,7 @@ function bare(schema: z.ZodType | undefined): z.ZodType | undefined {
   return inner;
 }
 
-/** What may be an object here. A record's keys are data, not names. */
+/** The object schema that is possible here. A record's keys are data, not names. */
 function objectOf(schema: z.ZodType | undefined): z.ZodObject | undefined {
   return among(schema, (one): one is z.ZodObject => one instanceof z.ZodObject);
 }
@@ -165,7 +167,7 @@ function among<Found extends z.ZodType>(
   return undefined;
 }
 
-/** Words that people and models use for one another. Only what a schema has is ever suggested. */
+/** Words that people and models use in position of each other. Only names that a schema has are ever suggested. */
 const KIN: readonly (readonly string[])[] = [
   ['ask_id', 'id', 'prompt_id', 'question_id', 'request_id'],
   ['ask_ids', 'ids', 'prompt_ids'],
@@ -193,7 +195,7 @@ const KIN: readonly (readonly string[])[] = [
   ['value', 'text', 'content'],
 ];
 
-/** The argument that a stranger's name most probably means. */
+/** The argument that an unknown name most probably means. */
 function nearest(name: string, candidates: readonly string[]): string | null {
   const given = fold(name);
   const kin = KIN.flatMap((words) =>
@@ -207,10 +209,10 @@ function nearest(name: string, candidates: readonly string[]): string | null {
 }
 
 const MOST_SLIPS = 2;
-/** Longer than any name of ours, and a bound to what is compared. */
+/** Longer than any of our names; it bounds the comparison. */
 const LONGEST_COMPARED = 40;
 
-/** How far one name is from another; a name of few letters may miss fewer of them. */
+/** The edit distance between two names, infinite when they are not similar; short names may differ less. */
 function slipsBetween(given: string, candidate: string): number {
   if (given.length > LONGEST_COMPARED || given.length < 3) return Number.POSITIVE_INFINITY;
   if (candidate.startsWith(given)) return 0;

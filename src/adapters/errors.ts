@@ -1,4 +1,4 @@
-/** The one table from domain errors to what the wires carry. An MCP result carries `code: sentence`, JSON-RPC this. */
+/** The one table from domain errors to the wires: JSON-RPC errors, and `code: sentence` in an MCP result. */
 import { z } from 'zod';
 import { type ErrorCode, HiveError, isTransient, sentence } from '../domain/errors.ts';
 
@@ -11,10 +11,11 @@ export const RPC_CODES = {
   internal: -32603,
   /** Trying again later can help: an outbox keeps the answer. */
   transient: -32001,
-  /** It will not get better: an outbox puts the answer aside and shows it. */
+  /** Trying again will not help: an outbox sets the answer aside and shows it. */
   definite: -32002,
 } as const;
 
+/** An error as JSON-RPC carries it. */
 export interface WireError {
   code: number;
   /** Begins with the string code, because Emacs' jsonrpc drops `data`. */
@@ -22,7 +23,7 @@ export interface WireError {
   data: Record<string, unknown> & { code: ErrorCode };
 }
 
-/** What a client is told of any error; of an unexpected one only that it happened, the log has the rest. */
+/** Any error as a client receives it. Of an unexpected one it learns only that it happened; the log has the rest. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof HiveError) {
     const code =

@@ -1,7 +1,7 @@
-/** Lists that must not outgrow what carries them: a frame to Emacs, a result that a model reads. */
+/** Lists that must fit into a limit: that of a frame to Emacs, or of a result that a model reads. */
 import type { MessagePage } from '../application/ports.ts';
 
-/** How many of these, from the first on, fit into so many bytes of JSON; at least one. */
+/** How many of these, from the first on, fit into this many bytes of JSON; at least one. */
 export function fittingCount(items: readonly unknown[], bytes: number): number {
   let room = bytes;
   const first = items.findIndex((item) => {
@@ -11,7 +11,7 @@ export function fittingCount(items: readonly unknown[], bytes: number): number {
   return first === -1 ? items.length : Math.max(1, first);
 }
 
-/** A page of messages, read again and shorter where it would not fit; `forward` pages keep their beginning, others their end. */
+/** A page of messages, read again with fewer when it does not fit. `forward` pages keep their beginning, others their end. */
 export async function readFitting(
   read: (limit: number) => Promise<MessagePage>,
   { limit, bytes, forward }: { limit: number; bytes: number; forward: boolean },

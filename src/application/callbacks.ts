@@ -1,7 +1,7 @@
 /**
- * Callbacks: a program is told once when its question is settled, whoever settled it, in whichever process.
- * One watcher serves them all, and only while there is one. A callback that fails proves nothing (invariant 6):
- * the answer stays uncollected, and the next process that asks for it is told again.
+ * Callbacks: a program is notified once when its question is settled, by whomever and in whichever process. One watcher
+ * serves all callbacks, and only while there are any. A callback that fails does not prove that the answer was read
+ * (invariant 6): the answer stays uncollected, and the next process that asks gets it again.
  */
 import { HiveError } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -11,13 +11,13 @@ import type { Feed } from './feed.ts';
 import type { Ids, Logger, Store } from './ports.ts';
 import type { PromptService } from './prompts.ts';
 
-/** Gets the prompt as it settled: its `status` says whether there is a decision. */
+/** Receives the settled prompt: its `status` says whether there is a decision. */
 export type ResponseCallback = (prompt: Prompt) => void | Promise<void>;
 
 export interface Callbacks {
   /**
-   * Calls `callback` once when the prompt is settled, at once when it is already; a registration that is taken
-   * back by the returned function calls nothing. @throws HiveError `prompt_not_found`.
+   * Calls `callback` once when the prompt is settled, at once when it is already. Calling the returned function
+   * cancels the registration. @throws HiveError `prompt_not_found`.
    */
   onResponse(ask_id: string, callback: ResponseCallback): Promise<() => void>;
   /** No callback is called after this. */
@@ -44,7 +44,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   const waiting = new Map<string, Set<ResponseCallback>>();
   let watcher: Promise<() => Promise<void>> | null = null;
 
-  /** Begins at the present head, before the first look at a prompt: nothing falls in between. */
+  /** Begins at the current head, before a prompt is first read, so that nothing falls in between. */
   async function watch(): Promise<() => Promise<void>> {
     const cursor = await store.read((tx) => tx.events.head());
     return feed.follow({
@@ -62,7 +62,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
   async function unwatch(): Promise<void> {
     const stopping = watcher;
     watcher = null;
-    // A watcher that could not begin has told whoever waited for it.
+    // A watcher that could not start has rejected for whoever waited for it.
     await stopping?.then((stop) => stop()).catch(() => undefined);
   }
 
@@ -73,7 +73,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
     if (waiting.size === 0) void unwatch();
   }
 
-  /** Hands a settled prompt to its callbacks. A store that fails leaves them registered for the next try. */
+  /** Passes a settled prompt to its callbacks. When the store fails they stay registered for the next try. */
   async function settle(ask_id: string): Promise<void> {
     if (!waiting.has(ask_id)) return;
     const prompt = await find(ask_id);
@@ -86,7 +86,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
     }
   }
 
-  /** A prompt that retention has removed will never call anybody. */
+  /** Reads the prompt; drops the callbacks of one that retention has removed. */
   async function find(ask_id: string): Promise<Prompt | undefined> {
     try {
       return await prompts.get(ask_id);
@@ -111,7 +111,7 @@ export function createCallbacks({ store, feed, prompts, delivery, ids, log }: Ca
 
   return {
     async onResponse(ask_id, callback) {
-      // Each registration is its own, also of the same function twice.
+      // Each registration counts by itself, even of the same function.
       const once: ResponseCallback = (prompt) => callback(prompt);
       await prompts.get(ask_id);
       waiting.set(ask_id, (waiting.get(ask_id) ?? new Set()).add(once));

@@ -219,11 +219,11 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
 }
 
 /** The station of answers: what can be carried in with this event. */
-export const deliverAnswers: HookHandler = async (visit) => {
-  const { event, verdict } = visit;
-  if (event.name === 'PostToolUse') await collectReturned(visit);
+export const deliverAnswers: HookHandler = async (hook) => {
+  const { event, verdict } = hook;
+  if (event.name === 'PostToolUse') await collectReturned(hook);
   if (!takesContext(event) || verdict.block !== null || isWake(event)) return null;
-  const delivered = await handUncollected(visit);
+  const delivered = await handUncollected(hook);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
   return { context, carries: true };

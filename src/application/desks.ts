@@ -1,4 +1,4 @@
-/** Desks: presence as a lease, focus, and the wishes of the human at a seat. */
+/** Desks: presence as a lease, focus, and the preferences of the human at a seat. */
 import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/humans.ts';
 import { type PreferenceChanges, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import { noteHuman } from './humans.ts';
@@ -12,15 +12,16 @@ export interface DeskService {
     seat: string;
     pid: number;
     client: string;
-    /** What the human is called; default: as they have logged in. */
+    /** The name of the human; default: their login name. */
     human?: string | undefined;
   }): Promise<OpenDesk>;
   online(): Promise<Desk[]>;
   preferences(seat: string): Promise<Preferences>;
-  /** What Emacs sets: merged into what is stored; a null goes back to the default. Returns what then holds. */
+  /** Merges what Emacs sets into what is stored; null goes back to the default. Returns the result. */
   setPreferences(seat: string, changes: PreferenceChanges): Promise<Preferences>;
 }
 
+/** A desk that this process keeps open. */
 export interface OpenDesk {
   readonly desk_id: string;
   setFocused(focused: boolean): Promise<void>;
@@ -62,7 +63,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
         await store.write(async (tx) => {
           const desk = await tx.desks.get(desk_id);
           if (desk !== undefined) return tx.desks.renew(desk_id, leaseFrom(tx.now));
-          // Another desk swept the lease away while this machine slept: take it anew.
+          // Another desk removed the lease while this machine slept: take a new one.
           return tx.desks.put({
             desk_id,
             seat,

@@ -18,37 +18,37 @@ import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
 import { closeTurn, turnOf } from './turns.ts';
 
-export const answerDialogs: HookHandler = async (visit) => {
-  const { event, verdict, waited } = visit;
+export const answerDialogs: HookHandler = async (hook) => {
+  const { event, verdict, waited } = hook;
   const dialog = dialogOf(event);
   if (dialog === null) return null;
-  if (waited !== null) return conclude(visit, dialog, waited);
-  return verdict.deny !== null || verdict.end_turn !== null ? null : open(visit, dialog);
+  if (waited !== null) return conclude(hook, dialog, waited);
+  return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog);
 };
 
-async function open(visit: HookContext, dialog: Dialog): Promise<Partial<Verdict> | null> {
-  const { tx } = visit;
-  const rule = await ruleFor(visit, dialog);
-  if (rule !== null) return answerByRule(visit, dialog, rule);
-  if (visit.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(visit, dialog);
-  const patience = await patienceFor(visit, dialog);
+async function open(hook: HookContext, dialog: Dialog): Promise<Partial<Verdict> | null> {
+  const { tx } = hook;
+  const rule = await ruleFor(hook, dialog);
+  if (rule !== null) return answerByRule(hook, dialog, rule);
+  if (hook.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(hook, dialog);
+  const patience = await patienceFor(hook, dialog);
   // Nobody is at a desk: the terminal is asked at once, and alone.
   if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = patience;
-  const ask_ids = await store(visit, await ask(visit, dialog, wait_ms));
+  const ask_ids = await store(hook, await ask(hook, dialog, wait_ms));
   return ask_ids.length === 0 ? null : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden } };
 }
 
 /** Codex shows the dialog as soon as this hook has ended; the answer takes another way (codex-answers.ts). */
-async function offerBeside(visit: HookContext, dialog: Dialog): Promise<null> {
-  const { tx, event, settings } = visit;
-  const { question_wait: given } = await visit.preferences();
+async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
+  const { tx, event, settings } = hook;
+  const { question_wait: given } = await hook.preferences();
   // Its subagents may not ask.
   if (given === 'off' || event.agent_id !== null || settings.codexListens?.() !== true) return null;
   const desks = await tx.desks.online(tx.now);
   if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
-  await store(visit, await ask(visit, dialog, timeout_ms));
+  await store(hook, await ask(hook, dialog, timeout_ms));
   return null;
 }
 
@@ -60,8 +60,8 @@ async function store({ tx, ids }: HookContext, prompts: readonly Prompt[]): Prom
 }
 
 /** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
-async function ask(visit: HookContext, dialog: Dialog, timeout_ms: number | null): Promise<Prompt[]> {
-  const { tx, event, session, ids } = visit;
+async function ask(hook: HookContext, dialog: Dialog, timeout_ms: number | null): Promise<Prompt[]> {
+  const { tx, event, session, ids } = hook;
   const { session_id, handle: agent, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
   const asker = { session_id, agent, source, project, project_dir, turn_id };
@@ -75,12 +75,12 @@ async function ask(visit: HookContext, dialog: Dialog, timeout_ms: number | null
 
 /** A rule answers as a human would, and stands in the log as one who answered. */
 async function answerByRule(
-  visit: HookContext,
+  hook: HookContext,
   dialog: Dialog,
   { name, decision, note }: PermissionRule,
 ): Promise<Partial<Verdict> | null> {
-  const { tx, ids, session } = visit;
-  const [prompt] = await ask(visit, dialog, null);
+  const { tx, ids, session } = hook;
+  const [prompt] = await ask(hook, dialog, null);
   if (prompt === undefined) return null;
   await insertPrompt(tx, prompt);
   const label = decision === 'allow' ? ALLOW : DENY;
@@ -97,15 +97,11 @@ async function answerByRule(
   return { decision: decideDialog(dialog, [settled]), carries: true };
 }
 
-async function conclude(
-  visit: HookContext,
-  dialog: Dialog,
-  waited: Waited,
-): Promise<Partial<Verdict> | null> {
-  const { tx, session, verdict } = visit;
+async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Promise<Partial<Verdict> | null> {
+  const { tx, session, verdict } = hook;
   const found = await Promise.all(waited.ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   const prompts = found.filter((prompt) => prompt !== undefined);
-  const stop = await interruptedMeanwhile(visit);
+  const stop = await interruptedMeanwhile(hook);
   if (stop !== null) return { decision: stop };
   const answered = prompts.every(({ status }) => status === 'responded');
   if (!answered || waited.abandoned || verdict.deny !== null) {
@@ -118,7 +114,7 @@ async function conclude(
     // A word beside a yes has no place in the client's answer: it comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
   }
-  if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(visit, prompts[0]);
+  if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   return { decision, carries: true };
 }
 
@@ -186,10 +182,10 @@ function isPermission({ kind }: Dialog): boolean {
 }
 
 /** The rule of the human's own that answers this dialog: permissions only, never a question, never a plan. */
-async function ruleFor(visit: HookContext, dialog: Dialog): Promise<PermissionRule | null> {
-  const { session, log } = visit;
-  if (dialog.kind !== 'permission' || (await visit.preferences()).permission_wait === 'off') return null;
-  const { rules, problems } = await readAll(visit);
+async function ruleFor(hook: HookContext, dialog: Dialog): Promise<PermissionRule | null> {
+  const { session, log } = hook;
+  if (dialog.kind !== 'permission' || (await hook.preferences()).permission_wait === 'off') return null;
+  const { rules, problems } = await readAll(hook);
   for (const problem of problems) log.warn(problem);
   return matchingRule(rules, dialog.tool, session);
 }

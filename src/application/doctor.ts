@@ -1,4 +1,4 @@
-/** The doctor: looks at everything that must be right, and says what to do about each thing that is not. */
+/** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
 import type { Check, Examination, Logger, Store } from './ports.ts';
 import { type Environment, examineSettings } from './settings.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
@@ -30,8 +30,8 @@ export function createDoctor(store: Store, { examinations, seat, env, log }: Doc
           try {
             return await examine();
           } catch (error) {
-            log.warn('The doctor could not look at something.', { name, error: String(error) });
-            return [{ name, ok: false, text: `could not be looked at: ${String(error)}`, advice: null }];
+            log.warn('The doctor could not check something.', { name, error: String(error) });
+            return [{ name, ok: false, text: `could not be checked: ${String(error)}`, advice: null }];
           }
         }),
       );

@@ -1,6 +1,6 @@
 /**
- * Expiry: any live hive process lets prompts and mentions expire when their time is up, within a quarter of a
- * second. Each keeps one timer for the earliest; a transaction in the store lets one of them win.
+ * Expiry: any live Hive process expires prompts and mentions within a quarter of a second of their time, and sweeps up
+ * after sessions that are gone. Each process has one timer for the earliest time; a transaction lets one of them win.
  */
 import { debounced } from './feed.ts';
 import type { OutreachService } from './outreach.ts';
@@ -10,30 +10,30 @@ import type { SessionService } from './sessions.ts';
 
 /** One kind of thing that expires. */
 export interface Expiring {
-  /** Expires what is due; another process may have been first. */
+  /** Expires what is due; another process may have been first. Returns how many. */
   expireDue(): Promise<number>;
-  /** When the next of them expires. */
+  /** When the next of them expires; null when none does. */
   next(tx: ReadTx): Promise<string | null>;
 }
 
-/** The longest sleep: a stepped clock is noticed after this. */
+/** The longest sleep, in ms, so that a changed clock is noticed. */
 const MAX_SLEEP_MS = 30_000;
-/** Several processes wake for the same prompt; a little scatter keeps them from colliding. */
+/** Several processes wake for the same prompt; a random delay of up to this many ms keeps them from colliding. */
 const SCATTER_MS = 20;
 
 /** Runs until the returned function is called. */
 export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logger): () => void {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
-  let looking = false;
+  let checking = false;
   const retries = createRetries(log, {
-    fails: 'Expiry could not look at the store and will try again.',
-    works: 'Expiry can look at the store again.',
+    fails: 'Expiry could not read the store and will try again.',
+    works: 'Expiry can read the store again.',
   });
 
-  async function look(): Promise<void> {
-    if (looking) return calm.call();
-    looking = true;
+  async function check(): Promise<void> {
+    if (checking) return debouncedCheck.call();
+    checking = true;
     try {
       let due_in = await untilNext();
       if (due_in !== null && due_in <= 0) {
@@ -45,11 +45,11 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
     } catch (error) {
       schedule(retries.failed(error));
     } finally {
-      looking = false;
+      checking = false;
     }
   }
 
-  /** By the store's clock, which need not be this machine's. */
+  /** Milliseconds by the store's clock, which need not be this machine's. */
   async function untilNext(): Promise<number | null> {
     const { at, now } = await store.read(async (tx) => ({ at: await earliest(tx, kinds), now: tx.now }));
     return at === null ? null : Date.parse(at) - Date.parse(now);
@@ -57,17 +57,17 @@ export function startExpiry(store: Store, kinds: readonly Expiring[], log: Logge
 
   function schedule(delay: number): void {
     if (timer !== null) clearTimeout(timer);
-    timer = stopped ? null : setTimeout(() => void look(), Math.max(1, delay));
+    timer = stopped ? null : setTimeout(() => void check(), Math.max(1, delay));
   }
 
-  const calm = debounced(() => void look());
-  const unwatch = store.watch(calm.call);
-  void look();
+  const debouncedCheck = debounced(() => void check());
+  const unwatch = store.watch(debouncedCheck.call);
+  void check();
   return () => {
     stopped = true;
     unwatch();
     if (timer !== null) clearTimeout(timer);
-    calm.stop();
+    debouncedCheck.stop();
   };
 }
 
@@ -79,9 +79,9 @@ async function earliest(tx: ReadTx, kinds: readonly Expiring[]): Promise<string 
   );
 }
 
-// ---------------------------------------------------------------------------
-// The sweep: what nobody is left to say. Sessions whose process is gone end, with all that follows from it,
-// and what was sent and never shown is unseen.
+// ---- The sweep ----
+// Ends sessions whose process is gone, with everything that follows from it, and marks what was sent and never shown
+// as unseen.
 
 const SWEEP_EVERY_MS = 60_000;
 

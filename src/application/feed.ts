@@ -1,6 +1,6 @@
 /**
- * The feed: how a process learns what has changed. The doorbell says only that something may have; what,
- * everybody reads from the store at their own cursor (invariant 10). A lost wake-up costs time, never truth.
+ * The feed: how a process learns what has changed. The doorbell only says that something may have changed; everybody
+ * reads from the store what it was, at their own cursor (invariant 10). A lost wake-up costs time, never correctness.
  */
 import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
@@ -8,27 +8,27 @@ import type { Logger, Store } from './ports.ts';
 import { createRetries } from './retries.ts';
 
 const PAGE = 500;
-/** How long one who waits does before it looks again after the store failed it. */
+/** How long a wait pauses after the store failed, before it reads again. */
 const RETRY_MS = 1_000;
 
 export interface Feed {
   /**
-   * Hands every event after `cursor` to `onEvents`, in order and in batches, until the returned function is
-   * called. `onResync` is called instead when retention has removed events that the cursor had not seen.
+   * Passes every event after `cursor` to `onEvents`, in order and in batches, until the returned function is called.
+   * `onResync` is called instead when retention has removed events that this cursor had not seen.
    */
   follow(options: FollowOptions): Following;
   /** Resolves with the first result of `check` that is not undefined; with undefined after `wait_ms` or an abort. */
   until<T>(check: () => Promise<T | undefined>, options: UntilOptions): Promise<T | undefined>;
-  /** Ends every wait as if its time were up, and every following: after that the store may be closed. */
+  /** Ends every wait as if its time were up, and every follower: after that the store may be closed. */
   close(): Promise<void>;
 }
 
-/** Stops the following when called; resolves once what is under way is done. */
+/** Stops following when called; resolves once the batch in progress is done. */
 export interface Following {
   (): Promise<void>;
   /**
-   * Resolves when every event that is stored now has been handed on, or the following has stopped. A reply that
-   * waits for it never overtakes the news that it rests on.
+   * Resolves when every event stored by now has been passed on, or following has stopped. A reply that waits for it
+   * never overtakes the events it is based on.
    */
   caughtUp(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface Following {
 export interface UntilOptions {
   wait_ms: number;
   signal?: AbortSignal | undefined;
-  /** The subjects of the events that can change what `check` finds; missing: any. */
+  /** The subjects of the events that can change the result of `check`; missing: any. */
   subjects?: readonly string[] | undefined;
 }
 
@@ -44,18 +44,18 @@ interface FollowOptions {
   cursor: number;
   onEvents: (events: HiveEvent[]) => Promise<void>;
   onResync: (head: number) => Promise<void>;
-  /** Nobody waits for this: it is rung calmly (calm.ts). */
+  /** Nobody waits for this, so wake-ups are debounced. */
   debounce?: boolean;
 }
 
 export function createFeed(store: Store, log: Logger): Feed {
-  /** Who waits now, and who follows, with what ends them. */
+  /** The current waits and followers, with the functions that end them. */
   const waits = new Map<Promise<unknown>, () => void>();
   const follows = new Set<() => void>();
-  const bells = createSubjectWakeups(store);
+  const wakeups = createSubjectWakeups(store);
   let closed = false;
 
-  function follow({ cursor: start, onEvents, onResync, debounce: calm = false }: FollowOptions): Following {
+  function follow({ cursor: start, onEvents, onResync, debounce = false }: FollowOptions): Following {
     let cursor = start;
     let stopped = false;
     const bell = createWakeSource();
@@ -89,7 +89,7 @@ export function createFeed(store: Store, log: Logger): Feed {
         if (!globalThis.SABOTAGE?.('skipped-event', 10)) await onEvents(events);
         if (globalThis.SABOTAGE?.('repeated-event', 10)) await onEvents(events);
         cursor = events.at(-1)?.seq ?? cursor;
-        // What came in the meantime has rung its own bell; each follower of each process would look in vain.
+        // Events that came in the meantime have rung the bell again, so another read would usually find nothing.
         if (events.length < PAGE) return;
       }
     }
@@ -97,7 +97,7 @@ export function createFeed(store: Store, log: Logger): Feed {
     async function run(): Promise<void> {
       while (!stopped) {
         try {
-          // Whoever comes while this reads may know of a commit that it has not seen, and waits for the next.
+          // Somebody who calls caughtUp during this read may know of a commit that it misses, and waits for the next.
           const waiters = [...behind];
           await drain();
           resume(waiters);
@@ -111,12 +111,12 @@ export function createFeed(store: Store, log: Logger): Feed {
       }
     }
 
-    const calmly = debounced(bell.ring);
-    const unwatch = store.watch(calm ? calmly.call : bell.ring);
+    const debouncedRing = debounced(bell.ring);
+    const unwatch = store.watch(debounce ? debouncedRing.call : bell.ring);
     const stop = (): void => {
       stopped = true;
       unwatch();
-      calmly.stop();
+      debouncedRing.stop();
       bell.stop();
     };
     follows.add(stop);
@@ -129,7 +129,7 @@ export function createFeed(store: Store, log: Logger): Feed {
       if (stopped) return;
       await new Promise<void>((done) => {
         behind.add(done);
-        // The commit may be another process's, whose bell has not reached us yet.
+        // The commit may be another process's, and its bell may not have reached us yet.
         bell.ring();
       });
     }
@@ -163,17 +163,17 @@ export function createFeed(store: Store, log: Logger): Feed {
     bell: WakeSource,
     { wait_ms, signal, subjects }: UntilOptions,
   ): Promise<T | undefined> {
-    // Armed before the second look, so that nothing can fall between looking and sleeping.
+    // Armed before the second check, so that nothing can fall between checking and sleeping.
     const ring = (): void => bell.ring();
-    const unwatch = subjects === undefined ? store.watch(ring) : bells.watch(subjects, ring);
+    const unwatch = subjects === undefined ? store.watch(ring) : wakeups.watch(subjects, ring);
     const timer = setTimeout(() => bell.stop(), Math.min(wait_ms, MAX_TIMER_MS));
     const abort = (): void => bell.stop();
     signal?.addEventListener('abort', abort, { once: true });
     try {
       for (;;) {
-        const looked = await look(check);
-        if (looked.found !== undefined || bell.stopped) return looked.found;
-        await bell.rung(looked.failed ? RETRY_MS : undefined);
+        const checked = await tryCheck(check);
+        if (checked.found !== undefined || bell.stopped) return checked.found;
+        await bell.rung(checked.failed ? RETRY_MS : undefined);
       }
     } finally {
       unwatch();
@@ -182,15 +182,15 @@ export function createFeed(store: Store, log: Logger): Feed {
     }
   }
 
-  /** Who waits already outlives a store that is away for a while: it looks again, until its own time is up. */
-  async function look<T>(
+  /** A wait outlives a store that is unavailable for a while: it checks again until its own time is up. */
+  async function tryCheck<T>(
     check: () => Promise<T | undefined>,
   ): Promise<{ found: T | undefined; failed: boolean }> {
     try {
       return { found: await check(), failed: false };
     } catch (error) {
       if (!isTransient(error)) throw error;
-      log.warn('A wait could not look at the store and will look again.', { error: String(error) });
+      log.warn('A wait could not read the store and will try again.', { error: String(error) });
       return { found: undefined, failed: true };
     }
   }
@@ -200,20 +200,20 @@ export function createFeed(store: Store, log: Logger): Feed {
     until,
     async close() {
       closed = true;
-      // Not waited for: a listener may hang, and whoever follows waits for that by stopping it.
+      // Not waited for: a listener may hang, and whoever follows waits by stopping it.
       for (const stop of follows) stop();
       for (const stop of waits.values()) stop();
       await Promise.allSettled(waits.keys());
-      // Whoever waited may look once more before they answer.
+      // A wait that ended may check once more before it answers.
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
 }
 
-/** The longest delay setTimeout knows. */
+/** The longest delay of setTimeout, in ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A bell for one sleeper: a ring while awake is remembered, many rings are one. */
+/** Wakes one sleeper. A ring while it is awake is remembered; several rings count as one. */
 interface WakeSource {
   ring(): void;
   /** Sleeps until a ring, a stop, or `limit_ms`. */
@@ -254,18 +254,19 @@ function createWakeSource(): WakeSource {
   };
 }
 
-// ---------------------------------------------------------------------------
-// For work that nobody waits for: commits come in flocks, and one look is enough for all that come close together.
+// ---- Debouncing ----
+// For work that nobody waits for. Commits come in bursts, and one read is enough for all that come close together.
 
-/** How long the housekeepers of a process let pass after a ring; whoever waits for an answer goes first. */
+/** How long background work waits after a ring; whoever waits for an answer goes first. */
 const DEBOUNCE_MS = 25;
 
 interface Debounced {
-  /** Has `act` run `ms` after the first of several calls. */
+  /** Runs `act` once, `ms` after the first of several calls. */
   call(): void;
   stop(): void;
 }
 
+/** Collects calls for `ms` and runs `act` once for all of them. */
 export function debounced(act: () => void, ms: number = DEBOUNCE_MS): Debounced {
   let timer: NodeJS.Timeout | null = null;
   return {
@@ -282,12 +283,12 @@ export function debounced(act: () => void, ms: number = DEBOUNCE_MS): Debounced 
   };
 }
 
-// ---------------------------------------------------------------------------
-// Bells by subject: of many in one process that wait for a thing each, a commit wakes those whose thing it
-// touched. Without this each of the 500 polls of `hive serve` would look at the store after every commit of
-// anybody. A hint, as every bell is: where the log cannot say what changed, all are rung.
+// ---- Wake-ups by subject ----
+// When many in one process each wait for one thing, a commit wakes only those whose thing it changed. Without this,
+// each of the 500 polls of `hive serve` would read the store after every commit. Like every bell it is a hint: when
+// the event log cannot say what changed, all are woken.
 
-/** So few look for themselves, which is sooner than to read the log first. */
+/** Up to this many waiters are all woken, which is faster than reading the event log first. */
 const FEW = 8;
 
 export interface SubjectWakeups {
@@ -300,11 +301,12 @@ interface Waiter {
   ring: () => void;
 }
 
+/** Wake-ups by subject over one watch of the store, which lasts while anybody waits. */
 export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): SubjectWakeups {
   const waiters = new Set<Waiter>();
   const bySubject = new Map<string, Set<Waiter>>();
   let unwatch: (() => void) | null = null;
-  /** Events up to here have rung; null while nobody has read the log. */
+  /** Events up to here have woken their waiters; null before the first read. */
   let cursor: number | null = null;
   let reading = false;
   let again = false;
@@ -313,7 +315,7 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
     for (const { ring } of [...waiters]) ring();
   }
 
-  /** Everybody whose subject stands in the log since the last time. */
+  /** Wakes everybody whose subject is in the event log since the last read. */
   async function ringTouched(): Promise<void> {
     const from = cursor;
     const { head, pruned, events } = await store.read(async (tx) => ({
@@ -322,7 +324,7 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
       events: from === null ? [] : await tx.events.after(from, PAGE),
     }));
     cursor = head;
-    // The beginning, more than a page, or what retention has removed: the log does not say what changed.
+    // The first read, more than a page, or events removed by retention: the log does not say what changed.
     if (from === null || events.length >= PAGE || pruned > from) return ringAll();
     const touched = new Set(events.flatMap(({ subject }) => [...(bySubject.get(subject ?? '') ?? [])]));
     for (const { ring } of touched) ring();
@@ -342,7 +344,7 @@ export function createSubjectWakeups(store: Pick<Store, 'read' | 'watch'>): Subj
         await ringTouched();
       }
     } catch {
-      // Whoever waits looks at the store by itself, and says what is wrong with it.
+      // Each waiter reads the store itself and reports what is wrong with it.
       cursor = null;
       ringAll();
     } finally {

@@ -1,4 +1,4 @@
-/** History: the event log and the search through everything that was asked, answered and posted. */
+/** History: the event log, and the search through everything that was asked, answered and posted. */
 import type { HiveEvent } from '../domain/events.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import type { HistoryFilter, Page, Store } from './ports.ts';
@@ -10,7 +10,7 @@ export interface HistoryService {
    * @throws HiveError when it is the beginning of several handles.
    */
   search(filter: HistoryFilter): Promise<Page<HistoryEntry>>;
-  /** The number of the newest event; 0 in a new store. Whoever follows the feed begins there. */
+  /** The number of the newest event; 0 in a new store. A follower of the feed begins there. */
   head(): Promise<number>;
   /** The events after a number, in order. */
   eventsAfter(seq: number, limit: number): Promise<HiveEvent[]>;

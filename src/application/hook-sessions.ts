@@ -67,8 +67,8 @@ function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session
   const begins = event.name === 'SessionStart' && BEGINS.has(event.reason);
   return decideSource({
     corrected: source_fixed ? source : null,
-    standing: begins ? null : source,
-    told: event.source,
+    current: begins ? null : source,
+    reported: event.source,
   });
 }
 
@@ -107,8 +107,8 @@ async function newRoot(
     source_fixed,
     source: decideSource({
       corrected: source_fixed ? before.source : null,
-      standing: before.source,
-      told: source,
+      current: before.source,
+      reported: source,
     }),
   });
   await takeOver(tx, before, session);

@@ -1,6 +1,6 @@
 /**
  * What happens when an agent's hook fires: one transaction in which every capability has its say, in a fixed
- * order. A station sees what the ones before it said; it writes what it must and returns its opinion.
+ * order. A handler sees what the ones before it said; it writes what it must and returns its opinion.
  */
 import { dialogOf } from '../domain/dialogs.ts';
 import {
@@ -21,7 +21,7 @@ import { withdrawClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { sessionOfHook, settleSession } from './hook-sessions.ts';
-import { deliverInterrupts, tellAborted } from './interrupts.ts';
+import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
@@ -51,9 +51,9 @@ interface HookParts {
 }
 
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
-  /** One round past the stations. The one that wants to wait ends it: those after it have their say when it has waited. */
-  async function visitAll(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
-    const stations = await handlersFor(event);
+  /** One round through the handlers. A handler that wants to wait ends the round; the ones after it run when it has waited. */
+  async function runHandlers(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
+    const handlers = await handlersFor(event);
     const round = async (tx: WriteTx): Promise<Handled> => {
       const session = await sessionOfHook(tx, event, settings, parts.processes);
       await settleDeliveries(tx, event, session.session_id);
@@ -63,9 +63,9 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
         return read;
       };
       let verdict = NO_OPINION;
-      for (const station of stations) {
-        const visit = { tx, event, session, settings, verdict, waited, preferences, ...parts };
-        verdict = mergeVerdicts(verdict, await station(visit));
+      for (const handler of handlers) {
+        const context = { tx, event, session, settings, verdict, waited, preferences, ...parts };
+        verdict = mergeVerdicts(verdict, await handler(context));
         if (verdict.wait !== null) break;
       }
       const prints = verdict.carries && verdict.wait === null;
@@ -95,14 +95,14 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
   return {
     async handle(event, settings) {
-      const verdict = await visitAll(event, settings, null);
+      const verdict = await runHandlers(event, settings, null);
       const { wait } = verdict;
       if (wait === null) return verdict;
       const { withoutTimeLimit: unhurried = (work) => work() } = settings;
       const { feed, prompts } = await waiting();
       const waited = await unhurried((signal) => waitOut(event, wait, feed, signal));
       await prompts.expireDue();
-      return visitAll(event, settings, waited);
+      return runHandlers(event, settings, waited);
     },
 
     async printed({ output_id }) {
@@ -114,7 +114,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 // ---------------------------------------------------------------------------
 // Who has a say when a hook fires, in this order (hooks.ts).
 
-/** A station that few events concern: whoever starts for one event loads it for those alone. */
+/** A handler that few events concern: whoever starts for one event loads it for those alone. */
 interface LazyHookHandler {
   concerns(event: HookEvent): boolean;
   load(): Promise<HookHandler>;
@@ -125,7 +125,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   refusePrompts,
   beginTurns,
   deliverInterrupts,
-  tellAborted,
+  notifyAborted,
   gateMentions,
   withdrawClosed,
   {
@@ -143,14 +143,14 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   settleSession,
 ];
 
-/** The stations that an event passes. */
+/** The handlers of an event, in order. */
 async function handlersFor(event: HookEvent): Promise<HookHandler[]> {
-  const stations: HookHandler[] = [];
-  for (const station of HOOK_HANDLERS) {
-    if (typeof station === 'function') stations.push(station);
-    else if (station.concerns(event)) stations.push(await station.load());
+  const handlers: HookHandler[] = [];
+  for (const handler of HOOK_HANDLERS) {
+    if (typeof handler === 'function') handlers.push(handler);
+    else if (handler.concerns(event)) handlers.push(await handler.load());
   }
-  return stations;
+  return handlers;
 }
 
 // ---------------------------------------------------------------------------

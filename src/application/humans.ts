@@ -1,4 +1,4 @@
-/** Humans: who they are, who is here, and their teams. Whom a prompt concerns is decided in domain/humans.ts. */
+/** Humans: who has been here, who is online, and their teams. domain/humans.ts decides whom a prompt concerns. */
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import {
   addressOf,
@@ -14,32 +14,32 @@ import type { Address, AskRequest } from '../domain/prompts.ts';
 import { EVERYBODY } from '../domain/prompts.ts';
 import type { ReadTx, Store, WriteTx } from './ports.ts';
 
-/** One human as others may know them. */
+/** One human, as others see them. */
 export interface Presence {
   name: string;
   online: boolean;
-  /** One of their Emacsen has the focus. */
+  /** Whether one of their Emacs processes has the focus. */
   focused: boolean;
   teams: string[];
-  /** When they last came or went. */
+  /** When they last opened or closed a desk. */
   seen_at: string;
 }
 
 export interface HumanService {
-  /** Everybody who has been here: who is online first, then who was here last. */
+  /** Everybody who has been here: those online first, then by when they were last here. */
   presence(): Promise<Presence[]>;
   teams(): Promise<Team[]>;
-  /** Makes a team or replaces it. @throws HiveError `invalid_input`. */
+  /** Creates or replaces a team. @throws HiveError `invalid_input`. */
   setTeam(team: {
     name: string;
     members: readonly string[];
     escalate_after_ms?: number | null | undefined;
   }): Promise<Team>;
-  /** What was asked of it stays with its members. @throws HiveError `human_not_found`. */
+  /** Removes a team; prompts addressed to it stay with its members. @throws HiveError `human_not_found`. */
   removeTeam(name: string): Promise<void>;
 }
 
-/** More names than this are nothing that somebody reads. */
+/** The most names that a list shows. */
 const SHOWN = 200;
 
 export function createHumans(store: Store): HumanService {
@@ -67,7 +67,7 @@ export function createHumans(store: Store): HumanService {
   };
 }
 
-/** One entry a human, who may be reached by several names. */
+/** One entry per human, who may be reached by several names. */
 function presenceOf(humans: readonly Human[], teams: readonly Team[], desks: readonly Desk[]): Presence[] {
   const found = new Map<string, Presence>();
   for (const { folded, name, seen_at } of humans) {
@@ -87,19 +87,19 @@ function presenceOf(humans: readonly Human[], teams: readonly Team[], desks: rea
   );
 }
 
-/** Notes that somebody is here, under every name that reaches them. */
+/** Records that somebody is here, under every name that reaches them. */
 export async function noteHuman(tx: WriteTx, desk: Pick<Desk, 'human' | 'seat'>): Promise<void> {
   for (const folded of namesOf(desk)) await tx.humans.put({ folded, name: desk.human, seen_at: tx.now });
 }
 
-/** Whom a question is for. @throws HiveError `human_not_found` for a name nobody goes by, `invalid_input`. */
+/** Resolves whom a question is for. @throws HiveError `human_not_found` for an unknown name, `invalid_input`. */
 export async function findAddress(
   tx: ReadTx,
   { to, escalate_after_ms }: Pick<AskRequest, 'to' | 'escalate_after_ms'>,
 ): Promise<Address> {
   if (to === null || to === undefined) {
     if (escalate_after_ms === null || escalate_after_ms === undefined) return EVERYBODY;
-    throw invalidInput("escalate_after_ms needs `to`: a question to nobody in particular is everybody's.", {
+    throw invalidInput('escalate_after_ms needs `to`: a question without `to` goes to everybody already.', {
       field: 'escalate_after_ms',
     });
   }

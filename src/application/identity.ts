@@ -1,6 +1,6 @@
 /**
- * Who is calling: from what its client tells, never from an argument and never guessed from a focused
- * window (invariant 9). What the real clients tell is recorded in test/wire/fixtures.
+ * Identity: who is calling. It is taken from what the client reports, never from an argument and never guessed from a
+ * focused window (invariant 9). What the real clients report is recorded in test/wire/fixtures.
  */
 import type { Session, SessionIntroduction } from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
@@ -14,28 +14,28 @@ export interface CallerEvidence {
   meta: Readonly<Record<string, unknown>>;
   /** `clientInfo.name` of the initialize request. */
   client: string;
-  /** Unique to this connection: the identity of a caller that tells none. */
+  /** Unique to this connection: the identity of a caller that reports none. */
   connection_id: string;
   source: Source | null;
-  place: { project: string; project_dir: string; branch: string | null };
+  project: { project: string; project_dir: string; branch: string | null };
   machine: string;
-  /** The process that started us: the client itself, unless a wrapper stands between. */
+  /** The process that started us: the client itself, unless a wrapper started us. */
   parent_pid: number | null;
 }
 
 interface Identity {
   introduction: SessionIntroduction;
-  /** How the caller can have an identity next time; null when it has one. */
+  /** How the caller can get an identity next time; null when it has one. */
   advice: string | null;
 }
 
 const ADVICE =
-  'Your client tells no session, so this connection got one of its own: answers can be polled by ask_id, and reach nobody else. To have a lasting identity set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
+  'Your client reports no session, so this connection got one of its own: answers can be polled by ask_id, and reach nobody else. To have a lasting identity set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
 
 /**
- * Any of these says that an agent's process started us. A person's own settings (CODEX_HOME …) are none.
- * The one list that every command asks before it lets somebody act as the human; Emacs keeps them from its
- * sidecar (elisp/hive-program.el has the same names, a test compares them).
+ * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. This is the
+ * one list that every command checks before it lets somebody act as the human. Emacs keeps them from its sidecar
+ * (elisp/hive-rpc.el has the same names, and a test compares them).
  */
 export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
@@ -55,31 +55,31 @@ export const AGENT_VARIABLES: readonly string[] = [
   'AI_AGENT',
 ];
 
-/** The name of a variable that shows an agent at work; null in a person's environment. */
+/** The name of a variable that shows that an agent is at work; null in a person's environment. */
 export function agentVariable(env: CallerEvidence['env']): string | null {
   return AGENT_VARIABLES.find((name) => text(env[name]) !== null) ?? null;
 }
 
-/** The sessions that a shell's environment tells, likeliest first: agents started by agents leave several. */
-export function sessionsTold(env: CallerEvidence['env']): Told[] {
-  const told: Told[] = [];
+/** The sessions that a shell's environment names, likeliest first: agents started by agents leave several. */
+export function sessionsInEnvironment(env: CallerEvidence['env']): NamedSession[] {
+  const named: NamedSession[] = [];
   const name = text(env['HIVE_AGENT']);
   const claude = text(env['CLAUDE_CODE_SESSION_ID']);
-  if (claude !== null) told.push({ session_id: claude, client: 'claude-code', name });
+  if (claude !== null) named.push({ session_id: claude, client: 'claude-code', name });
   const codex = text(env['CODEX_SESSION_ID']) ?? text(env['CODEX_THREAD_ID']);
   const thread = text(env['CODEX_THREAD_ID']) ?? codex;
   if (codex !== null)
-    told.push(
+    named.push(
       thread === codex
         ? { session_id: codex, client: 'codex', name }
         : { session_id: `${codex}:${thread}`, client: 'codex', name: null },
     );
-  if (name !== null) told.push({ session_id: name, client: name, name });
-  return told;
+  if (name !== null) named.push({ session_id: name, client: name, name });
+  return named;
 }
 
-/** A session as an environment tells it; `name` is what its person calls it, which no subagent shares. */
-interface Told {
+/** A session named by an environment; `name` is the one its person gave it, which no subagent shares. */
+interface NamedSession {
   session_id: string;
   client: string;
   name: string | null;
@@ -89,9 +89,9 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? cleanOptional(value) : null;
 }
 
-/** The caller's session: Codex tells it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
+/** The caller's session: Codex reports it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
 export function identifyCaller(evidence: CallerEvidence): Identity {
-  const { env, meta, connection_id, place, machine, parent_pid } = evidence;
+  const { env, meta, connection_id, project: place, machine, parent_pid } = evidence;
   const client = cleanText(evidence.client);
   const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
   const common = { ...place, machine, pid: parent_pid, source };
@@ -105,7 +105,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
     const session_id = isSubagent ? `${codexSession}:${thread}` : codexSession;
     return known({
       ...common,
-      // Another client's entry point may stand in the environment of a Codex that it started.
+      // The environment of a Codex started by another client may contain that client's entry point.
       source: declaredSource(evidence),
       session_id,
       client: 'codex',
@@ -134,32 +134,32 @@ function known(introduction: SessionIntroduction): Identity {
   return { introduction, advice: null };
 }
 
-/** Where the connection was told that its agent runs, by option or variable; main when it was not. */
+/** The source that the connection was given by option or variable; main when it was given none. */
 export function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'source'>): Source {
   return decideSource({ option: source, variable: env['HIVE_SOURCE'] });
 }
 
-/** The id of the call as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
+/** The call's id as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
 export function toolUseOf({ meta }: CallerEvidence): string | null {
   return text(meta['claudecode/toolUseId']);
 }
 
-/** What a call over MCP tells of the turn it is made in. */
+/** What an MCP call says about its turn. */
 export interface CallTrace {
   client_turn_id: string | null;
   tool_use_id: string | null;
 }
 
-/** Codex tells its turn with each call; Claude Code the call's own id, which its hook has told us. */
+/** Codex reports its turn with each call; Claude Code the call's own id, which its hook has reported to us. */
 export function traceOf(evidence: CallerEvidence): CallTrace {
   const codex = evidence.meta['x-codex-turn-metadata'];
-  const told = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
-  return { client_turn_id: text(told), tool_use_id: toolUseOf(evidence) };
+  const turn_id = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
+  return { client_turn_id: text(turn_id), tool_use_id: toolUseOf(evidence) };
 }
 
-// ---------------------------------------------------------------------------
-// Which sessions a process runs under (invariant 9): the processes above it that are registered sessions.
-// The walk is taken only where it matters: when a session is new, and before a shell acts for the human.
+// ---- Sessions above a process (invariant 9) ----
+// The registered sessions among a process's ancestors. They are only looked up where it matters: when a session is
+// new, and before a shell acts for the human.
 
 /** The living sessions among these processes of one machine, in their order. */
 export async function sessionsAmong(
@@ -176,8 +176,8 @@ export async function sessionsAmong(
 }
 
 /**
- * A new session with its parent: the nearest process above it that is another session, else the one its
- * environment named. A subagent's parent is known already, and nearer than any process.
+ * A new session with its parent: the nearest process above it that is another session, else the one that its
+ * environment named. The parent of a subagent is known already, and nearer than any process.
  */
 export async function withParent(
   tx: ReadTx,

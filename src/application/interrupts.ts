@@ -1,18 +1,19 @@
 /**
- * Interrupts: the reply waits until the turn is over. The request is on disk before anything else happens, so
- * any number of askers in any number of processes wait for the same rows, and the turn's end answers them all
- * in its own transaction.
+ * Interrupts: stopping a turn, and waiting until it has stopped. The request is stored before anything else happens, so
+ * any number of askers in any number of processes wait for the same rows, and the end of the turn answers them all in
+ * its own transaction. Also what speeds a stop up (Codex' socket, a signal), and the hook handlers that deliver it.
  */
 import { type Actor, refuse } from '../domain/actors.ts';
 import { collect } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { Verdict } from '../domain/hooks.ts';
 import {
+  abortNotice,
   INTERRUPT_LIMITS,
   type Interrupt,
   type InterruptOutcome,
   interruptedBy,
-  meetInterrupt,
+  matchInterrupt,
   outcomeOf,
   pleaseStop,
   refusalToInterrupt,
@@ -20,7 +21,6 @@ import {
   stopPrinted,
   stopSentence,
   stopWasLost,
-  toldSentence,
   wasInterrupted,
   withdrawInterrupt,
 } from '../domain/interrupts.ts';
@@ -35,9 +35,9 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { CodexControl, Files, Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import { endSession, findSession } from './sessions.ts';
-import { closeTurn, readOrder, type StopOrder, toldByTranscript, turnOf } from './turns.ts';
+import { closeTurn, endFromTranscript, readOrder, type StopOrder, turnOf } from './turns.ts';
 
-/** What one of many sessions answered. */
+/** The result for one of many sessions. */
 export type OneOfAll =
   | (InterruptOutcome & { handle: string })
   | { session_id: string; turn_id: string; handle: string; error: HiveError };
@@ -45,17 +45,17 @@ export type OneOfAll =
 export interface InterruptService {
   /** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`; `cancelled` when withdrawn. */
   interrupt(request: InterruptRequest): Promise<InterruptOutcome>;
-  /** Every turn that runs; a subagent's is its parent's business. Answers when all have. */
+  /** Interrupts every running turn, except subagents that stop with their parent. Resolves when all have answered. */
   interruptAll(
     request: Pick<InterruptRequest, 'note' | 'timeout_ms' | 'actor' | 'signal'>,
   ): Promise<OneOfAll[]>;
-  /** Withdraws what is pending: one request, or all for a turn. Their askers are told `cancelled`. */
+  /** Withdraws pending requests: one, or all for a turn. Their askers get `cancelled`. */
   cancel(which: Withdrawal): Promise<Interrupt[]>;
-  /** Why a turn is to stop, or was stopped; null when nobody wants it to. */
+  /** The order to stop this turn; null when there is none. */
   orderFor(turn_id: string): Promise<StopOrder | null>;
-  /** Resolves when somebody wants this turn stopped; with null when `signal` fires before. */
+  /** Resolves when somebody wants this turn stopped; with null when `signal` fires first. */
   untilInterrupted(turn_id: string, signal: AbortSignal): Promise<StopOrder | null>;
-  /** Nobody waits any more: what waits is rejected with `cancelled`. */
+  /** Rejects everything that waits with `cancelled`. */
   close(): void;
 }
 
@@ -65,7 +65,7 @@ interface InterruptParts extends TurnWatchParts, PushParts {
 }
 
 const ALL_LIMIT = 1_000;
-/** A timer of Node's knows no more than 24 days; whoever waits longer looks again. */
+/** Node's timers hold at most 24 days, so longer waits are done in pieces. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
 export function createInterrupts(parts: InterruptParts): InterruptService {
@@ -74,7 +74,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
   const closing = new AbortController();
   const push = createPush(parts, closing.signal);
 
-  /** A turn that has ended unheard is no current one. */
+  /** A turn may have ended without a hook; close it first. */
   async function lookAtCurrent(handle_or_id: string): Promise<void> {
     const current = await store.read(async (tx) => {
       const session = await findSession(tx, handle_or_id);
@@ -92,9 +92,9 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
     const signal = asker === undefined ? closing.signal : AbortSignal.any([closing.signal, asker]);
     const check = (): Promise<SettledInterrupt | undefined> =>
       store.read((tx) => readSettled(tx, interrupt_id));
-    const standing = await feed.until(check, { wait_ms, signal });
-    if (standing !== undefined) return standing;
-    if (signal.aborted) throw nobodyWaits(interrupt);
+    const settled = await feed.until(check, { wait_ms, signal });
+    if (settled !== undefined) return settled;
+    if (signal.aborted) throw waitEnded(interrupt);
     return store.write((tx) => giveUp(tx, interrupt_id));
   }
 
@@ -159,7 +159,7 @@ export function createInterrupts(parts: InterruptParts): InterruptService {
   return service;
 }
 
-/** A subagent is stopped with its parent, while that one runs. */
+/** A subagent of a running parent is stopped with the parent. */
 function isOwnBusiness(session: Session, busy: ReadonlySet<string>): boolean {
   const host = hostOf(session);
   return host === session.session_id || !busy.has(host);
@@ -173,42 +173,41 @@ function answer({ interrupt, turn }: SettledInterrupt, waited_ms: number): Inter
   return outcomeOf(turn, interrupt.interrupt_id, waited_ms);
 }
 
-function nobodyWaits({ turn_id }: Interrupt): HiveError {
+function waitEnded({ turn_id }: Interrupt): HiveError {
   return new HiveError(
     'cancelled',
-    `Nobody waits any more for the end of ${turn_id}; the interrupt stays in force.`,
+    `The wait for the end of ${turn_id} was ended; the interrupt stays in force.`,
     {
       turn_id,
     },
   );
 }
 
-// ---------------------------------------------------------------------------
-// Requests for an interrupt, inside a transaction: taken down, answered, given up, withdrawn.
+// ---- Requests, inside a transaction ----
 
 export interface InterruptRequest {
   /** Handle or id. */
   session: string;
-  /** Missing: the turn that runs at that moment. */
+  /** Missing: the turn that runs at this moment. */
   turn_id?: string | null | undefined;
   note?: string | null | undefined;
   /** How long to wait; then the answer is `unconfirmed`, and the request stays in force. Default 10 minutes. */
   timeout_ms?: number | null | undefined;
-  /** Asked again under the same id, after a restart, it is the same request. */
+  /** The same id again, after a restart, is the same request. */
   interrupt_id?: string | null | undefined;
   actor: Actor;
-  /** The asker went away: withdraws the waiting, not the interrupt. */
+  /** Aborted when the asker goes away: it ends the wait, not the interrupt. */
   signal?: AbortSignal | undefined;
 }
 
-/** A request taken down, with its turn; no interrupt where that turn was interrupted already. */
+/** A stored request with its turn; no interrupt when that turn was interrupted already. */
 interface Taken {
   interrupt: Interrupt | null;
   turn: Turn;
   session: Session;
 }
 
-/** @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`. */
+/** Stores a request. @throws HiveError `session_not_found`, `turn_not_current`, `no_turn`, `not_allowed`. */
 async function takeRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): Promise<Taken> {
   const session = await findSession(tx, request.session);
   refuse(refusalToInterrupt(request.actor, session));
@@ -216,17 +215,17 @@ async function takeRequest(tx: WriteTx, request: InterruptRequest, ids: Ids): Pr
   if (repeated !== undefined) {
     const turn = await tx.turns.get(repeated.turn_id);
     if (turn === undefined || repeated.session_id !== session.session_id)
-      throw invalidInput(`The interrupt_id ${repeated.interrupt_id} was used for another session before.`);
+      throw invalidInput(`The interrupt_id ${repeated.interrupt_id} was already used for another session.`);
     return { interrupt: repeated, turn, session };
   }
   const turn_id = request.turn_id ?? null;
   const named = turn_id === null ? null : await turnOfSession(tx, turn_id, session);
   const current = (await tx.turns.current(session.session_id)) ?? null;
-  const met = meetInterrupt(turn_id, named, current);
-  if (met.kind === 'told') return { interrupt: null, turn: met.turn, session };
-  if (met.kind === 'no_turn') throw noTurn(session);
-  if (met.kind === 'not_current') throw notCurrent(session, turn_id, current);
-  return { interrupt: await ask(tx, request, met.turn, ids), turn: met.turn, session };
+  const match = matchInterrupt(turn_id, named, current);
+  if (match.kind === 'interrupted') return { interrupt: null, turn: match.turn, session };
+  if (match.kind === 'no_turn') throw noTurn(session);
+  if (match.kind === 'not_current') throw notCurrent(session, turn_id, current);
+  return { interrupt: await ask(tx, request, match.turn, ids), turn: match.turn, session };
 }
 
 async function ask(tx: WriteTx, request: InterruptRequest, turn: Turn, ids: Ids): Promise<Interrupt> {
@@ -252,7 +251,7 @@ async function ask(tx: WriteTx, request: InterruptRequest, turn: Turn, ids: Ids)
   return interrupt;
 }
 
-/** The last look and the note that nobody has confirmed are one transaction: no end falls between them. */
+/** Reads once more and records `unconfirmed` in one transaction, so that no end falls between the two. */
 async function giveUp(tx: WriteTx, interrupt_id: string): Promise<SettledInterrupt> {
   const interrupt = await tx.turns.interrupt(interrupt_id);
   const turn = interrupt === undefined ? undefined : await tx.turns.get(interrupt.turn_id);
@@ -285,13 +284,13 @@ async function withdrawRequests(tx: WriteTx, which: Withdrawal): Promise<Interru
   return withdrawn;
 }
 
-/** A request and the turn that it is for. */
+/** A request and its turn. */
 interface SettledInterrupt {
   interrupt: Interrupt;
   turn: Turn;
 }
 
-/** The row once it is settled; undefined while it is pending. */
+/** The request once it is settled; undefined while it is pending. */
 async function readSettled(tx: ReadTx, interrupt_id: string): Promise<SettledInterrupt | undefined> {
   const interrupt = await tx.turns.interrupt(interrupt_id);
   if (interrupt === undefined || interrupt.state === 'pending') return undefined;
@@ -321,13 +320,13 @@ function checkedWait(request: InterruptRequest): number {
   const { minTimeoutMs, maxTimeoutMs, note } = INTERRUPT_LIMITS;
   const wait_ms = timeoutOf(request);
   if (!Number.isFinite(wait_ms) || wait_ms < minTimeoutMs || wait_ms > maxTimeoutMs)
-    throw invalidInput(`timeout_ms is ${wait_ms}: it must lie between 0 and ${maxTimeoutMs} (24 hours).`);
+    throw invalidInput(`timeout_ms is ${wait_ms}: it must be between 0 and ${maxTimeoutMs} (24 hours).`);
   boundedOptional('note', request.note, note);
   return wait_ms;
 }
 
 function noTurn({ session_id, handle }: Session): HiveError {
-  return new HiveError('no_turn', `${handle} runs no turn now: there is nothing to interrupt.`, {
+  return new HiveError('no_turn', `${handle} is idle; nothing to interrupt.`, {
     session_id,
   });
 }
@@ -337,10 +336,10 @@ function notCurrent(
   turn_id: string | null,
   current: Turn | null,
 ): HiveError {
-  const runs = current === null ? 'nothing runs there now' : `the turn that runs there is ${current.turn_id}`;
+  const runs = current === null ? 'nothing is running there' : `the running turn is ${current.turn_id}`;
   return new HiveError(
     'turn_not_current',
-    `${turn_id} is not the turn of ${handle}: ${runs}. Nothing was interrupted.`,
+    `${turn_id} is not the current turn of ${handle}: ${runs}. Nothing was interrupted.`,
     {
       session_id,
       turn_id,
@@ -349,10 +348,9 @@ function notCurrent(
   );
 }
 
-// ---------------------------------------------------------------------------
-// The truth about a turn that somebody waits for, where no hook tells it: Esc at the terminal fires none, a
-// client that was killed fires none. The transcript and the process say so; they are looked at while anybody
-// in this process waits, once a second however many wait.
+// ---- Watching a turn that no hook reports on ----
+// Esc at the terminal fires no hook, and neither does a client that was killed. The transcript and the process show
+// both, so they are checked once a second while anybody in this process waits, however many wait.
 
 interface TurnWatchParts {
   store: Store;
@@ -363,9 +361,9 @@ interface TurnWatchParts {
 }
 
 interface TurnWatch {
-  /** Looks once, and ends a turn that has ended unheard. */
+  /** Checks once, and ends a turn that has ended without a hook. */
   look(turn_id: string): Promise<void>;
-  /** Looks again and again until the returned function is called. */
+  /** Checks repeatedly until the returned function is called. */
   watch(turn_id: string): () => void;
   close(): void;
 }
@@ -381,17 +379,17 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
       const session = turn === undefined ? undefined : await tx.sessions.get(turn.session_id);
       const host = session === undefined ? undefined : await tx.sessions.get(hostOf(session));
       if (turn?.state !== 'in_progress' || session?.machine !== machine) return null;
-      const told = await toldByTranscript(tx, turn, files.readTail);
+      const end = await endFromTranscript(tx, turn, files.readTail);
       const dead = host !== undefined && host.pid !== null && !processes.alive(host.pid);
-      return told === null && !dead ? null : { told, host };
+      return end === null && !dead ? null : { end, host };
     });
     if (seen === null) return;
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn === undefined) return;
-      if (seen.told !== null) await closeTurn(tx, turn, seen.told);
+      if (seen.end !== null) await closeTurn(tx, turn, seen.end);
       const host = seen.host === undefined ? undefined : await tx.sessions.get(seen.host.session_id);
-      // Its number may have a new owner by now, or it was resumed by another process.
+      // Its pid may belong to another process by now, or it was resumed by another process.
       if (host?.pid == null || host.pid !== seen.host?.pid || processes.alive(host.pid)) return;
       await closeTurn(tx, (await tx.turns.get(turn_id)) ?? turn, ENDED_WITH_SESSION);
       await endSession(tx, host);
@@ -403,7 +401,7 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
     if (known === undefined) {
       const timer = setInterval(() => {
         look(turn_id).catch((error: unknown) =>
-          log.warn('A turn could not be looked at, and will be again.', { turn_id, error: String(error) }),
+          log.warn('A turn could not be checked; trying again.', { turn_id, error: String(error) }),
         );
       }, LOOK_EVERY_MS);
       watched.set(turn_id, { count: 1, timer });
@@ -430,10 +428,10 @@ function createTurnWatch({ store, processes, files, machine, log }: TurnWatchPar
   };
 }
 
-// ---------------------------------------------------------------------------
-// What an asker can do beyond waiting for the next hook: tell Codex through its control socket, and, where the
-// person has turned that on, send a signal to a run that nobody attends. Done by the process that asks, once a
-// turn; when it fails, or dies, the hooks still deliver.
+// ---- Pushing an interrupt ----
+// What an asker can do beyond waiting for the next hook: tell Codex through its control socket and, where the person
+// has enabled it, send a signal to a run that nobody attends. The asking process does it, once per turn; if it fails
+// or dies, the hooks still deliver.
 
 interface PushParts {
   store: Store;
@@ -448,12 +446,12 @@ interface PushParts {
 /** Pushes until the returned function is called. */
 type Push = (interrupt: Interrupt, turn: Turn, session: Session) => () => void;
 
-/** `closing`: what comes back after it finds no store any more, and is left to the hooks. */
+/** After `closing` the store is gone, so a late answer of Codex is left to the hooks. */
 function createPush(
   { store, processes, codex, machine, escalateAfter, log }: PushParts,
   closing: AbortSignal,
 ): Push {
-  /** The first who does it says so beforehand: what ends the turn from here on is this interrupt, not the terminal. */
+  /** The first to push records it beforehand: an end of the turn after that is due to this interrupt, not to the terminal. */
   async function claim({ interrupt_id, turn_id }: Interrupt, through: string): Promise<boolean> {
     return store.write(async (tx) => {
       const pending = await tx.turns.pendingInterrupts(turn_id);
@@ -474,7 +472,7 @@ function createPush(
     });
   }
 
-  async function tellCodex(
+  async function interruptCodex(
     interrupt: Interrupt,
     { turn_id, client_turn_id }: Turn,
     session: Session,
@@ -484,7 +482,7 @@ function createPush(
     const stopped = await codex.interrupt({ thread_id, client_turn_id });
     if (closing.aborted) return;
     if (!stopped) return release(interrupt);
-    // Its Interrupt hook may have said so before us: then there is nothing left to end.
+    // Its Interrupt hook may have reported the end already: then nothing is left to do.
     await store.write(async (tx) => {
       const turn = await tx.turns.get(turn_id);
       if (turn !== undefined) await closeTurn(tx, turn, interruptedBy(interrupt));
@@ -493,7 +491,7 @@ function createPush(
 
   async function signal(interrupt: Interrupt, { client_pid, client_started_at }: Turn): Promise<void> {
     if (client_pid === null || client_started_at === null) return;
-    // A pid alone may have a new owner.
+    // A pid alone may belong to a new process.
     if (processes.startedAt(client_pid) !== client_started_at || !(await claim(interrupt, 'signal'))) return;
     if (!processes.interrupt(client_pid)) await release(interrupt);
   }
@@ -502,7 +500,7 @@ function createPush(
     if (session.machine !== machine) return () => undefined;
     const failed = (error: unknown): void =>
       log.warn('An interrupt could not be pushed; the next hook delivers it.', { error: String(error) });
-    if (session.client === 'codex') tellCodex(interrupt, turn, session).catch(failed);
+    if (session.client === 'codex') interruptCodex(interrupt, turn, session).catch(failed);
     if (turn.client_pid === null) return () => undefined;
     let timer: NodeJS.Timeout | undefined;
     const over = new AbortController();
@@ -519,34 +517,34 @@ function createPush(
   };
 }
 
-// ---------------------------------------------------------------------------
-// How an interrupt reaches a client through its hooks, and how the session hears of it afterwards. What each
-// client takes, and what it does with it, was tried: docs/turns.md.
+// ---- Hook handlers ----
+// How an interrupt reaches a client through its hooks, and how the session is notified afterwards. What each client
+// accepts, and what it does with it, was tried: docs/turns.md.
 
-/** Before the gates: a turn that is to stop does nothing else. */
-export const deliverInterrupts: HookHandler = async (visit) => {
-  const { tx, event, session } = visit;
+/** Runs before the gates: a turn that must stop does nothing else. */
+export const deliverInterrupts: HookHandler = async (context) => {
+  const { tx, event, session } = context;
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined) return null;
-  const asked = turn.state === 'in_progress' ? await askedFor(visit, turn) : null;
+  const asked = turn.state === 'in_progress' ? await askedFor(context, turn) : null;
   const stopped = wasInterrupted(turn) && turn.stopped_at !== null;
   if (asked === null && !stopped) return null;
   if (HOLDABLE.has(event.name)) return { let_go: true };
-  if (!canStop(visit)) return null;
+  if (!canStop(context)) return null;
   if (asked !== null) await closeTurn(tx, stopPrinted(turn, tx.now), interruptedBy(asked));
-  else if (event.name === 'PreToolUse') await stopAgain(visit, turn);
+  else if (event.name === 'PreToolUse') await stopAgain(context, turn);
   return stopVerdict(event.name, asked ?? { by: turn.by ?? 'client', note: turn.note });
 };
 
 const HOLDABLE: ReadonlySet<string> = new Set(['Stop', 'SubagentStop', 'StopFailure']);
 
-/** Codex goes on after whatever a PostToolUse says; Claude Code stops at each of these. */
+/** Codex continues whatever a PostToolUse says; Claude Code stops at each of these. */
 function canStop({ event }: HookContext): boolean {
   if (event.name === 'PreToolUse') return true;
   return event.client === 'claude-code' && (event.name === 'PostToolUse' || event.name === 'PostToolBatch');
 }
 
-/** Every further call of a batch is denied as well: `continue:false` alone lets a tool run. */
+/** Every further call of a batch is denied as well, because `continue:false` alone lets a tool run. */
 function stopVerdict(name: string, asked: Pick<Interrupt, 'by' | 'note'>): Partial<Verdict> {
   const end_turn = stopSentence(asked);
   return name === 'PreToolUse' ? { deny: pleaseStop(asked), end_turn } : { end_turn };
@@ -563,10 +561,10 @@ async function askedFor({ tx, event, session }: HookContext, turn: Turn): Promis
   return above ?? null;
 }
 
-/** Codex cannot be stopped by a denial, only asked: the human hears of one that goes on asking for tools. */
+/** Codex cannot be stopped by a denial, only asked. The human is notified when it has asked for this many tools after the stop. */
 const CODEX_PATIENCE = 10;
 
-/** A tool of a stopped turn: one more of the batch that was in flight, or proof that the client never read the stop. */
+/** Handles a tool of a stopped turn: one more of the running batch, or proof that the client never read the stop. */
 async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promise<void> {
   const lost = event.client === 'claude-code' && stopWasLost(turn, tx.now);
   const again =
@@ -584,30 +582,30 @@ async function stopAgain({ tx, event, session }: HookContext, turn: Turn): Promi
   });
 }
 
-const TOLD_AT_ONCE = 5;
+const NOTICES_AT_ONCE = 5;
 
 /** With the next prompt, or a new start, the session hears once what became of its last turn. */
-export const tellAborted: HookHandler = async (visit) => {
-  const { tx, event, session, verdict } = visit;
-  if (!isTelling(event.name) || event.agent_id !== null || verdict.block !== null) return null;
+export const notifyAborted: HookHandler = async (hook) => {
+  const { tx, event, session, verdict } = hook;
+  if (!takesNotices(event.name) || event.agent_id !== null || verdict.block !== null) return null;
   const { session_id } = session;
   const context: string[] = [];
-  for (const { turn, delivery } of await tx.turns.untold(session_id, TOLD_AT_ONCE)) {
-    if (!isWorthTelling(turn)) await tx.deliveries.put(collect(delivery, tx.now));
-    else if (!(await isCarried(visit, delivery))) {
+  for (const { turn, delivery } of await tx.turns.unreadAborts(session_id, NOTICES_AT_ONCE)) {
+    if (!isWorthANotice(turn)) await tx.deliveries.put(collect(delivery, tx.now));
+    else if (!(await isCarried(hook, delivery))) {
       const { repeated } = await hand(tx, delivery, hookCarrier(session_id));
       await tx.events.append({ type: 'turn/told', session_id, subject: turn.turn_id, data: { repeated } });
-      context.push(toldSentence(turn, repeated));
+      context.push(abortNotice(turn, repeated));
     }
   }
   return { context, carries: context.length > 0 };
 };
 
-function isTelling(name: string): boolean {
+function takesNotices(name: string): boolean {
   return name === 'SessionStart' || name === 'UserPromptSubmit';
 }
 
 /** A turn that did nothing, and that nobody stopped, left nothing half done. */
-function isWorthTelling({ abort_reason, steps }: Turn): boolean {
+function isWorthANotice({ abort_reason, steps }: Turn): boolean {
   return (abort_reason !== 'unknown' && abort_reason !== 'replaced') || steps > 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Loops: two agents that keep answering each other (domain/loop-guard.ts). The guard takes the gate from
- * their mentions and tells the human once, who lets them go on, mutes them, or simply writes to them.
+ * Loops: two agents that keep answering each other (the rules are in domain/mentions.ts). The guard lets their mentions
+ * no longer gate and notifies the human once, who lets them continue, mutes them, or simply writes to them.
  */
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
@@ -8,7 +8,7 @@ import { invalidInput } from '../domain/errors.ts';
 import {
   type Addressee,
   hopsAfter,
-  isTold,
+  isLoopNotified,
   type Loop,
   loopReason,
   type Pair,
@@ -27,43 +27,43 @@ export interface Trip {
   reason: string;
 }
 
-/** A pair that the guard has stopped or the human has muted, with the names people know. */
+/** A pair that the guard has stopped or the human has muted, with their handles. */
 export interface LoopView extends Loop {
   handles: [string, string];
 }
 
-/** Two sessions, by handle or by id. One of them may be `unverified`: all those whose names nobody proved. */
+/** Two sessions, by handle or by id. One of them may be `unverified`: all authors who proved no name. */
 export type PairNames = readonly [string, string];
 
 export interface LoopService {
-  /** They may go on: what they said so far counts no longer, and their mentions gate again. @throws HiveError `session_not_found`. */
+  /** Lets them continue: earlier messages no longer count, and their mentions gate again. @throws HiveError `session_not_found`. */
   allow(pair: PairNames): Promise<void>;
-  /** Mentions of each other reach neither, until the human allows them again. @throws HiveError `session_not_found`. */
+  /** Mutes mentions between the two until the human allows them again. @throws HiveError `session_not_found`. */
   mute(pair: PairNames): Promise<void>;
   list(): Promise<LoopView[]>;
 }
 
-/** A human word to everyone, wherever they work. */
+/** A human message to everyone, in any project. */
 const EVERYWHERE = '*';
 
-/** A human has written: loops in that project, or everywhere, begin anew. A prompt typed to one agent counts for its session. */
+/** A human posted; this resets the loops in that project, or everywhere. */
 export async function humanWrote(tx: WriteTx, { project_dir, scope }: Message): Promise<void> {
   await tx.loops.humanSpoke(scope === 'all' ? EVERYWHERE : (project_dir ?? EVERYWHERE));
 }
 
-/** A person has typed a prompt to this agent: what it exchanged with others before counts no longer. */
+/** A person typed a prompt to this agent; this resets its loops. */
 export async function humanPrompted(tx: WriteTx, session_id: string): Promise<void> {
   await tx.loops.humanSpoke(session_id);
 }
 
-/** How far a message is from the last human word on its chain of replies. */
+/** How many agents' replies there are between a new message and the last human message in its chain. */
 export async function hopsOf(tx: ReadTx, author: Author, parent: Message | null): Promise<number> {
   if (author.kind === 'human' || parent === null) return 0;
   const project_dir = author.project_dir ?? parent.project_dir;
   return hopsAfter(parent, await humanSpokeAt(tx, [author.session_id, parent.session_id, project_dir]));
 }
 
-/** Which addressees of a message are to be told without being held up. Tells the human of each loop once. */
+/** The addressees that a message must not gate, because of a loop. Notifies the human once of each loop. */
 export async function guardLoops(
   tx: WriteTx,
   message: Message,
@@ -82,17 +82,17 @@ export async function guardLoops(
     const reason = loopReason({ hops, before });
     if (reason === null) continue;
     trips.push({ addressee, reason });
-    if (isTold(await tx.loops.get(pair), spoke)) continue;
+    if (isLoopNotified(await tx.loops.get(pair), spoke)) continue;
     await tx.loops.put({ ...pair, state: 'tripped', at: tx.now, seq: message.seq, reason });
     await appendLoop(tx, 'loop/tripped', pair, { reason, message_id: message.message_id });
     news.push(addressee);
   }
   const reason = trips[0]?.reason;
-  if (news.length > 0 && reason !== undefined) await tellHuman(tx, message, author, news, reason);
+  if (news.length > 0 && reason !== undefined) await notifyHuman(tx, message, author, news, reason);
   return trips;
 }
 
-/** The last message when a human last wrote to this session, to its project or to everyone. */
+/** The `seq` of the newest message when a human last wrote to this session, to its project or to everyone. */
 export function humanSpokeTo(
   tx: ReadTx,
   { session_id, project_dir }: { session_id: string; project_dir: string | null },
@@ -104,7 +104,7 @@ function humanSpokeAt(tx: ReadTx, subjects: readonly (string | null)[]): Promise
   return tx.loops.humanSpokeAt([...subjects.filter((subject) => subject !== null), EVERYWHERE]);
 }
 
-async function tellHuman(
+async function notifyHuman(
   tx: WriteTx,
   { from_handle, session_id, message_id }: Message,
   author: string,

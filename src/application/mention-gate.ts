@@ -1,6 +1,6 @@
 /**
- * The mention gate as stations of the hooks: what is held, what is only said, and when it gives up. The rule
- * itself is domain/gate.ts; here it meets the store and the client.
+ * The mention gate as hook handlers: what is blocked, what is only reminded of, and when the gate gives up. The rules
+ * are in domain/mentions.ts; here they meet the store and the client.
  */
 import { isHumanPrompt, takesContext } from '../domain/hooks.ts';
 import {
@@ -17,7 +17,7 @@ import {
   PROMPT_REFUSALS,
   reminder,
   SHOWN,
-  toldInFull,
+  shownInFull,
 } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import type { GateMode } from '../domain/preferences.ts';
@@ -34,10 +34,10 @@ import type { Connection, WriteTx } from './ports.ts';
  * With `gate_prompt` set to `block` a message of the human waits as well until the mentions are processed. First of all
  * handlers: a prompt that is refused begins no turn, and nothing is handed over beside it.
  */
-export const refusePrompts: HookHandler = async (visit) => {
-  const { tx, event, session, log } = visit;
+export const refusePrompts: HookHandler = async (context) => {
+  const { tx, event, session, log } = context;
   if (!isHumanPrompt(event)) return null;
-  if ((await visit.preferences()).gate_prompt !== 'block' || (await modeOf(visit)) === 'off') return null;
+  if ((await context.preferences()).gate_prompt !== 'block' || (await modeOf(context)) === 'off') return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
   if (counted.gating === 0) return null;
@@ -47,92 +47,92 @@ export const refusePrompts: HookHandler = async (visit) => {
   if (decision.gave_up_now) {
     log.warn('The mention gate lets prompts through.', { session: session.handle });
     await noticeGivenUp(
-      visit,
+      context,
       (count, from) =>
         `${labelled(session)} takes your messages again although ${count} mention(s) are not processed, the first from ${from}: it was refused ${PROMPT_REFUSALS} of them in a row. The gate only reminds the agent of them now.`,
     );
   }
-  return decision.refused ? { block: refusal(await waiting(visit), visit) } : null;
+  return decision.refused ? { block: refusal(await waiting(context), context) } : null;
 };
 
-/** Judges tool calls, and carries mentions in where nothing is held. */
-export const gateMentions: HookHandler = async (visit) => {
-  const { tx, event, session, verdict } = visit;
+/** Decides tool calls, and delivers mentions where nothing is blocked. */
+export const gateMentions: HookHandler = async (context) => {
+  const { tx, event, session, verdict } = context;
   if (isHumanPrompt(event)) await humanPrompted(tx, session.session_id);
   switch (event.name) {
     case 'PreToolUse':
-      return judge(visit);
+      return decide(context);
     case 'PostToolBatch':
-      return closeBatch(visit);
+      return closeBatch(context);
     case 'UserPromptSubmit':
-      // A new prompt carries all that waits, also what was said before.
-      return verdict.block === null ? remind(visit, await waiting(visit)) : null;
+      // A new prompt repeats all unprocessed mentions, including those shown before.
+      return verdict.block === null ? remind(context, await waiting(context)) : null;
     default:
-      return takesContext(event) ? remind(visit, await fresh(visit)) : null;
+      return takesContext(event) ? remind(context, await fresh(context)) : null;
   }
 };
 
-async function judge(visit: HookContext): Promise<{ deny?: string; context?: string[] } | null> {
-  const { tx, event, session, verdict, log } = visit;
+async function decide(context: HookContext): Promise<{ deny?: string; context?: string[] } | null> {
+  const { tx, event, session, verdict, log } = context;
   if (event.tool === null || isExempt(event.tool) || verdict.deny !== null) return null;
   const { session_id } = session;
   const counted = await tx.mentions.countUnprocessed(session_id);
   const before = await tx.gates.get(session_id);
-  if (counted.count === 0) return before?.held === true ? reopen(visit, before) : null;
-  // Only a session that was held before can have a hold of an earlier turn.
+  if (counted.count === 0) return before?.held === true ? reopen(context, before) : null;
+  // Only a session that was blocked before can have a block left over from an earlier turn.
   const turn = before?.held_since == null ? undefined : await tx.turns.current(session_id);
   const record = holdOfTurn(before ?? newGate(session_id), turn?.started_at ?? null);
-  const mode = await modeOf(visit);
-  const can_clear = await canCallUs(visit);
+  const mode = await modeOf(context);
+  const can_clear = await canCallUs(context);
   const decision = decideGate(counted, record, { mode, can_clear, now: tx.now });
   if (decision.record !== record) await tx.gates.put(decision.record);
   if (decision.gave_up_now) {
     log.warn('The mention gate gave up.', { session: session.handle });
     await noticeGivenUp(
-      visit,
+      context,
       (count, from) =>
         `${labelled(session)} went on without processing ${count} mention(s), the first from ${from}; the gate only reminds it now.`,
     );
   }
   if (decision.opinion === 'pass') return null;
-  if (decision.opinion === 'remind') return remind(visit, await fresh(visit));
+  if (decision.opinion === 'remind') return remind(context, await fresh(context));
   const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
-  await deliver(visit, first);
+  await deliver(context, first);
   await tx.mentions.deny(session_id);
   return { deny: denialReason(first, counted.count) };
 }
 
-/** Notifies the human that the gate has given up. `sentence` gets how many mentions wait, and who wrote the first. */
+/** Notifies the human that the gate has given up. `sentence` gets how many mentions are unprocessed, and who wrote the first. */
 async function noticeGivenUp(
-  visit: HookContext,
+  context: HookContext,
   sentence: (count: number, from: string | undefined) => string,
 ): Promise<void> {
-  const mentions = await waiting(visit);
-  await giveNotice(visit.tx, {
+  const mentions = await waiting(context);
+  await giveNotice(context.tx, {
     severity: 'warning',
-    session_id: visit.session.session_id,
+    session_id: context.session.session_id,
     text: sentence(mentions.length, mentions[0] && authorName(mentions[0])),
     data: { guard: 'mentions', mention_ids: mentions.map((mention) => mention.mention_id) },
   });
 }
 
-/** The last mention was processed: nothing has to be sent again, and the next call says what was cleared. */
+/** Lifts the block after the last mention was processed: nothing has to be repeated, and this call says so. */
 async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
   await tx.gates.put({ ...noteProgress(record), held: false });
-  return { context: ['Your mentions are processed: tool calls pass again. Go on where you were held.'] };
+  return { context: ['Your mentions are processed: tool calls pass again. Continue where you were held.'] };
 }
 
-async function closeBatch(visit: HookContext): Promise<{ context?: string[] } | null> {
-  const { tx, session } = visit;
+async function closeBatch(context: HookContext): Promise<{ context?: string[] } | null> {
+  const { tx, session } = context;
   const record = await tx.gates.get(session.session_id);
   if (record !== undefined && record.step_until !== null) await tx.gates.put(closeStep(record));
   return null;
 }
 
-/** As the human at the terminal reads it: the prompt was not sent, and how to go on. */
+/** The refusal as the human at the terminal reads it: the prompt was not sent, and how to continue. */
 function refusal(mentions: readonly MentionInFull[], { event, session: { handle } }: HookContext): string {
   const lines = mentions.map((mention) => `  - ${mention.at} from ${authorName(mention)}`);
-  // Codex has no commands of ours; what names the tool passes as well.
+  // Codex has none of our commands, but a prompt that names the tool passes as well.
   const asking =
     event.client === 'claude-code'
       ? '/hive:check-mentions (with the plugin of Hive)'
@@ -152,30 +152,30 @@ async function modeOf({ session, preferences }: HookContext): Promise<GateMode> 
 }
 
 async function remind(
-  visit: HookContext,
+  context: HookContext,
   mentions: readonly MentionInFull[],
 ): Promise<{ context: string[] } | null> {
-  if (mentions.length === 0 || (await modeOf(visit)) === 'off') return null;
-  await deliver(visit, mentions);
+  if (mentions.length === 0 || (await modeOf(context)) === 'off') return null;
+  await deliver(context, mentions);
   return { context: [reminder(mentions)] };
 }
 
 async function deliver({ tx, session }: HookContext, mentions: readonly MentionInFull[]): Promise<void> {
-  await deliverMentions(tx, toldInFull(mentions), hookCarrier(session.session_id));
+  await deliverMentions(tx, shownInFull(mentions), hookCarrier(session.session_id));
 }
 
-/** What the session has to deal with; what has expired a moment ago no longer counts. */
+/** The session's unprocessed mentions, without those that are due to expire. */
 async function waiting({ tx, session }: HookContext): Promise<MentionInFull[]> {
   const mentions = await tx.mentions.unprocessedOf(session.session_id);
   return mentions.filter((mention) => mention.expires_at === null || mention.expires_at > tx.now);
 }
 
-/** A reminder is said once, of each mention in full; a prompt repeats them all. */
-async function fresh(visit: HookContext): Promise<MentionInFull[]> {
-  return (await waiting(visit)).filter((mention) => mention.delivered_at === null);
+/** A reminder shows each mention in full once; a prompt repeats them all. */
+async function fresh(context: HookContext): Promise<MentionInFull[]> {
+  return (await waiting(context)).filter((mention) => mention.delivered_at === null);
 }
 
-/** Whether a living `hive mcp` serves this session: without one it could not make the call that clears the gate. */
+/** Whether a living `hive mcp` serves this session; without one the session could not make the call that clears the gate. */
 async function canCallUs({ tx, event, session, settings, processes }: HookContext): Promise<boolean> {
   const connections = await tx.sessions.connections(settings.machine);
   const living = connections.filter((connection) => processes.alive(connection.pid));
@@ -194,9 +194,9 @@ async function canCallUs({ tx, event, session, settings, processes }: HookContex
 }
 
 /**
- * The same over HTTP, where no process of theirs can be looked at: a connection of the same token that the session
- * called through, or that the same client started. One that nobody has called through yet may be anybody's of that
- * machine: it counts, and if it is another's, the gate gives up as it does anywhere.
+ * The same over HTTP, where the client's processes cannot be examined: a connection of the same token that the session
+ * called through, or that the same client started. A connection that nobody has called through yet may belong to
+ * anybody on that machine: it counts, and if it belongs to another, the gate gives up after its usual number of steps.
  */
 async function isServedRemotely(
   tx: WriteTx,
@@ -207,7 +207,7 @@ async function isServedRemotely(
   for (const { session_id, parent_pid } of living) {
     if (session_id === null ? parent_pid === null || parent_pid === pid : own.includes(session_id))
       return true;
-    // After /clear the same client goes on over the same connection, under a new id.
+    // After /clear the same client continues over the same connection, under a new id.
     if (pid !== null && parent_pid === pid) return true;
     const caller = session_id === null ? undefined : await tx.sessions.get(session_id);
     if (pid !== null && caller?.pid === pid) return true;

@@ -1,5 +1,4 @@
-/** Mentions: what an addressee has to deal with, reading it (which changes nothing but a receipt), dealing with it. */
-
+/** Mentions: creating them with a message, reading them (which changes only the receipt), processing and expiring them. */
 import type { Via } from '../domain/actors.ts';
 import { type Actor, HUMAN_ADDRESSEE, refusalToProcess, refuse } from '../domain/actors.ts';
 import { owed } from '../domain/delivery.ts';
@@ -36,18 +35,18 @@ interface ProcessCommand {
   actor: Actor;
   /** These, by mention_id or by message_id. */
   mention_ids?: readonly string[] | undefined;
-  /** Or all that are unprocessed. */
+  /** Or all unprocessed ones. */
   all?: boolean | undefined;
   note?: string | null | undefined;
-  /** What carries the result to the addressee; null when somebody else processes. */
+  /** What delivers the result to the addressee; null when somebody else processes. */
   carrier?: string | null | undefined;
 }
 
 interface Processed {
   processed: MentionInFull[];
-  /** Those of the processed that had never been carried to their addressee in full: who gets this result reads them now. */
+  /** The processed ones that had not been delivered to their addressee before: the reader of this result sees them now. */
   unread: MentionInFull[];
-  /** Ids that were processed or expired before. */
+  /** Ids that were processed or expired already. */
   already: string[];
   /** How many unprocessed ones are left. */
   remaining: number;
@@ -55,17 +54,17 @@ interface Processed {
 
 export interface MentionService {
   has(session_id: string): Promise<UnprocessedCount>;
-  /** What a session has to deal with, urgent first, with the receipt of `carrier` (null leaves none). Processes nothing. */
+  /** A session's unprocessed mentions, urgent first. Records the receipt of `carrier`, unless it is null. Processes nothing. */
   get(session_id: string, carrier: string | null, limit?: number): Promise<MentionInFull[]>;
   /** @throws HiveError `mention_not_found`, `not_allowed`, `invalid_input`. */
   process(command: ProcessCommand): Promise<Processed>;
   /** One mention with its message; undefined once retention has removed it. */
   find(mention_id: string): Promise<MentionInFull | undefined>;
-  /** How many wait for each session; sessions without any are missing. */
+  /** How many unprocessed mentions each session has; sessions without any are missing. */
   unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
   history(filter: MentionFilter): Promise<Page<MentionInFull>>;
   summary(session_id: string): Promise<MentionSummary>;
-  /** Expires what is due; every live process does. Returns how many it expired. */
+  /** Expires what is due, as every live process does. Returns how many expired. */
   expireDue(): Promise<number>;
 }
 
@@ -76,7 +75,7 @@ async function mentionTtl(tx: ReadTx, env: Environment): Promise<number | null> 
 }
 
 const DUE_BATCH = 200;
-/** Processing ends where what was not read would no longer fit one result. */
+/** Processing stops when the unread mentions would no longer fit into one result. */
 const UNREAD_BYTES = 48 * 1024;
 
 export function createMentions(store: Store): MentionService {
@@ -134,10 +133,10 @@ export function createMentions(store: Store): MentionService {
       while ((await store.read((tx) => tx.mentions.due(tx.now, 1))).length > 0) {
         const count = await store.write(async (tx) => {
           const batch = await tx.mentions.due(tx.now, DUE_BATCH);
-          for (const mention of batch) await lapseMention(tx, mention);
+          for (const mention of batch) await recordExpiry(tx, mention);
           return batch.length;
         });
-        // Somebody else was first, or the clock was set back in between.
+        // Another process was first, or the clock was set back in between.
         if (count === 0) break;
         expired += count;
       }
@@ -147,7 +146,7 @@ export function createMentions(store: Store): MentionService {
   return service;
 }
 
-/** What an addressee has not read yet comes back with the result; what would not fit it stays unprocessed. */
+/** Mentions the addressee has not read yet come back with the result; those that do not fit stay unprocessed. */
 function fitting(mentions: readonly MentionInFull[]): MentionInFull[] {
   let room = UNREAD_BYTES;
   return mentions.filter((mention) => {
@@ -176,19 +175,18 @@ async function named(
 function notFound(mention_id: string): HiveError {
   return new HiveError(
     'mention_not_found',
-    `There is no mention "${mention_id}" among these. Nothing was processed; look up the ids, or process all.`,
+    `There is no mention "${mention_id}" for this session. Nothing was processed; check the ids, or process all.`,
     { mention_id },
   );
 }
 
-// ---------------------------------------------------------------------------
-// What a post, a tool, a hook and a timer do to mentions, inside a transaction of theirs.
+// ---- Steps inside a transaction of a post, a tool, a hook or a timer ----
 
-/** More than ever live at once; what lies beyond is not reached by `@All`. */
+/** More than are ever alive at once; `@All` does not reach any beyond that. */
 const MOST_SESSIONS = 2_000;
-/** How many ended sessions are looked through for a name that no living one has. */
+/** How many ended sessions are searched for a name that no living one has. */
 const RECENTLY_ENDED = 200;
-/** How many such names a message may have looked up one by one. */
+/** How many such names of a message are looked up one by one. */
 const LOOKUPS = 50;
 
 export interface MentionSettings {
@@ -196,7 +194,7 @@ export interface MentionSettings {
   env: Environment;
 }
 
-/** Writes down the mentions of a message; what they gate, the loop guard has a say in. */
+/** Stores the mentions of a message. The loop guard decides which of them may gate. */
 export async function mentionIn(
   tx: WriteTx,
   message: Message,
@@ -250,7 +248,7 @@ async function endedFor(tx: ReadTx, names: readonly string[]): Promise<Session[]
   return ended;
 }
 
-/** Stamps the receipt of those that nobody has carried to their addressee before. */
+/** Records the receipt of the mentions that were not delivered to their addressee before. */
 export async function deliverMentions(
   tx: WriteTx,
   mentions: readonly MentionInFull[],
@@ -267,7 +265,7 @@ export async function deliverMentions(
   return delivered;
 }
 
-/** Marks a mention as dealt with; one that is settled stays as it is. */
+/** Marks a mention as processed; a settled one stays as it is. */
 export async function settleMention<T extends Mention>(
   tx: WriteTx,
   mention: T,
@@ -283,14 +281,14 @@ export async function settleMention<T extends Mention>(
   return processed;
 }
 
-async function lapseMention(tx: WriteTx, mention: Mention): Promise<void> {
+async function recordExpiry(tx: WriteTx, mention: Mention): Promise<void> {
   const expired = expireMention(mention);
   if (expired === mention) return;
   await tx.mentions.update(expired);
   await append(tx, 'mention/expired', expired, {});
 }
 
-/** What a session has yet to deal with goes to the one that continues it, and so do the pairs it is muted in. */
+/** Moves a session's unprocessed mentions, and the pairs it is muted in, to the session that continues it. */
 export async function moveMentions(
   tx: WriteTx,
   from: Pick<Session, 'session_id'>,

@@ -1,6 +1,6 @@
 /**
- * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions,
- * the mention that it answers, and the events that tell of them.
+ * Messages: posting to the shared buffer and reading it. A post is one transaction: the message, its mentions, the
+ * mention that it answers, and their events.
  */
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
@@ -25,29 +25,31 @@ import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
 import { authorNamed } from './sessions.ts';
 
+/** A message to post. */
 export interface PostCommand extends PostRequest {
   author: Author;
-  /** Who wrote it, for the trail; the author's handle when missing. */
+  /** Who wrote it, for the event log; the author's handle when missing. */
   by?: string | undefined;
-  /** Chosen by the sender, so that a message sent twice is one message. Made here when missing. */
+  /** Chosen by the sender, so that a message sent twice is one message. Generated when missing. */
   message_id?: string | null | undefined;
   /**
    * The heading of a block that was found in a buffer. A block equal to a stored message (same name, time and
-   * body) is not posted again; a name that is not the author's is kept as `as_handle`. `origin`, by default
-   * `typed`, decides whether `author` is its author, or nobody who is known (domain/authors.ts).
+   * body) is not posted again; a name that is not the author's is kept as `as_handle`. `origin`, by default `typed`,
+   * decides whether `author` is its author or the author is unverified (`authorOfBlock`).
    */
   heading?: (Pick<Block, 'handle' | 'stamp'> & { origin?: BlockOrigin | undefined }) | null | undefined;
 }
 
+/** The result of a post. */
 export interface Posted {
   message: Message;
-  /** It was there before: nothing was posted, nobody mentioned. */
+  /** It was stored before: nothing was posted and nobody mentioned. */
   existing: boolean;
   mentions: Mention[];
   unresolved: Unresolved[];
-  /** The mention that this reply has dealt with. */
+  /** The mention that this reply has processed. */
   answered: Mention | null;
-  /** Addressees that are told but not held up, because of a loop. */
+  /** Addressees that get the message but are not gated by it, because of a loop. */
   trips: Trip[];
 }
 
@@ -56,9 +58,9 @@ export interface MessageService {
   post(command: PostCommand): Promise<Posted>;
   /** @throws HiveError `message_not_found`. */
   get(message_id: string): Promise<Message>;
-  /** The same; undefined when there is none. */
+  /** Like `get`; undefined when there is none. */
   find(message_id: string): Promise<Message | undefined>;
-  /** A page, oldest first: with `after` what came since, else the last ones. */
+  /** A page, oldest first: with `after` the messages since then, else the last ones. */
   read(filter: MessageFilter): Promise<MessagePage>;
 }
 
@@ -69,12 +71,12 @@ export function createMessages(store: Store, settings: MentionSettings): Message
     find: (message_id) => store.read((tx) => tx.messages.get(message_id)),
 
     async post(command) {
-      // Outside the transaction: nobody has to wait for the parser.
+      // Outside the transaction, so that no writer waits for the parser.
       const names = parseMentions(normalizeBody(command.body));
       return store.write(async (tx) => {
         const before = await alreadyPosted(tx, command);
         if (before !== undefined) return before;
-        const { message, parent } = await write(tx, command, settings.ids.make('msg'));
+        const { message, parent } = await writeMessage(tx, command, settings.ids.make('msg'));
         const { mentions, unresolved, trips } = await mentionIn(tx, message, names, settings);
         const answered = parent === null ? null : await answer(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
@@ -98,26 +100,26 @@ async function find(tx: ReadTx, message_id: string): Promise<Message> {
   return message;
 }
 
-/** The outcome of a post that has happened before; undefined when it has not. */
+/** The result of a post that was made before; undefined when it was not. */
 async function alreadyPosted(tx: ReadTx, command: PostCommand): Promise<Posted | undefined> {
   const body = normalizeBody(command.body);
   const { message_id, heading } = command;
   if (message_id !== undefined && message_id !== null) {
     const message = await tx.messages.get(message_id);
     if (message !== undefined && message.body !== body) throw conflict(message_id);
-    if (message !== undefined) return nothingNew(message);
+    if (message !== undefined) return existing(message);
   }
   if (heading === undefined || heading === null) return undefined;
   const block = { stamp: heading.stamp, handle: cleanText(heading.handle), body };
   const same = (await tx.messages.byBody(body, SAME_BODIES)).find((message) => isBlockOf(message, block));
-  return same === undefined ? undefined : nothingNew(same);
+  return same === undefined ? undefined : existing(same);
 }
 
-function nothingNew(message: Message): Posted {
+function existing(message: Message): Posted {
   return { message, existing: true, mentions: [], unresolved: [], answered: null, trips: [] };
 }
 
-async function write(
+async function writeMessage(
   tx: WriteTx,
   command: PostCommand,
   fresh_id: string,
@@ -149,18 +151,18 @@ async function write(
   return { message, parent };
 }
 
-/** Whose message it is, and who is known to have handed it in. */
+/** The author of the message, and who is recorded as having posted it. */
 function writerOf({ author: writer, by = writer.handle, heading }: PostCommand): {
   author: Author;
   by: string;
 } {
   if (heading === undefined || heading === null) return { author: writer, by };
   const author = authorOfBlock(writer, { ...heading, handle: cleanText(heading.handle) }, by);
-  // That it came through a human's Emacs does not make it that human's doing.
+  // A program's text is not the human's doing just because it came through their Emacs.
   return { author, by: heading.origin === 'program' ? author.handle : by };
 }
 
-/** A reply deals with the mention that its author had in the message it answers. */
+/** A reply processes the mention that its author had in the message it replies to. */
 async function answer(
   tx: WriteTx,
   parent: Message,

@@ -19,7 +19,6 @@ import {
   createPing,
   createReport,
   fullBucket,
-  giveBack,
   humanBusy,
   type Outreach,
   type OutreachChanges,
@@ -31,6 +30,7 @@ import {
   REPORTS_BLOCKED,
   type Refusal,
   type ReportRequest,
+  refundCredit,
   refusalBySource,
   type Sender,
   SHARED_BUCKET,
@@ -281,7 +281,7 @@ async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Prom
   if (bucket === undefined) return;
   const session = name === SHARED_BUCKET ? undefined : await tx.sessions.get(session_id);
   const settings = outreachSettings(await settingsEverywhere(tx), session?.outreach ?? {});
-  await tx.outreach.putBucket(giveBack(bucket, budgetSize(settings), tx.now));
+  await tx.outreach.putBucket(refundCredit(bucket, budgetSize(settings), tx.now));
 }
 
 /** So long somebody has to show what was sent. */

@@ -23,7 +23,7 @@ import {
   type Urgency,
 } from '../domain/prompts.ts';
 import type { Session } from '../domain/sessions.ts';
-import { FALLS, type Turn } from '../domain/turns.ts';
+import { CANCELS, type Turn } from '../domain/turns.ts';
 import type { Feed } from './feed.ts';
 import { findAddress } from './humans.ts';
 import type { Ids, Page, PromptFilter, ReadTx, Store, StoredResponse, WriteTx } from './ports.ts';
@@ -182,7 +182,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
           return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
         }
         // What would have fallen with its turn had it been asked a moment sooner is not asked at all.
-        if (turn?.abort_reason != null && FALLS[turn.abort_reason](prompt)) throw tooLate(turn);
+        if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
         if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
         await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };

@@ -12,11 +12,11 @@ import { settingsOf, tell } from './outreach.ts';
 import type { ReportReader } from './ports.ts';
 
 /** The station of reports. After that of answers: what the human said goes first where there is not room for all. */
-export const deliverReports: HookHandler = async (visit) => {
-  const { tx, event, session, verdict } = visit;
+export const deliverReports: HookHandler = async (hook) => {
+  const { tx, event, session, verdict } = hook;
   const carrier = hookCarrier(session.session_id);
   if (!takesContext(event) || verdict.block !== null) return null;
-  const reader = readerOf(visit, carrier);
+  const reader = readerOf(hook, carrier);
   const { items, total } = await tx.outreach.reportsFor(reader, REPORTS_AT_ONCE);
   if (items.length === 0) return null;
   const texts = items.map((item) => describeReport(item, item.handed_at !== null));

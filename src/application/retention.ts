@@ -9,8 +9,8 @@ import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, storeSettings } from './settings.ts';
 
 /**
- * Every kind of record that ages, in the order in which it goes: what hangs on a thing before the thing
- * that others hang on. A new capability adds its records here.
+ * Every kind of record that ages, in the order of removal: records that refer to others go before those. A new
+ * capability adds its records here.
  */
 const KINDS = [
   'prompts',
@@ -28,11 +28,11 @@ export interface RetentionService {
   days(): Promise<number>;
   /** How many records of each kind a sweep would remove now. */
   preview(days: number): Promise<PruneCounts>;
-  /** Removes them, batch by batch; the counts of what went. */
+  /** Removes them, batch by batch; returns how many of each kind. */
   sweep(days: number): Promise<PruneCounts>;
-  /** How many mentions are that old, dealt with or not, and what hangs on them; 0 days: all. */
+  /** How many mentions are that old, processed or not, with the records that refer to them; 0 days: all. */
   previewMentions(days: number): Promise<PruneCounts>;
-  /** Removes them, and leaves one event that says who did. The messages stay. */
+  /** Removes those mentions and appends one event that says who did it. Their messages stay. */
   clearMentions(days: number, actor: HumanActor): Promise<PruneCounts>;
 }
 
@@ -41,7 +41,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const BATCH = 100;
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
-/** @throws HiveError `invalid_input` that names the setting. */
+/** A number of days. @throws HiveError `invalid_input` that names the setting. */
 export function parseRetentionDays(setting: string, text: string, least = 1): number {
   const days = Number(text);
   if (text.trim() === '' || !Number.isInteger(days) || days < least || days > MAX_DAYS) {
@@ -68,7 +68,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
       const counts = await store.write(prune);
       if (sum(counts) === 0) return total;
       total = add(total, counts);
-      // Between two batches everybody else gets a turn.
+      // Lets everybody else go between two batches.
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -89,7 +89,7 @@ export function createRetention(store: Store, env: Environment): RetentionServic
     },
     previewMentions: (days) => store.read((tx) => tx.mentions.prunable(cutoff(tx, days))),
     async clearMentions(days, { by, via }) {
-      // Fixed, so that this ends also while others go on mentioning.
+      // Fixed, so that this ends even while others keep mentioning.
       const before = await store.read(async (tx) => cutoff(tx, days));
       const held = await store.read((tx) => tx.mentions.unprocessedBySession());
       const total = await inBatches((tx) => tx.mentions.prune(before, BATCH));

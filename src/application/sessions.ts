@@ -13,15 +13,15 @@ import {
   hasOwnHandle,
   isNamed,
   isReserved,
+  isUnchanged,
   matchHandle,
   refusalToSet,
   type Session,
   type SessionChanges,
   type SessionIntroduction,
-  type Standing,
+  type SettingContext,
   settingsIn,
   sourceAfter,
-  stands,
   startSession,
 } from '../domain/sessions.ts';
 import type { Source } from '../domain/sources.ts';
@@ -41,27 +41,28 @@ import { closeTurn, turnOfCall } from './turns.ts';
 
 export interface SessionService {
   /**
-   * The session of this introduction, registered on first sight, reopened when it had ended. A new one's parent
-   * is looked for among the processes above `pid`: the client's own, unless the caller names its own.
+   * The session of this introduction: registered when first seen, reopened when it had ended. The parent of a new one
+   * is searched among the processes above `pid`: the client's own, unless the caller passes another.
    */
   introduce(introduction: SessionIntroduction, pid?: number | null): Promise<Session>;
   /** The living sessions among the processes that `pid` descends from, nearest first. */
-  above(place: { machine: string; pid: number }): Promise<Session[]>;
+  above(process: { machine: string; pid: number }): Promise<Session[]>;
   get(session_id: string): Promise<Session | undefined>;
   /** By handle or by id. @throws HiveError `session_not_found`. */
   find(handle_or_id: string): Promise<Session>;
   /**
-   * The session under this id while it lives; undefined when it has ended or was never there. Notes that somebody
-   * spoke for it, at most once an hour: a session of which nothing is heard for long counts as gone.
+   * The session with this id while it is alive; undefined when it has ended or never existed. Records, at most once an
+   * hour, that it is still in use: a session that is silent for long counts as gone.
    */
   returning(session_id: string): Promise<Session | undefined>;
   list(filter?: { state?: 'alive' | 'ended' | undefined; limit?: number | undefined }): Promise<Session[]>;
-  /** The session behind a call: by its hook first, then by the client's process, by what the client tells last. */
+  /** The session behind a call: found by its hook, else by the client's process, else by what the client says. */
   resolveCaller(evidence: CallerEvidence): Promise<Caller>;
-  /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` for what is not the actor's to set. */
+  /** @throws HiveError `session_not_found`, `invalid_input`, `not_allowed` when the actor may not make the change. */
   configure(handle_or_id: string, changes: SessionChanges, actor: Actor): Promise<Session>;
-  /** Ends the sessions of this machine whose process is gone, and those nobody has heard of for long; returns them. */
+  /** Ends the sessions of this machine whose process is gone, and those that have been silent for long; returns them. */
   sweep(machine: string): Promise<Session[]>;
+  /** Records an open MCP connection, and closes those of this machine whose process is gone. */
   openConnection(connection: Omit<Connection, 'opened_at' | 'session_id'>): Promise<void>;
   closeConnections(connection_ids: readonly string[]): Promise<void>;
   /**
@@ -75,18 +76,19 @@ export interface SessionService {
   ): Promise<AgentActor>;
 }
 
+/** The session behind a call, with what else is known of the call. */
 export interface Caller {
   session: Session;
-  /** How the caller can have an identity; null when it has one. */
+  /** How the caller can get an identity; null when it has one. */
   advice: string | null;
-  /** The turn in which it calls; undefined where none is known. */
+  /** The turn in which it calls; undefined when none is known. */
   turn: Turn | undefined;
 }
 
-/** A session of another machine, or without a process, that was silent so long is taken to be gone. */
+/** A session of another machine, or without a process, counts as gone after this silence. */
 const SILENCE_MS = 24 * 60 * 60 * 1000;
 
-/** A parent chain longer than this is a mistake in the data, not a family. */
+/** A longer parent chain is an error in the data. */
 const MAX_GENERATIONS = 32;
 
 /** Every session that this one descends from, nearest first. */
@@ -104,7 +106,7 @@ async function ancestorsOf(tx: ReadTx, session_id: string): Promise<string[]> {
 const TOUCH_MS = 60 * 60 * 1000;
 
 export function createSessions(store: Store, processes: Processes): SessionService {
-  /** Hooks do not know with which options `hive mcp` was started; what they found out may be raised by them. */
+  /** Hooks do not know with which options `hive mcp` was started, so the options may change the source they found. */
   async function withDeclaredSource(known: Session, declared: Source): Promise<Session> {
     if (sourceAfter(known, declared) === known.source) return known;
     return store.write(async (tx) => {
@@ -113,13 +115,13 @@ export function createSessions(store: Store, processes: Processes): SessionServi
     });
   }
 
-  /** The session that each connection was last found to speak for, as this process, which holds it, wrote it down. */
+  /** The session that each connection was last found to belong to, as this process recorded it. */
   const names = new Map<string, string>();
 
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
-      if (known !== undefined && stands(known, introduction)) return known;
+      if (known !== undefined && isUnchanged(known, introduction)) return known;
       const above = known === undefined && pid !== null ? processes.ancestors(pid) : [];
       return store.write((tx) => register(tx, introduction, above));
     },
@@ -160,7 +162,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const by_hook = toolUseOf(evidence);
         const session_id = by_hook === null ? undefined : await tx.sessions.callerOf(by_hook);
         const hooked = session_id === undefined ? undefined : await tx.sessions.get(session_id);
-        // A hook elsewhere may record any id: it speaks for calls of its own machine only.
+        // A hook on another machine may record any id: it vouches only for calls of its own machine.
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
         const known = own ?? (await byProcess(tx, evidence));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
@@ -171,7 +173,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       });
       let session: Session;
       if (known !== undefined) session = await withDeclaredSource(known, declaredSource(evidence));
-      else if (introduced !== undefined && stands(introduced, introduction)) session = introduced;
+      else if (introduced !== undefined && isUnchanged(introduced, introduction)) session = introduced;
       else session = await service.introduce(introduction);
       if (named !== undefined && named !== session.session_id) {
         await store.write((tx) => tx.sessions.nameConnection(connection_id, session.session_id));
@@ -188,7 +190,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const session = await tx.sessions.get(session_id);
         if (session === undefined)
           throw new HiveError('session_not_found', `The session ${handle_or_id} is gone.`);
-        if (actor.kind === 'agent') refuse(refusalToSet(actor, changes, await standingOf(tx, session)));
+        if (actor.kind === 'agent') refuse(refusalToSet(actor, changes, await settingContext(tx, session)));
         const set = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
         return recordSession(
           tx,
@@ -221,7 +223,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const ended: Session[] = [];
         for (const { session_id, last_seen_at } of gone) {
           const session = await tx.sessions.get(session_id);
-          // It spoke in between: somebody else's process has the number, or it was resumed.
+          // Something came from it in between: another process has its pid now, or it was resumed.
           if (session === undefined || session.last_seen_at !== last_seen_at) continue;
           ended.push(await endSession(tx, session));
         }
@@ -249,8 +251,8 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
 const SWEEP_LIMIT = 1_000;
 
-/** What a human has set for a session, or for those it continues, is in their events. */
-async function standingOf(tx: ReadTx, session: Session): Promise<Standing> {
+/** What `refusalToSet` needs. The events of the session, and of those it continues, show what a human has set. */
+async function settingContext(tx: ReadTx, session: Session): Promise<SettingContext> {
   const setByHuman = new Map<string, string>();
   let one: Session | undefined = session;
   for (let n = 0; one !== undefined && n < MAX_GENERATIONS; n += 1) {
@@ -266,13 +268,15 @@ async function standingOf(tx: ReadTx, session: Session): Promise<Standing> {
   return { session, setByHuman, others: others.map(({ handle }) => handle) };
 }
 
-/** Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
+/** The session of the client's process. Claude Code's MCP child keeps its first session id after /clear and /resume, but its parent is the hooks' CLAUDE_PID. */
 async function byProcess(
   tx: ReadTx,
   { meta, machine, parent_pid }: CallerEvidence,
 ): Promise<Session | undefined> {
-  const tellsItself = typeof meta['sessionId'] === 'string';
-  return tellsItself || parent_pid === null ? undefined : tx.sessions.hookedByProcess(machine, parent_pid);
+  const identifiesItself = typeof meta['sessionId'] === 'string';
+  return identifiesItself || parent_pid === null
+    ? undefined
+    : tx.sessions.hookedByProcess(machine, parent_pid);
 }
 
 async function register(
@@ -285,10 +289,10 @@ async function register(
     const introduced = await withParent(tx, introduction, above);
     return recordSession(tx, 'session/started', await newSession(tx, introduced));
   }
-  const { client: _, name, parent_session_id, source, ...place } = introduction;
+  const { client: _, name, parent_session_id, source, ...rest } = introduction;
   const session = {
     ...known,
-    ...place,
+    ...rest,
     source: sourceAfter(known, source),
     parent_session_id: parent_session_id ?? known.parent_session_id,
     last_seen_at: tx.now,
@@ -298,12 +302,11 @@ async function register(
     : recordSession(tx, 'session/changed', session);
 }
 
-// ---------------------------------------------------------------------------
-// What the session service and the hooks both do to sessions, inside a transaction of theirs.
+// ---- Steps inside a transaction of the session service or of a hook ----
 
 /**
- * By handle, by id, or by the first letters of one handle.
- * @throws HiveError `session_not_found`, `invalid_input` for letters that begin several.
+ * The session with this handle or id, or the only one whose handle begins with this text.
+ * @throws HiveError `session_not_found`, `invalid_input` when several handles begin with it.
  */
 export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Session> {
   const known = (await tx.sessions.byHandle(handle_or_id)) ?? (await tx.sessions.get(handle_or_id));
@@ -320,15 +323,14 @@ export async function findSession(tx: ReadTx, handle_or_id: string): Promise<Ses
 }
 
 /**
- * The handle by which what a session wrote is filtered; the first letters of one are enough. What is no session's
- * stays as it is.
- * @throws HiveError `invalid_input` for letters that begin several.
+ * The handle for filtering by author; the beginning of one is enough. A text that is no session's is returned as it is.
+ * @throws HiveError `invalid_input` when several handles begin with it.
  */
 export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
   const text = typed.replace(/^@/, '');
   if (foldHandle(text) === foldHandle(HUMAN_HANDLE)) return HUMAN_HANDLE;
   if ((await tx.sessions.byHandle(text)) !== undefined) return text;
-  // A session may be gone before what it wrote.
+  // A session may be removed before its messages are.
   if ((await tx.history.search({ agent: text, limit: 1 })).items.length > 0) return text;
   const match = matchHandle(text, await tx.sessions.handles());
   if ('ambiguous' in match) throw invalidInput(explainAmbiguous(text, match.ambiguous));
@@ -337,7 +339,7 @@ export async function authorNamed(tx: ReadTx, typed: string): Promise<string> {
 
 type SessionEvent = 'session/started' | 'session/changed' | 'session/ended';
 
-/** Writes a session down and tells what became of it; `trail` says who has done what. */
+/** Stores a session and appends the event; `trail` is what the event says beside the session. */
 export async function recordSession(
   tx: WriteTx,
   type: SessionEvent,
@@ -351,7 +353,7 @@ export async function recordSession(
   return session;
 }
 
-/** A session seen for the first time, under its given name, else the shortest handle that is free. `before` is the one it goes on from. */
+/** A session seen for the first time, under its given name, else the shortest free handle. `before` is the session that it continues. */
 export async function newSession(
   tx: WriteTx,
   introduction: SessionIntroduction,
@@ -361,7 +363,7 @@ export async function newSession(
   return startSession(introduction, given ?? (await ownHandle(tx, introduction)), tx.now);
 }
 
-/** The shortest handle made of its id that is free. */
+/** The shortest free handle made from its id. */
 async function ownHandle(
   tx: WriteTx,
   { client, session_id }: Pick<Session, 'client' | 'session_id'>,
@@ -375,9 +377,9 @@ async function ownHandle(
 type Named = Pick<SessionIntroduction, 'session_id' | 'parent_session_id' | 'name'>;
 
 /**
- * The handle of the name that a session was given; null where it gets one of its id. An ended session passes its
- * name on, and is called by its id from then on: nobody can be reached by it, and what it wrote stays its own.
- * @throws HiveError `invalid_input` for a session that has nothing but a name, and that is somebody else's.
+ * The handle for the name that a session was given; null when it gets one made from its id. An ended session gives its
+ * name up and gets a handle from its id: nobody can be reached by it, and its messages stay its own.
+ * @throws HiveError `invalid_input` for a session that has only a name, when the name is reserved.
  */
 async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<string | null> {
   const { session_id, parent_session_id, name } = named;
@@ -386,18 +388,18 @@ async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<st
   if (isReserved(base)) {
     if (session_id !== name) return null;
     throw invalidInput(
-      `No session may be called "${name}": @${base} reaches others. Set HIVE_AGENT to another name.`,
+      `No session may be called "${name}": @${base} is reserved. Set HIVE_AGENT to another name.`,
     );
   }
   const parent = parent_session_id === null ? undefined : await tx.sessions.get(parent_session_id);
-  // What it has from its parent's environment was meant for the parent.
+  // A name inherited through the parent's environment was meant for the parent.
   if (parent !== undefined && session_id !== name && isNamed(parent.handle, base)) return null;
   const held = new Map((await tx.sessions.handles()).map((one) => [foldHandle(one.handle), one]));
   for (const handle of givenCandidates(base)) {
     const holder = held.get(foldHandle(handle));
     if (holder === undefined || holder.session_id === session_id) return handle;
-    const leaves = !holder.alive || holder.session_id === before?.session_id;
-    const other = leaves ? await tx.sessions.get(holder.session_id) : undefined;
+    const isLeaving = !holder.alive || holder.session_id === before?.session_id;
+    const other = isLeaving ? await tx.sessions.get(holder.session_id) : undefined;
     if (other === undefined || hasOwnHandle(other)) continue;
     await recordSession(tx, 'session/changed', { ...other, handle: await ownHandle(tx, other) });
     return handle;
@@ -405,7 +407,7 @@ async function takeName(tx: WriteTx, named: Named, before?: Session): Promise<st
   return null;
 }
 
-/** A session that had ended speaks again: whatever had declared it gone was wrong, or it was resumed, with a name maybe. */
+/** Reopens a session that had ended: it was declared gone by mistake, or it was resumed, perhaps with a name. */
 export async function reopenSession(tx: WriteTx, session: Session, name?: string | null): Promise<Session> {
   await markOrphaned(tx, session.session_id, false);
   const given = await takeName(tx, { ...session, name });
@@ -419,7 +421,7 @@ export async function reopenSession(tx: WriteTx, session: Session, name?: string
   });
 }
 
-/** A session went away, and its subagents with it: its prompts stay answerable, until another continues it or it is resumed. */
+/** Ends a session and its subagents. Its prompts stay answerable until another session continues it or it is resumed. */
 export async function endSession(tx: WriteTx, session: Session): Promise<Session> {
   if (session.state === 'ended') return session;
   await markOrphaned(tx, session.session_id, true);

@@ -27,21 +27,21 @@ import { letGo, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
 
 /** Holds a Stop for what is owed. */
-export const guardStop: HookHandler = async (visit) => {
-  const { event, session, verdict } = visit;
+export const guardStop: HookHandler = async (hook) => {
+  const { event, session, verdict } = hook;
   const stops =
     event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
   // Who is being interrupted is to stop, whatever it owes.
   if (!stops || verdict.let_go || verdict.end_turn !== null || verdict.block !== null) return null;
-  return judge(visit);
+  return judge(hook);
 };
 
-async function judge(visit: HookContext): Promise<Partial<Verdict> | null> {
-  const { tx, event, session } = visit;
-  if (!(await visit.preferences()).stop_guard) return null;
+async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
+  const { tx, event, session } = hook;
+  if (!(await hook.preferences()).stop_guard) return null;
   const { session_id } = session;
   const settings = await settingsOf(tx, session);
-  const turn = await turnOf(visit);
+  const turn = await turnOf(hook);
   const before = (await tx.outreach.guard(session_id)) ?? newStopGuard(session_id);
   const record = inChain(
     { ...before, stop_hook_active: event.stop_hook_active },
@@ -49,12 +49,12 @@ async function judge(visit: HookContext): Promise<Partial<Verdict> | null> {
   );
   const unreported = await tx.outreach.unreported(session_id);
   const owed = [
-    ...(await owedAnswers(visit, settings, record)),
-    ...(await owedMentions(visit, settings, record)),
-    ...(await owedReport(visit, settings, record, unreported, turn)),
+    ...(await owedAnswers(hook, settings, record)),
+    ...(await owedMentions(hook, settings, record)),
+    ...(await owedReport(hook, settings, record, unreported, turn)),
   ];
   const decision = decideStop(owed, record, tx.now);
-  await put(visit, before, decision.record);
+  await put(hook, before, decision.record);
   switch (decision.opinion) {
     case 'block': {
       const holds = owed.map(({ hold }) => hold);
@@ -66,18 +66,18 @@ async function judge(visit: HookContext): Promise<Partial<Verdict> | null> {
       await letGo(tx, session, unreported, 'stopped');
       return null;
     default:
-      return waitForHuman(visit, record);
+      return waitForHuman(hook, record);
   }
 }
 
 /** Answers are handed with the reason, and only where it is really said. */
 async function owedAnswers(
-  visit: HookContext,
+  hook: HookContext,
   settings: OutreachSettings,
   record: StopGuardRecord,
 ): Promise<Owed[]> {
   if (!settings.hold_for_answers || !mayHold(record)) return [];
-  const delivered = await handUncollected(visit);
+  const delivered = await handUncollected(hook);
   if (delivered.length === 0) return [];
   const texts = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
   return [{ hold: 'answers', text: answersReason(texts) }];

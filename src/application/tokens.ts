@@ -1,8 +1,9 @@
-/** Tokens for agents that come over HTTP: made once, shown once, known by their digest from then on. */
+/** Tokens for agents that connect over HTTP: generated once, shown once, and stored only as a digest. */
 import { HiveError } from '../domain/errors.ts';
 import { createToken, isValid, type Role, type Token } from '../domain/tokens.ts';
 import type { Secrets, Store, WriteTx } from './ports.ts';
 
+/** A new token with its secret. */
 export interface MadeToken {
   token: Token;
   /** Shown now and never again. */
@@ -10,14 +11,14 @@ export interface MadeToken {
 }
 
 export interface TokenService {
-  /** A new token; one of that name that was revoked is replaced. @throws HiveError `invalid_input`. */
+  /** A new token; replaces a revoked one of that name. @throws HiveError `invalid_input`. */
   make(request: { name: string; agent?: string | undefined; role?: Role | undefined }): Promise<MadeToken>;
-  /** The same name, agent and role with a new secret; the old one is void at once. @throws HiveError `token_not_found`. */
+  /** The same name, agent and role with a new secret; the old one is invalid at once. @throws HiveError `token_not_found`. */
   rotate(name: string): Promise<MadeToken>;
-  /** @throws HiveError `token_not_found`. */
+  /** Makes it invalid at once. @throws HiveError `token_not_found`. */
   revoke(name: string): Promise<Token>;
   list(): Promise<Token[]>;
-  /** Whose secret this is; undefined for one that is unknown or revoked. */
+  /** The token with this secret; undefined when it is unknown or revoked. */
   verify(secret: string): Promise<Token | undefined>;
 }
 
@@ -66,7 +67,7 @@ export function createTokens(store: Store, secrets: Secrets): TokenService {
     async verify(secret) {
       const digest = secrets.digest(secret);
       const token = await store.read((tx) => tx.tokens.byDigest(digest));
-      // The look-up compares digests of random secrets: nothing about a secret can be learnt from its time.
+      // The lookup compares digests of random secrets, so its duration reveals nothing about a secret.
       return token !== undefined && isValid(token) && secrets.equal(token.digest, digest) ? token : undefined;
     },
   };

@@ -1,4 +1,4 @@
-/** Turns: what runs, and how a program tells of its own. What the clients' hooks tell, turn-stations.ts takes. */
+/** Turns: what is running, how a program reports its own turns, and how the hooks of a client report theirs. */
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
 import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
@@ -16,6 +16,7 @@ import {
   type AbortReason,
   type ArrivalKind,
   batchClosed,
+  CANCELS,
   DISPLACED_TAIL_BYTES,
   type Displacing,
   durationMs,
@@ -23,13 +24,10 @@ import {
   ENDED_WITH_SESSION,
   endKind,
   endTurn,
-  FALLS,
   INTERRUPTED_AT_TERMINAL,
   meaningOf,
   REPLACED,
-  rolloutSays,
-  saysInterrupted,
-  saysReplaced,
+  rolloutAbortReason,
   startTurn,
   TRANSCRIPT_TAIL_BYTES,
   type Turn,
@@ -37,6 +35,8 @@ import {
   type TurnStart,
   toolEnded,
   toolStarted,
+  transcriptShowsInterrupt,
+  transcriptShowsReplaced,
 } from '../domain/turns.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import type { CallTrace } from './identity.ts';
@@ -44,37 +44,37 @@ import type { Files, Ids, ReadTx, Store, WriteTx } from './ports.ts';
 import { recordCancel } from './prompt-records.ts';
 
 export interface TurnService {
-  /** Begins a turn of a program that tells its turns itself; one that runs is replaced, unless it has the same id. */
+  /** Begins a turn of a program that reports its own turns. A running one is replaced, unless it has the same id. */
   start(start: ProgramTurn): Promise<Turn>;
-  /** Ends it, completed unless a reason says otherwise; one that has ended stays as it is. @throws HiveError `turn_not_found`. */
+  /** Ends a turn, as completed unless a reason says otherwise. One that has ended stays as it is. @throws HiveError `turn_not_found`. */
   end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
   /** @throws HiveError `turn_not_found`. */
   get(turn_id: string): Promise<Turn>;
   current(session_id: string): Promise<Turn | undefined>;
-  /** Everything that runs, with whose it is. */
+  /** All running turns, with their sessions. */
   running(): Promise<RunningTurn[]>;
-  /** The newest turns of these sessions, with every request for them: what a list of sessions shows. */
+  /** The newest turn of each session, with every request to interrupt it. */
   newestOf(session_ids: readonly string[]): Promise<TurnWithInterrupts[]>;
-  /** The same, as people are shown them; by session. */
+  /** The same as people see them, by session. */
   newestViews(session_ids: readonly string[]): Promise<ReadonlyMap<string, TurnView>>;
-  /** A turn as people are shown it, with its session's handle and project; undefined once retention has removed it. */
+  /** A turn as people see it, with its session's handle and project; undefined once retention has removed it. */
   view(turn_id: string): Promise<TurnView | undefined>;
 }
 
 interface ProgramTurn {
   session_id: string;
   client_turn_id?: string | null | undefined;
-  /** Who displaces the turn that runs. */
+  /** Who replaces the running turn. */
   by?: string | null | undefined;
 }
 
-/** How a program tells that its turn has ended. */
+/** How a program reports that its turn has ended. */
 export interface ProgramEnd {
-  /** Why it did not complete; missing: it did. */
+  /** Why it did not complete; missing: it completed. */
   aborted?: AbortReason | undefined;
-  /** Who ended it; missing: whoever asked for the interrupt. */
+  /** Who ended it; missing: whoever requested the interrupt. */
   by?: string | null | undefined;
-  /** A remark for the record. */
+  /** A note for the record. */
   note?: string | null | undefined;
 }
 
@@ -83,7 +83,7 @@ interface RunningTurn {
   session: Session;
 }
 
-/** The fields that docs/protocol.md lists. */
+/** A turn as people see it, with the fields that docs/protocol.md lists. */
 export type TurnView = Readonly<Record<string, unknown>>;
 
 interface TurnWithInterrupts {
@@ -159,7 +159,7 @@ function replacedBy(by: string | null): TurnEnd {
 async function programEnd(tx: WriteTx, turn: Turn, { aborted, by, note }: ProgramEnd): Promise<TurnEnd> {
   if (aborted === undefined) return { state: 'completed' };
   const [asked] = await tx.turns.pendingInterrupts(turn.turn_id);
-  // Who stops a turn because it was asked to does so for the one who asked.
+  // A program that stops its turn because of a request does it for whoever requested it.
   if (aborted === 'interrupted' && asked !== undefined && by == null) return interruptedBy(asked);
   return { state: 'aborted', abort_reason: aborted, by: by ?? null, via: 'library', note: note ?? null };
 }
@@ -171,12 +171,11 @@ async function findTurn(tx: ReadTx, turn_id: string): Promise<Turn> {
   return turn;
 }
 
-// ---------------------------------------------------------------------------
-// What services, hooks and the end of a session do to turns, inside a transaction of theirs.
+// ---- Steps inside a transaction of a service or of a hook ----
 
 type Beginning = Omit<TurnStart, 'turn_id' | 'number'>;
 
-/** Begins a turn; whoever calls has ended the one before. */
+/** Begins a turn. The caller has ended the one before. */
 async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Promise<Turn> {
   const { session_id, client_turn_id, continues } = beginning;
   const data = { state: 'in_progress', client_turn_id, continues: continues?.turn_id ?? null };
@@ -187,8 +186,8 @@ async function beginTurn(tx: WriteTx, turn_id: string, beginning: Beginning): Pr
 }
 
 /**
- * Ends a turn, with what its end does to the questions asked in it and to whoever waits for it: all in one
- * transaction, so that nobody reads one of these without the others. One that has ended stays as it is.
+ * Ends a turn, cancels the questions that fall with it and answers the requests to interrupt it, all in one transaction,
+ * so that nobody reads one of these without the others. A turn that has ended is returned unchanged.
  */
 export async function closeTurn(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<Turn> {
   if (turn.state !== 'in_progress') return turn;
@@ -212,8 +211,8 @@ async function cancelFalling(tx: WriteTx, turn: Turn, end: TurnEnd): Promise<str
   const kind = endKind(end);
   const cancelled: string[] = [];
   for (const prompt of await tx.prompts.pendingOfTurn(turn.turn_id)) {
-    // What is due expires by itself, and says so.
-    if (!FALLS[kind](prompt) || isExpired(prompt, tx.now)) continue;
+    // What is due expires by itself, and is recorded as expired.
+    if (!CANCELS[kind](prompt) || isExpired(prompt, tx.now)) continue;
     await cancelOne(tx, prompt, end);
     cancelled.push(prompt.ask_id);
   }
@@ -226,7 +225,7 @@ async function cancelOne(tx: WriteTx, prompt: Prompt, end: TurnEnd): Promise<voi
   await recordCancel(tx, prompt, { by: end.by ?? prompt.agent, via: end.via ?? 'hook', reason });
 }
 
-/** The subagents that ran inside the turn go with it; those in the background, and Codex's, run on. */
+/** Subagents that run inside the turn end with it; background ones, and Codex's, continue. */
 async function closeWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise<void> {
   const session = await tx.sessions.get(parent.session_id);
   for (const child of await tx.sessions.childrenOf(parent.session_id)) {
@@ -238,7 +237,7 @@ async function closeWithParent(tx: WriteTx, parent: Turn, end: TurnEnd): Promise
   }
 }
 
-/** The turn that an event of a client is about: by the client's id, else the one that runs, else the last. */
+/** The turn that a client's event is about: by the client's id, else the running one, else the last. */
 export async function turnOf(
   tx: ReadTx,
   session_id: string,
@@ -252,7 +251,7 @@ export async function turnOf(
   return client_turn_id === null ? tx.turns.last(session_id) : undefined;
 }
 
-/** The turn in which a tool of ours is called; undefined where none is known. */
+/** The turn in which one of our tools is called; undefined when none is known. */
 export async function turnOfCall(
   tx: ReadTx,
   session_id: string,
@@ -261,22 +260,22 @@ export async function turnOfCall(
   if (client_turn_id !== null) return turnOf(tx, session_id, client_turn_id);
   const current = await tx.turns.current(session_id);
   if (current !== undefined || tool_use_id === null) return current;
-  // Its turn was stopped while this very call was on its way.
+  // Its turn was stopped while this call was on its way.
   const last = await tx.turns.last(session_id);
   return last?.open_tools.some(({ use_id }) => use_id === tool_use_id) === true ? last : undefined;
 }
 
-/** Somebody stopped the client itself: whoever asked for that through Hive, else the person at its terminal. */
+/** How a turn ends when the client itself was stopped: by a request through Hive, else by the person at its terminal. */
 async function stoppedInClient(tx: ReadTx, turn: Turn): Promise<TurnEnd> {
   const pushed = (await tx.turns.pendingInterrupts(turn.turn_id)).find(({ pushed_at }) => pushed_at !== null);
   return pushed === undefined ? INTERRUPTED_AT_TERMINAL : interruptedBy(pushed);
 }
 
 /**
- * What the client's own record says of a turn that runs as far as the store knows: how it ended, or null for nothing.
- * `next` is the turn that begins in its place, if one does.
+ * How a turn that is running as far as the store knows has ended, according to the client's transcript; null when the
+ * transcript does not say that it ended. `next` is the turn that begins in its place, if one does.
  */
-export async function toldByTranscript(
+export async function endFromTranscript(
   tx: ReadTx,
   turn: Turn,
   readTail: Files['readTail'],
@@ -285,12 +284,14 @@ export async function toldByTranscript(
   if (turn.state !== 'in_progress' || turn.transcript_path === null) return null;
   const tail = readTail(turn.transcript_path, next === null ? TRANSCRIPT_TAIL_BYTES : DISPLACED_TAIL_BYTES);
   if (tail === null) return null;
-  const rollout = rolloutSays(tail, turn);
-  if (rollout === 'interrupted' || saysInterrupted(tail, turn)) return stoppedInClient(tx, turn);
-  return rollout === 'replaced' || (next !== null && saysReplaced(tail, turn, next)) ? REPLACED : null;
+  const rollout = rolloutAbortReason(tail, turn);
+  if (rollout === 'interrupted' || transcriptShowsInterrupt(tail, turn)) return stoppedInClient(tx, turn);
+  return rollout === 'replaced' || (next !== null && transcriptShowsReplaced(tail, turn, next))
+    ? REPLACED
+    : null;
 }
 
-/** Why a turn is to stop, or was stopped. */
+/** That a turn must stop, or was stopped. */
 export interface StopOrder {
   /** Who wants it. */
   by: string;
@@ -298,7 +299,7 @@ export interface StopOrder {
   note: string | null;
 }
 
-/** Null when nobody wants it to. */
+/** The order to stop this turn; null when there is none. */
 export async function readOrder(tx: ReadTx, turn_id: string): Promise<StopOrder | null> {
   const turn = await tx.turns.get(turn_id);
   if (turn === undefined) return null;
@@ -307,9 +308,9 @@ export async function readOrder(tx: ReadTx, turn_id: string): Promise<StopOrder 
   return asked === undefined ? null : { by: asked.by, note: asked.note };
 }
 
-// ---------------------------------------------------------------------------
-// Turns as the hooks of a client tell them (docs/turns.md): the first station knows which turn an event is
-// about and lets it begin; the last but one lets it end, since a Stop that is held ends nothing.
+// ---- Hook handlers (docs/turns.md) ----
+// The first handler finds the turn that an event is about and begins it. The last but one ends it, because a Stop
+// that is held ends nothing.
 
 const KINDS: Readonly<Record<string, ArrivalKind>> = {
   UserPromptSubmit: 'prompt',
@@ -324,16 +325,16 @@ const KINDS: Readonly<Record<string, ArrivalKind>> = {
   SubagentStop: 'stop',
 };
 
-/** First of all but a refusal: the turn of this event runs, if the event says so. */
-export const beginTurns: HookHandler = async (visit) => {
-  const { tx, event, session } = visit;
+/** Runs first, except for a refused prompt: begins the turn of this event, if the event says that it runs. */
+export const beginTurns: HookHandler = async (context) => {
+  const { tx, event, session } = context;
   // A prompt that was refused never reaches the agent.
-  if (isForeign(visit) || visit.verdict.block !== null) return null;
+  if (isForeign(context) || context.verdict.block !== null) return null;
   const { session_id } = session;
   const kind = KINDS[event.name];
   const current = (await tx.turns.current(session_id)) ?? null;
   if (kind === undefined) {
-    if (current !== null && showsThatNothingRuns(event)) await closeAsFound(visit, current, event.name);
+    if (current !== null && showsThatNothingRuns(event)) await closeAsFound(context, current, event.name);
     return null;
   }
   const { client_turn_id } = event;
@@ -342,34 +343,34 @@ export const beginTurns: HookHandler = async (visit) => {
   const last = current ?? (await tx.turns.last(session_id)) ?? null;
   const meaning = meaningOf({ kind, client_turn_id }, { current, named, last });
   if (meaning.kind === 'begin' || meaning.kind === 'continue') {
-    if (current !== null) await closeTurn(tx, current, await endBefore(visit, current));
-    await begin(visit, meaning.kind === 'continue' ? meaning.turn : null);
-  } else if (meaning.kind === 'steer' && event.agent_id === null) await steer(visit, meaning.turn);
+    if (current !== null) await closeTurn(tx, current, await endBefore(context, current));
+    await begin(context, meaning.kind === 'continue' ? meaning.turn : null);
+  } else if (meaning.kind === 'steer' && event.agent_id === null) await steer(context, meaning.turn);
   return null;
 };
 
-/** /compact fires a SubagentStop for a subagent that never was: it says nothing about the session's own turn. */
+/** /compact fires a SubagentStop for a subagent that never existed: it says nothing about the session's own turn. */
 function isForeign({ event, session }: HookContext): boolean {
   return event.agent_id !== null && session.session_id === event.session_id;
 }
 
-/** A client that starts, or that waits for its person, has no turn under way, whatever the store believes. */
+/** A client that starts, or that waits for its person, runs no turn, whatever the store believes. */
 function showsThatNothingRuns({ name, reason, raw }: HookEvent): boolean {
   if (name === 'SessionStart') return reason === 'startup' || reason === 'resume';
   return name === 'Notification' && raw['notification_type'] === 'idle_prompt';
 }
 
 async function closeAsFound({ tx, settings }: HookContext, turn: Turn, name: string): Promise<void> {
-  const told = await toldByTranscript(tx, turn, settings.readTail);
-  if (told !== null) await closeTurn(tx, turn, told);
+  const end = await endFromTranscript(tx, turn, settings.readTail);
+  if (end !== null) await closeTurn(tx, turn, end);
   else if (name === 'SessionStart') await closeTurn(tx, turn, ENDED_WITH_SESSION);
 }
 
-/** How a turn ended that no hook has ended before the next one begins. */
+/** How a turn ended when no hook reported its end before the next one began. */
 async function endBefore({ tx, event, settings }: HookContext, turn: Turn): Promise<TurnEnd> {
   const { client_turn_id } = event;
   const next = { client_turn_id, prompted: isHumanPrompt(event) };
-  return (await toldByTranscript(tx, turn, settings.readTail, next)) ?? ENDED_UNKNOWN;
+  return (await endFromTranscript(tx, turn, settings.readTail, next)) ?? ENDED_UNKNOWN;
 }
 
 async function begin(
@@ -388,14 +389,14 @@ async function begin(
   });
 }
 
-async function steer(visit: HookContext, turn: Turn): Promise<void> {
-  const { tx, session } = visit;
-  // Without ids only the transcript tells a message to a running turn from the first after Esc.
-  if (turn.state === 'in_progress' && visit.event.client_turn_id === null) {
-    const told = await toldByTranscript(tx, turn, visit.settings.readTail);
-    if (told !== null) {
-      await closeTurn(tx, turn, told);
-      await begin(visit, null);
+async function steer(context: HookContext, turn: Turn): Promise<void> {
+  const { tx, session } = context;
+  // Without ids only the transcript distinguishes a message to a running turn from the first one after Esc.
+  if (turn.state === 'in_progress' && context.event.client_turn_id === null) {
+    const end = await endFromTranscript(tx, turn, context.settings.readTail);
+    if (end !== null) {
+      await closeTurn(tx, turn, end);
+      await begin(context, null);
       return;
     }
   }
@@ -408,10 +409,10 @@ async function steer(visit: HookContext, turn: Turn): Promise<void> {
   });
 }
 
-/** After the judges: what the event, and what was said to it, make of its turn. */
-export const endTurns: HookHandler = async (visit) => {
-  const { tx, event, session, verdict } = visit;
-  if (isForeign(visit)) return null;
+/** Runs after the gates and guards: updates the turn from the event and from their verdict. */
+export const endTurns: HookHandler = async (context) => {
+  const { tx, event, session, verdict } = context;
+  if (isForeign(context)) return null;
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined) return null;
   switch (event.name) {
@@ -428,26 +429,26 @@ export const endTurns: HookHandler = async (visit) => {
     case 'StopFailure':
     case 'SubagentStop':
       if (verdict.block === null) await closeTurn(tx, turn, { state: 'completed' });
-      // Somebody else had held its last Stop, and this one is held by us: it goes on.
-      else if (turn.state === 'completed' && !(await isBusy(visit))) await begin(visit, turn);
+      // Another hook had held its last Stop, and we hold this one: the turn continues.
+      else if (turn.state === 'completed' && !(await isBusy(context))) await begin(context, turn);
       break;
     case 'Interrupt':
       await closeTurn(tx, turn, await stoppedInClient(tx, turn));
       break;
     case 'SessionEnd':
-      await endWithSession(visit);
+      await endWithSession(context);
       break;
     default:
   }
   return null;
 };
 
-/** A late Stop of an earlier turn begins nothing beside the one that runs. */
+/** A late Stop of an earlier turn must not begin one beside the running turn. */
 async function isBusy({ tx, session }: HookContext): Promise<boolean> {
   return (await tx.turns.current(session.session_id)) !== undefined;
 }
 
-/** What is under way, and how far the turn has come; a call that was denied never starts. */
+/** The turn with its running tools and progress updated. A denied call never starts. */
 function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): Turn {
   if (event.name === 'PostToolBatch') return batchClosed(turn, event.batch, now);
   if (event.tool === null) return turn;
@@ -456,18 +457,17 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
   return denied ? turn : toolStarted(turn, { use_id, name }, now);
 }
 
-/** The session ends with whatever runs; its id is that of no turn that matters (recorded). */
+/** Ends the running turn with its session. The event's own turn id is ignored: it is that of no turn that matters (recorded). */
 async function endWithSession({ tx, session, settings }: HookContext): Promise<void> {
   const current = await tx.turns.current(session.session_id);
   if (current === undefined) return;
-  const told = await toldByTranscript(tx, current, settings.readTail);
-  await closeTurn(tx, current, told ?? ENDED_WITH_SESSION);
+  const end = await endFromTranscript(tx, current, settings.readTail);
+  await closeTurn(tx, current, end ?? ENDED_WITH_SESSION);
 }
 
-// ---------------------------------------------------------------------------
-// A turn as people are shown it: what it does and for how long, how it ended, and who wants it stopped.
+// ---- A turn as people see it ----
 
-/** Paths and processes of the client stay here. */
+/** What it does and for how long, how it ended, and who wants it stopped. Paths and processes of the client are left out. */
 function turnView(turn: Turn, interrupts: readonly Interrupt[], now: string): TurnView {
   const { turn_id, session_id, client_turn_id, continues, state, abort_reason, by, via, note } = turn;
   const { started_at, ended_at, cancelled_prompts, steps, batches, last_tool, last_tool_at } = turn;

@@ -1,6 +1,6 @@
 /**
- * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it asks the store before it
- * says a word: whether the session is still there, idle and wanting, and this waiter still the one.
+ * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it checks the store before it prints
+ * anything: whether the session still exists, is idle and has something to read, and this is still its waiter.
  */
 import {
   isMentionWorthWaking,
@@ -28,12 +28,13 @@ import { type Environment, preferencesAt } from './settings.ts';
 
 export interface WakeService {
   /**
-   * Waits until the session is idle with an answer to fetch or a mention to read, and gives what to tell it, to one
-   * waiter only; null when the time is up, the session has ended, or another waits for it by now.
+   * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence to wake it
+   * with, to one waiter only; null when the time is up, the session has ended, or another waiter has replaced this one.
    */
   untilWanted(wait: WakeWait): Promise<string | null>;
 }
 
+/** One wait for an idle session. */
 export interface WakeWait {
   session_id: string;
   /** Whose preferences say for how long, and what is worth a word; old variables of this environment go before them. */
@@ -44,20 +45,20 @@ export interface WakeWait {
   signal?: AbortSignal | undefined;
 }
 
-/** Of what a session is to be told. */
+/** What a session is woken for. */
 interface Wanted {
   session: Session;
   waker: Waker;
   ask_ids: string[];
   mentions: Mention[];
-  /** The last message when a human last wrote to it. */
+  /** The `seq` of the newest message when a human last wrote to it. */
   spoke: number;
 }
 
-/** What a look finds: nothing yet, something, or nothing to wait for any more. */
+/** Something, nothing yet, or `over`: nothing to wait for any more. */
 type Found = Wanted | 'over' | undefined;
 
-/** So many mentions are looked at; whoever has left that many unread is not woken for another one. */
+/** At most this many mentions are read; a session that has left so many unread is not woken for another. */
 const MENTIONS_LIMIT = 100;
 
 export function createWakes({ store, feed, ids }: { store: Store; feed: Feed; ids: Ids }): WakeService {
@@ -98,7 +99,7 @@ async function lookAt(
   if (waker?.waker_id !== waker_id) return 'over';
   const session = await tx.sessions.get(session_id);
   if (session?.state === 'ended') return 'over';
-  // Its first hook may not have spoken yet; and whoever is at work gets its answers with its tools.
+  // Its first hook may not have run yet; and a running session gets its answers with its tools.
   if (session === undefined || (await tx.turns.current(session_id)) !== undefined) return undefined;
   const uncollected = await tx.prompts.uncollectedOf(session_id, OPEN_LIMIT);
   const ask_ids = uncollected.filter((prompt) => isWorthWaking(prompt, waker)).map(({ ask_id }) => ask_id);
@@ -118,7 +119,7 @@ async function lookAt(
   return { session, waker, ask_ids, mentions, spoke };
 }
 
-/** Writes down that it is woken, before it is told; returns what it is told. */
+/** Records the wake-up before it is printed; returns its sentence. */
 async function wake(tx: WriteTx, { session, waker, ask_ids, mentions, spoke }: Wanted): Promise<string> {
   const { session_id } = session;
   const woken = wokenFor(waker, { ask_ids, mentions }, spoke);
@@ -126,7 +127,7 @@ async function wake(tx: WriteTx, { session, waker, ask_ids, mentions, spoke }: W
   const mention_ids = mentions.map(({ mention_id }) => mention_id);
   const data = { ask_ids, mention_ids };
   await tx.events.append({ type: 'session/woken', session_id, subject: session_id, data });
-  if (woken.wakes === MOST_WAKES && wakesSince(waker, spoke) < MOST_WAKES) await noticeTired(tx, session);
+  if (woken.wakes === MOST_WAKES && wakesSince(waker, spoke) < MOST_WAKES) await noticeWakeLimit(tx, session);
   const sentences = ask_ids.length === 0 ? [] : [wakeSentence(ask_ids)];
   if (mentions.length > 0) {
     const read = await Promise.all(mention_ids.map((mention_id) => tx.mentions.get(mention_id)));
@@ -135,7 +136,7 @@ async function wake(tx: WriteTx, { session, waker, ask_ids, mentions, spoke }: W
   return sentences.join(' ');
 }
 
-async function noticeTired(tx: WriteTx, session: Session): Promise<void> {
+async function noticeWakeLimit(tx: WriteTx, session: Session): Promise<void> {
   const { session_id } = session;
   await giveNotice(tx, {
     severity: 'warning',
@@ -145,18 +146,18 @@ async function noticeTired(tx: WriteTx, session: Session): Promise<void> {
   });
 }
 
-// ---------------------------------------------------------------------------
-// Codex has no hook that could wake it: its own `hive mcp` waits beside it and queues a message for a session
-// of the daemon. That message is no word of the human's, and is written so that our hooks know it.
+// ---- Waking Codex ----
+// Codex has no hook that could wake it, so its own `hive mcp` waits beside it and queues a message for a session of the
+// daemon. That message is not the human's word, and is marked so that our hooks recognize it.
 
 export interface CodexWaker {
-  /** This session speaks through this process. */
-  note(session: Session): void;
+  /** Waits for this session, which calls through this process. */
+  onSession(session: Session): void;
   /**
-   * The client of this process has said its name. A session that has never called a tool of ours is known by its hooks
-   * alone, and not which process is its own: any one of Codex' on the machine wakes it, the last to wait.
+   * The client of this process has given its name. A session that has never called one of our tools is known only from
+   * its hooks, which do not say which process is its own: any Codex process on the machine may wake it, the newest waiter.
    */
-  greet(client: string): void;
+  onClient(client: string): void;
   close(): void;
 }
 
@@ -165,7 +166,7 @@ interface CodexWakerParts {
   feed: Pick<Feed, 'follow'>;
   wakes: WakeService;
   codex: Pick<CodexControl, 'queue'>;
-  /** This machine: the daemon of another is out of reach. */
+  /** This machine; the daemon of another one cannot be reached. */
   machine: string;
   log: Logger;
 }
@@ -177,7 +178,7 @@ export function createCodexWaker(
   { seat, env }: Pick<WakeWait, 'seat' | 'env'>,
 ): CodexWaker {
   const stop = new AbortController();
-  const waitsFor = new Set<string>();
+  const waitingFor = new Set<string>();
   let unfollow: Promise<() => Promise<void>> | null = null;
 
   async function wait(session: Session): Promise<void> {
@@ -191,20 +192,20 @@ export function createCodexWaker(
       });
       if (text === null || stop.signal.aborted) return;
       const message = `<task-notification>Hive: ${text}</task-notification>`;
-      // One that no daemon hosts cannot be woken; it gets what there is with its next turn.
+      // One that no daemon hosts cannot be woken; it gets everything with its next turn.
       if (!(await codex.queue({ thread_id: threadOf(session), message }))) return;
     }
   }
 
   function waitFor(session: Session): void {
     const { session_id, client, parent_session_id } = session;
-    if (stop.signal.aborted || waitsFor.has(session_id) || !CODEX.test(client)) return;
+    if (stop.signal.aborted || waitingFor.has(session_id) || !CODEX.test(client)) return;
     // A subagent does not idle: it ends.
     if (parent_session_id !== null && threadOf(session) !== session_id) return;
-    waitsFor.add(session_id);
+    waitingFor.add(session_id);
     wait(session)
       .catch((error: unknown) => log.warn('A wait for an idle Codex has ended.', { error: String(error) }))
-      .finally(() => waitsFor.delete(session_id));
+      .finally(() => waitingFor.delete(session_id));
   }
 
   async function followMentions(): Promise<() => Promise<void>> {
@@ -218,14 +219,14 @@ export function createCodexWaker(
           if (session?.machine === machine && session.state !== 'ended') waitFor(session);
         }
       },
-      // What was missed comes with the next turn.
+      // What was missed is delivered with the next turn.
       onResync: async () => undefined,
     });
   }
 
   return {
-    note: waitFor,
-    greet(client) {
+    onSession: waitFor,
+    onClient(client) {
       if (!CODEX.test(client)) return;
       unfollow ??= followMentions();
       unfollow.catch((error: unknown) =>

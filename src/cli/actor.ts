@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
-import { agentVariable, sessionsTold } from '../application/identity.ts';
+import { agentVariable, sessionsInEnvironment } from '../application/identity.ts';
 import type { Actor, HumanActor } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
@@ -101,7 +101,7 @@ export interface Caller {
 
 export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.env): Promise<Caller> {
   const above = await hive.sessions.above({ machine: hostname(), pid: process.pid });
-  const told = sessionsTold(env);
+  const told = sessionsInEnvironment(env);
   const variable = agentVariable(env);
   const nearest = above[0];
   const because =

@@ -84,14 +84,14 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       connection_id: randomIds.make('connection'),
       source,
       tool_timeout_ms,
-      place: findProject(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
+      project: findProject(env['CLAUDE_PROJECT_DIR'] ?? process.cwd()),
       machine: hostname(),
       parent_pid: process.ppid,
       trusts_meta: true,
       stopping: stop,
-      onClient: waker.greet,
+      onClient: waker.onClient,
       onCaller: (session: Session) => {
-        waker.note(session);
+        waker.onSession(session);
         noteName(session);
       },
     };

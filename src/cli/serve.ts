@@ -94,7 +94,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
     hosts: new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]),
-    place: findProject(process.cwd()),
+    project: findProject(process.cwd()),
     make_id: () => randomIds.make('connection'),
     // The rules of whoever serves; which of them are for other machines, each says.
     routes: {

@@ -1,6 +1,6 @@
 /**
- * Who acts, and what that allows (invariants 8 and 9). Pure: the application finds out who it is, the
- * rule stands here once, whoever calls.
+ * Actors: who acts, and what that allows (invariants 8 and 9). Pure. The application finds out who acts; the rules
+ * are here, once for every caller.
  */
 import { HiveError } from './errors.ts';
 
@@ -9,7 +9,7 @@ export interface HumanActor {
   kind: 'human';
   by: string;
   via: Via;
-  /** A terminal where the person confirmed; a desk and an enabled popup are confirmed by being what they are. */
+  /** The person confirmed at a terminal. A desk and an enabled popup count as confirmed in themselves. */
   confirmed: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface AgentActor {
   via: Via;
   session_id: string;
   ancestors: readonly string[];
-  /** It said outright that it acts on what is not its own (`--as-agent`). */
+  /** It declared that it acts on something of another session (`--as-agent`). */
   declared?: boolean;
 }
 
@@ -31,15 +31,16 @@ export interface RuleActor {
   via: 'rule';
 }
 
-/** What of a prompt decides who may answer it. */
+/** The parts of a prompt that decide who may answer it. */
 interface Asked {
   session_id: string;
   kind: 'question' | 'permission';
 }
 
+/** Anybody who acts. */
 export type Actor = HumanActor | AgentActor | RuleActor;
 
-/** Refuses where a rule below gives a sentence. @throws HiveError `not_allowed`. */
+/** Throws the refusal that one of the rules below returned, if any. @throws HiveError `not_allowed`. */
 export function refuse(refusal: string | null): void {
   if (refusal !== null) throw new HiveError('not_allowed', refusal);
 }
@@ -63,8 +64,8 @@ export function refusalToAnswer(actor: Actor, prompt: Asked): string | null {
 }
 
 /**
- * Why this actor may not cancel this prompt; null when it may. Its own session may always take it back;
- * another agent only a question, and only when it says outright that it does.
+ * Why this actor may not cancel this prompt; null when it may. The asking session always may; another agent may
+ * cancel only a question, and only when it declares that.
  */
 export function refusalToCancel(actor: Actor, prompt: Asked): string | null {
   if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
@@ -73,14 +74,14 @@ export function refusalToCancel(actor: Actor, prompt: Asked): string | null {
 }
 
 /**
- * Why this actor may not deal with the mentions of this addressee; null when it may. An agent deals with its
- * own; with another session's only when it says outright that it does, with the human's never.
+ * Why this actor may not process mentions of this addressee; null when it may. An agent processes its own; those of
+ * another session only when it declares that; those of the human never.
  */
 export function refusalToProcess(actor: Actor, session_id: string): string | null {
   if (actor.kind !== 'agent' || actor.session_id === session_id) return null;
-  if (session_id === HUMAN_ADDRESSEE) return "The human's mentions are the human's to deal with.";
+  if (session_id === HUMAN_ADDRESSEE) return "Only the human may process the human's mentions.";
   if (actor.declared === true) return null;
-  return 'Only the addressee and the human may deal with a mention.';
+  return 'Only the addressee and the human may process a mention.';
 }
 
 /** Through what somebody acted (invariant 8). */
@@ -95,5 +96,5 @@ export type Via =
   | 'library'
   | 'clock';
 
-/** Where others have their session: whose the mentions of @Human are. */
+/** The addressee of mentions of @Human, in place of a session id. */
 export const HUMAN_ADDRESSEE = 'human';

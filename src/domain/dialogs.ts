@@ -1,20 +1,22 @@
 /**
  * Dialogs: what an agent's client asks its person by itself (a permission, a plan, a question of the model's, a
- * form of some MCP server), offered at a desk as well. The first answer wins, wherever it is given. Pure.
+ * form of an MCP server), offered at a desk as well. Here a dialog becomes prompts and their answers become the
+ * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Raw } from './hooks.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { cleanText, excerpt } from './text.ts';
 
+/** A dialog, by kind, with what the client said about it. */
 export type Dialog =
   | { kind: 'permission'; tool: HookTool; suggestions: readonly Raw[] }
   | { kind: 'plan'; tool: HookTool }
   | { kind: 'questions'; tool: HookTool }
-  /** `url`: a page to visit, in place of fields to fill in. */
+  /** `url`: a page to open instead of fields to fill in. */
   | { kind: 'form'; server: string; message: string; schema: Raw; url: string | null };
 
 const QUESTIONS = 'AskUserQuestion';
-/** Codex' own. */
+/** Codex's own name for its questions. */
 const CODEX_QUESTIONS = 'request_user_input';
 const PLAN = 'ExitPlanMode';
 
@@ -35,7 +37,7 @@ export function dialogOf(event: HookEvent): Dialog | null {
   return unseen ? { kind: 'questions', tool } : null;
 }
 
-/** After these no dialog of the session is open any more. */
+/** After these events no dialog of the session is open any more. */
 const CLOSING: ReadonlySet<string> = new Set([
   'PostToolBatch',
   'Stop',
@@ -45,15 +47,15 @@ const CLOSING: ReadonlySet<string> = new Set([
   'SessionEnd',
   'Interrupt',
 ]);
-/** After these the dialog of that tool is over. */
+/** After these events the dialog of that tool is over. */
 const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure', 'PermissionDenied']);
 
-/** Whether an event may show that a dialog is over: most do not, and cost nothing. */
+/** Whether an event may show that a dialog is over. Most cannot, and then nothing is read. */
 export function mayClose({ name }: HookEvent): boolean {
   return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'ElicitationResult';
 }
 
-/** With a page to visit there is nothing to fill in: the human opens it, and says whether they agree. */
+/** A form. With a page to open there are no fields: the human opens the page and says whether they agree. */
 function formOf(raw: Raw): Dialog | null {
   const url = raw['mode'] === 'url' ? textIn(raw, 'url') : null;
   const schema = raw['mode'] === 'url' ? {} : objectIn(raw['requested_schema']);
@@ -62,15 +64,18 @@ function formOf(raw: Raw): Dialog | null {
   return { kind: 'form', server, message: String(raw['message'] ?? ''), schema, url };
 }
 
+/** The value as an object; null for anything else. */
 export function objectIn(value: unknown): Raw | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : null;
 }
 
+/** The objects in a list; empty for anything that is no list. */
 export function objectsIn(value: unknown): Raw[] {
   if (!Array.isArray(value)) return [];
   return value.map(objectIn).filter((item) => item !== null);
 }
 
+/** The first of these fields that holds text that is not blank; null when none does. */
 export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
   for (const field of fields) {
     const value = raw[field];
@@ -79,17 +84,17 @@ export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
   return null;
 }
 
-// ---------------------------------------------------------------------------
-// What a tool is about to do, for a person who is to permit it: one line, and the details. Pure.
+// ---- Tools: what one is about to do ----
+// For a person who has to permit it: one line, and the details.
 
 interface ToolSummary {
   /** As a question: `Run npm test?` */
   question: string;
-  /** Command, diff or arguments in full, as far as a desk takes it. */
+  /** Command, diff or arguments in full, as far as they fit. */
   details: string;
 }
 
-/** A prompt's context holds 64 KB; the rest of it is for what stands around the details. */
+/** A prompt's context holds 64 KB; the rest is for the lines around the details. */
 const DETAILS_CHARACTERS = 14_000;
 const LINE = 600;
 
@@ -100,7 +105,7 @@ function summarizeTool({ name, input }: HookTool): ToolSummary {
   return { question: `${excerpt(line, LINE)}?`, details: cut(details) };
 }
 
-/** What a rule is compared with: the command, the file, the address; else the arguments as JSON. */
+/** What a rule is matched against: the command, the file, the address; else the arguments as JSON. */
 export function mainText({ input }: HookTool): string {
   const given = objectIn(input) ?? {};
   return (
@@ -133,7 +138,7 @@ function patchedFiles(patch: string): string | null {
   return files.length === 0 ? null : `to ${files.join(', ')}`;
 }
 
-/** Old lines out, new lines in; several edits of one file one after the other. */
+/** Old lines as `-`, new lines as `+`; several edits of one file one after the other. */
 function diff(input: Raw): string {
   const edits = [input, ...objectsIn(input['edits'])];
   const parts = edits.map((edit) => {
@@ -164,12 +169,12 @@ function cut(details: string): string {
   return `${characters.slice(0, DETAILS_CHARACTERS).join('')}\n… ${rest} more characters are in the agent's own terminal.`;
 }
 
-// ---------------------------------------------------------------------------
-// A client's permission prompt, or its plan to be approved, as a prompt of kind `permission`; and back. Pure.
+// ---- Permissions and plans ----
+// A client's permission dialog, or its plan to be approved, as a prompt of kind `permission`; and the answer back.
 
 type PermissionDialog = Extract<Dialog, { kind: 'permission' | 'plan' }>;
 
-/** Yes to this once; a rule says it in the human's words (application/dialogs.ts). */
+/** Yes, this once. A rule that allows answers with the same word (application/dialogs.ts). */
 export const ALLOW = 'Allow';
 /** No, with a comment as the reason. */
 export const DENY = 'Deny';
@@ -178,10 +183,9 @@ const APPROVE = 'Approve';
 const KEEP_PLANNING = 'Keep planning';
 const ABORT = 'Abort';
 
-const IN_YOUR_WORDS =
-  'A comment, or words of your own instead of an option, are denied with: the agent reads them';
+const WITH_REASON = 'Anything you type is sent to the agent as the reason';
 
-/** Words of one's own never allow anything: they deny, and say what to do instead. */
+/** Free text never allows anything: it denies, and is sent as the reason. */
 function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
   const abort = { label: ABORT, description: 'Deny, and end the turn' };
   const shared = { kind: 'permission', allow_free_text: true, when_turn_aborted: 'cancelled' } as const;
@@ -191,10 +195,10 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
       ...shared,
       header: 'Plan',
       question: 'Approve this plan?',
-      context: plan ?? 'The plan stands in the terminal of the agent.',
+      context: plan ?? "The plan is in the agent's terminal.",
       options: [
         { label: APPROVE, description: 'The agent leaves plan mode and begins' },
-        { label: KEEP_PLANNING, description: IN_YOUR_WORDS },
+        { label: KEEP_PLANNING, description: WITH_REASON },
         abort,
       ],
     };
@@ -211,14 +215,14 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
     options: [
       { label: ALLOW, description: 'This once' },
       ...(always === null ? [] : [{ label: ALWAYS, description: always }]),
-      { label: DENY, description: IN_YOUR_WORDS },
-      // Codex knows no such answer: its hook would fail.
+      { label: DENY, description: WITH_REASON },
+      // Codex has no such answer: its hook would fail.
       ...(client === 'codex' ? [] : [abort]),
     ],
   };
 }
 
-/** The client's own offer of what to allow from now on, in words; null when it offers nothing. */
+/** What the client itself offers to allow from now on, in words; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []);
   return described.length === 0 ? null : described.join('; ');
@@ -229,6 +233,11 @@ const WHERE: Readonly<Record<string, string>> = {
   localSettings: 'in this project, for you',
   projectSettings: 'in this project, for everybody',
   userSettings: 'in all your projects',
+};
+
+/** A permission mode as the person knows it. */
+const MODES: Readonly<Record<string, string>> = {
+  acceptEdits: 'Accept all edits',
 };
 
 function describeSuggestion(suggestion: Raw): string | null {
@@ -242,7 +251,7 @@ function whatItAllows(suggestion: Raw): string | null {
   switch (suggestion['type']) {
     case 'addRules':
     case 'replaceRules': {
-      // One that denies or asks is nothing that "allow" may stand for.
+      // "Allow always" must not send a rule that denies or asks.
       if (suggestion['behavior'] !== 'allow') return null;
       const rules = objectsIn(suggestion['rules']).map((rule) => {
         const content = textIn(rule, 'ruleContent');
@@ -253,13 +262,13 @@ function whatItAllows(suggestion: Raw): string | null {
     case 'addDirectories':
       return `everything in ${[suggestion['directories']].flat().join(', ')}`;
     case 'setMode':
-      return `mode ${String(suggestion['mode'])}`;
+      return MODES[String(suggestion['mode'])] ?? `mode ${String(suggestion['mode'])}`;
     default:
       return null;
   }
 }
 
-/** What the client is told for an answer; whatever is not plainly a yes is a no. */
+/** What the client receives for an answer. Whatever is not plainly a yes is a no. */
 function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer {
   const { decision, selected, comment, by } = prompt;
   const [chosen] = selected;
@@ -267,7 +276,7 @@ function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswe
   switch (chosen) {
     case ALLOW:
       return { kind: 'allow', input: null, permissions: [] };
-    // Without its input given back the client would go on showing the plan.
+    // Unless it gets its input back, the client goes on showing the plan.
     case APPROVE:
       return { kind: 'allow', input, permissions: [] };
     case ALWAYS:
@@ -287,8 +296,8 @@ function allowing(dialog: PermissionDialog): readonly Raw[] {
     : dialog.suggestions.filter((suggestion) => whatItAllows(suggestion) !== null);
 }
 
-// ---------------------------------------------------------------------------
-// The model's own questions in its client's dialog (AskUserQuestion) as prompts, and their answers back. Pure.
+// ---- Questions ----
+// The model's own questions in its client's dialog (AskUserQuestion) as prompts, and their answers back.
 
 interface Question {
   text: string;
@@ -297,7 +306,7 @@ interface Question {
   multi_select: boolean;
 }
 
-/** The questions of a call; none when they are of a shape that a desk could not show. */
+/** The questions of a call; none when a desk could not show them. */
 function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
   const questions = objectsIn(objectIn(input)?.['questions']).map(
     (raw): Question => ({
@@ -311,7 +320,7 @@ function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
     }),
   );
   const texts = new Set(questions.map(({ text }) => text));
-  // The answers go back by the text of their question.
+  // The answers go back keyed by the text of their question.
   const usable = texts.size === questions.length && questions.every(isUsable);
   return usable ? questions : [];
 }
@@ -338,7 +347,7 @@ function questionPrompts(tool: HookTool): AskRequest[] {
   }));
 }
 
-/** The same questions with their answers; a comment goes along as a note. */
+/** The same questions with their answers; a comment is sent as a note. */
 function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnswer {
   const input: Raw = objectIn(tool.input) ?? {};
   const answers = Object.fromEntries(prompts.map(({ question, decision }) => [question, decision ?? '']));
@@ -356,8 +365,8 @@ function decideQuestions(tool: HookTool, prompts: readonly Prompt[]): DialogAnsw
   };
 }
 
-// ---------------------------------------------------------------------------
-// A form that an MCP server wants filled in (elicitation) as prompts, one a field, and the content back. Pure.
+// ---- Forms ----
+// A form that an MCP server wants filled in (elicitation) as prompts, one per field, and the content back.
 
 type FormDialog = Extract<Dialog, { kind: 'form' }>;
 
@@ -382,16 +391,17 @@ function fieldsOf({ schema }: FormDialog): Field[] {
   }));
 }
 
-/** By it a form's prompts are known again. */
+/** Identifies the prompts of a form. */
 function formHeader(server: string): string {
   return `${server} asks`;
 }
 
-/** One prompt a field; a form without fields, and a page to visit, ask for a yes or a no. */
+/** One prompt per field. A form without fields, or with a page to open, asks for a yes or a no. */
 function formPrompts(dialog: FormDialog): AskRequest[] {
   const { server, message, url } = dialog;
   const header = formHeader(server);
-  const page = url === null ? '' : ` It wants you to open this page, which nobody opens for you:\n\n${url}`;
+  const page =
+    url === null ? '' : ` It wants you to open this page; Hive does not open it for you:\n\n${url}`;
   const shared = {
     kind: 'question',
     header,
@@ -422,7 +432,7 @@ function choicesOf(schema: Raw): string[] {
   return Array.isArray(choices) ? choices.filter((choice) => typeof choice === 'string') : [];
 }
 
-/** What the server gets; null when an answer is not of the kind that its field wants. */
+/** What the server gets; null when an answer is not of the type that its field wants. */
 function decideForm(dialog: FormDialog, prompts: readonly Prompt[]): DialogAnswer | null {
   if (prompts.some(({ decision, selected }) => decision === DECLINE && selected.length === 1))
     return { kind: 'form', action: 'decline', content: {} };
@@ -447,10 +457,9 @@ function fieldValue(type: unknown, text: string): string | number | boolean | nu
   return fits ? number : null;
 }
 
-// ---------------------------------------------------------------------------
-// Every kind of dialog as prompts, and back: which file knows which. Pure.
+// ---- Every kind of dialog ----
 
-/** What is asked; nothing when the dialog is of a shape that a desk could not show. */
+/** The prompts of a dialog; none when a desk could not show it. */
 export function promptsOf(dialog: Dialog, { client, cwd }: Pick<HookEvent, 'client' | 'cwd'>): AskRequest[] {
   switch (dialog.kind) {
     case 'questions':
@@ -462,7 +471,7 @@ export function promptsOf(dialog: Dialog, { client, cwd }: Pick<HookEvent, 'clie
   }
 }
 
-/** What the client is told, once every prompt of the dialog is answered; in the order in which they were asked. */
+/** What the client receives once every prompt of the dialog is answered, given in the order in which they were asked. */
 export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): DialogAnswer | null {
   switch (dialog.kind) {
     case 'questions':
@@ -474,7 +483,7 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
   }
 }
 
-/** Those of a session's waiting dialogs that the client has closed, as this event shows. */
+/** The pending dialog prompts of a session that the client has closed, as this event shows. */
 export function closedBy(event: HookEvent, waiting: readonly Prompt[]): readonly Prompt[] {
   const { name, tool, raw } = event;
   if (CLOSING.has(name)) return waiting;
@@ -483,11 +492,11 @@ export function closedBy(event: HookEvent, waiting: readonly Prompt[]): readonly
     return waiting.filter((prompt) => prompt.header === header);
   }
   if (tool === null || !TOOL_IS_OVER.has(name)) return [];
-  // It carries no id that its dialog had; but it asks the same again.
+  // The event has no id of its dialog, but building the prompts again gives the same questions.
   const dialog = dialogOf({ ...event, name: 'PermissionRequest' });
   if (dialog === null) return [];
   const asked = promptsOf(dialog, event).map(({ header, question }) => `${header} ${cleanText(question)}`);
   const same = waiting.filter(({ header, question }) => asked.includes(`${header} ${question}`));
-  // Of two calls that ask the same, one is over.
+  // When two calls ask the same, only one of them is over.
   return dialog.kind === 'questions' ? same : same.slice(0, 1);
 }

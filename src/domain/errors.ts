@@ -1,7 +1,7 @@
 /**
- * The errors the domain knows. Every error that reaches a person or an agent is one of these: a stable
- * `code` for programs and a sentence for people, saying what happened, to what, and what to do.
- * A lost race is not an error but a returned result (docs/architecture.md).
+ * Errors. Every error that reaches a person or an agent is a `HiveError`: a stable `code` for programs, and a
+ * sentence for people that says what happened, to what, and what to do. A lost race is not an error but a returned
+ * result (docs/architecture.md).
  */
 export const ERROR_CODES = [
   'invalid_input',
@@ -35,19 +35,19 @@ export const ERROR_CODES = [
 /** What a program goes by when Hive refuses something. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** What a sentence quotes may be of any length; more than this nobody reads, and a frame must hold it. */
+/** In characters. A sentence may quote text of any length; nobody reads more than this, and a frame must hold it. */
 const LONGEST_SENTENCE = 2_000;
 
-/** The sentence of an error, cut where it is absurdly long. */
+/** The sentence of an error, cut when it is too long. */
 export function sentence(message: string): string {
   return message.length > LONGEST_SENTENCE ? `${message.slice(0, LONGEST_SENTENCE)}…` : message;
 }
 
-/** An error with a stable `code`; `details` carries what a program may want to act on. */
+/** An error with a stable `code`; `details` has what a program may need. */
 export class HiveError extends Error {
-  /** Stable: what a program goes by. */
+  /** Stable: programs decide by it. */
   readonly code: ErrorCode;
-  /** The ids and the like that the sentence speaks of. */
+  /** Values that the sentence mentions, such as ids. */
   readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, details: Record<string, unknown> = {}) {
@@ -58,7 +58,7 @@ export class HiveError extends Error {
   }
 }
 
-/** Whether trying the same thing again later can help: only these errors keep an answer in an outbox. */
+/** Whether trying again later can help. Only after these errors does an answer stay in an outbox. */
 export function isTransient(error: unknown): boolean {
   return (
     error instanceof HiveError &&
@@ -66,7 +66,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** The refusal of an input that does not fit; the sentence names the field and the bound. */
+/** The error for invalid input; the sentence names the field and the limit. */
 export function invalidInput(message: string, details: Record<string, unknown> = {}): HiveError {
   return new HiveError('invalid_input', message, details);
 }

@@ -1,7 +1,6 @@
 /**
- * Events: the append-only log that is both audit trail and change feed (invariant 10). `seq` is strictly
- * increasing in commit order, gaps allowed. An event says what happened to what; whoever wants the thing
- * itself reads it from the store.
+ * Events: the append-only log that is both audit trail and change feed (invariant 10). `seq` strictly increases in
+ * commit order, with gaps allowed. An event says what happened to what; the thing itself is read from the store.
  */
 export const EVENT_TYPES = [
   'prompt/created',
@@ -62,15 +61,16 @@ export const EVENT_TYPES = [
 /** What can happen. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What is known before the store gives it a place in the log. */
+/** An event before the store appends it to the log. */
 export interface NewEvent {
   type: EventType;
   session_id: string | null;
-  /** The id of the thing it is about: an ask_id, a message_id, a turn_id … */
+  /** The id of the thing it is about: an ask_id, a message_id, a turn_id, … */
   subject: string | null;
   data: Record<string, unknown>;
 }
 
+/** One entry of the log. */
 export interface HiveEvent extends NewEvent {
   seq: number;
   at: string;

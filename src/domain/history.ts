@@ -1,6 +1,7 @@
-/** History: everything that was asked, answered and posted, as one line of entries, newest first. */
+/** History: everything that was asked, answered and posted, as one list of entries, newest first. Pure. */
 import type { Source } from './sources.ts';
 
+/** A prompt or a message, as the history lists it. */
 export interface HistoryEntry {
   kind: 'prompt' | 'message';
   /** An ask_id or a message_id. */
@@ -13,13 +14,13 @@ export interface HistoryEntry {
   project: string | null;
   /** The question or the body. */
   text: string;
-  /** Of a prompt; null for a message. */
+  /** Status of a prompt; null for a message. */
   status: string | null;
   decision: string | null;
   by: string | null;
 }
 
-/** Two lines of entries as one, newest first; of one moment, by id. */
+/** Two lists of entries as one, newest first; entries of the same time are ordered by id. */
 export function mergeHistory(
   left: readonly HistoryEntry[],
   right: readonly HistoryEntry[],

@@ -1,6 +1,6 @@
 /**
- * Hooks: what an agent's client tells at each step, and what it may be told in return. Independent of the
- * client; adapters/hooks/ translates both ways, exactly as each client wants it.
+ * Hooks: what an agent's client reports at each step, and what it may receive in return. Also wake-ups of idle
+ * agents. Independent of the client; adapters/hooks/ translates both ways, exactly as each client wants it.
  */
 import type { Mention } from './mentions.ts';
 import type { GateMode, Preferences } from './preferences.ts';
@@ -9,19 +9,21 @@ import type { Source } from './sources.ts';
 
 export type HookClient = 'claude-code' | 'codex';
 
+/** The tool call that an event is about. */
 export interface HookTool {
   name: string;
   input: unknown;
-  /** Equals what the tool call carries over MCP; absent in a PermissionRequest. */
+  /** The same id that the tool call carries over MCP; absent in a PermissionRequest. */
   use_id: string | null;
   response: unknown;
-  /** Which of our own tools this is, by exact server and tool; null for any other. */
+  /** Which of our own tools this is, matched by exact server and tool; null for any other. */
   own: string | null;
 }
 
+/** One hook event of a client. */
 export interface HookEvent {
   client: HookClient;
-  /** As the clients name it; both use the same names: SessionStart, PreToolUse, Stop … */
+  /** As the clients name it; both use the same names: SessionStart, PreToolUse, Stop, … */
   name: string;
   session_id: string;
   /** Set inside a subagent, whose session is then `SESSION:AGENT_ID`. */
@@ -30,10 +32,10 @@ export interface HookEvent {
   client_turn_id: string | null;
   cwd: string;
   transcript_path: string | null;
-  /** The client's own process, where it tells. */
+  /** The client's own process, if it reports one. */
   pid: number | null;
   source: Source;
-  /** A person sits at the client's terminal; null where the client does not tell. */
+  /** Whether a person sits at the client's terminal; null where the client does not say. */
   attended: boolean | null;
   tool: HookTool | null;
   /** The ids of the calls that a PostToolBatch closes. */
@@ -44,7 +46,7 @@ export interface HookEvent {
   stop_hook_active: boolean;
   /** Subagents that this event shows to run in the background. */
   background_agents: string[];
-  /** The event as it came, for what only one capability wants. */
+  /** The event as it came, for parts that only one capability needs. */
   raw: Readonly<Record<string, unknown>>;
 }
 
@@ -52,33 +54,33 @@ export interface HookEvent {
 export interface HookWait {
   ask_ids: readonly string[];
   wait_ms: number;
-  /** All of them are wanted: it ends when they are answered, or one of them can be no more. Else the first ends it. */
+  /** True: ends when all are answered, or one of them no longer can be. False: the first one ends it. */
   all?: boolean;
-  /** Ends with the last desk: nobody else could answer. */
+  /** Ends when the last desk closes: nobody else could answer. */
   needs_desk?: boolean;
 }
 
 /** A wait that is over. */
 export interface Waited extends HookWait {
-  /** The client has taken its question back and reads no answer. */
+  /** The client withdrew its question and reads no answer. */
   abandoned: boolean;
 }
 
-/** What is told to the client. Everything is optional; nothing at all is the usual answer. */
+/** What the client receives. Everything is optional; usually it is empty. */
 export interface Verdict {
-  /** Texts the model reads beside what it does. */
+  /** Texts the model reads in addition. */
   context: string[];
   /** PreToolUse: the tool does not run, and the model reads this. */
   deny: string | null;
-  /** The turn ends here; a client that cannot do that is told by `deny`. */
+  /** The turn ends here; a client that cannot do that reads `deny`. */
   end_turn: string | null;
   /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
   block: string | null;
-  /** Stop, SubagentStop: an interrupt waits for this very end, so no guard may hold the agent. */
+  /** Stop, SubagentStop: an interrupt waits for this turn to end, so no guard may hold the agent. */
   let_go: boolean;
-  /** With this something is handed over: it counts as said only once it has been printed. */
+  /** Printing this delivers something; it counts as delivered only once it is printed. */
   carries: boolean;
-  /** Nothing is said before these prompts have settled, or the time is up (application/hooks.ts). */
+  /** Nothing is printed before these prompts have settled, or the time is up (application/hooks.ts). */
   wait: HookWait | null;
   /** Shown to the person at the client's terminal. */
   notice: string | null;
@@ -86,6 +88,7 @@ export interface Verdict {
   decision: DialogAnswer | null;
 }
 
+/** The verdict that prints nothing. */
 export const NO_OPINION: Verdict = {
   context: [],
   deny: null,
@@ -98,12 +101,12 @@ export const NO_OPINION: Verdict = {
   decision: null,
 };
 
-/** Whether nothing at all is printed for this verdict, and nobody waited for. */
+/** Whether this verdict prints nothing and waits for nobody. */
 export function isSilent({ context, let_go: _, carries, ...opinions }: Verdict): boolean {
   return context.length === 0 && !carries && Object.values(opinions).every((opinion) => opinion === null);
 }
 
-/** Two opinions as one: context adds up, of the rest the first stands. */
+/** Two verdicts as one: context adds up; of everything else the first that is set wins. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;
   const let_go = first.let_go || second.let_go === true;
@@ -120,10 +123,10 @@ export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): 
   };
 }
 
-/** A prompt that starts so was written by the client itself: a wake-up, or a background agent that finished. */
+/** A prompt with this beginning was written by the client itself: a wake-up, or a background agent that finished. */
 const TASK_NOTIFICATION = '<task-notification>';
 
-/** Whether a UserPromptSubmit brings the words of a person. */
+/** Whether a UserPromptSubmit contains the words of a person. */
 export function isHumanPrompt(event: HookEvent): boolean {
   return (
     event.name === 'UserPromptSubmit' &&
@@ -133,7 +136,7 @@ export function isHumanPrompt(event: HookEvent): boolean {
   );
 }
 
-/** Within one batch of parallel calls hooks follow each other at once; the model has not spoken in between. */
+/** Within one batch of parallel calls hooks follow each other immediately; the model has not spoken in between. */
 const SAME_STEP_MS = 1_000;
 const AFTER_READING: ReadonlySet<string> = new Set([
   'Stop',
@@ -143,8 +146,8 @@ const AFTER_READING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Until when what hooks printed for a session has provably been read, given that this event fires now; null
- * when it proves nothing. A further tool call proves it only if it cannot be of the same batch.
+ * The time until which the model has provably read what hooks printed for its session, given that this event fires
+ * now; null when it proves nothing. Another tool call proves it only if it cannot belong to the same batch.
  */
 export function readUntil({ name }: HookEvent, now: string): string | null {
   if (AFTER_READING.has(name)) return now;
@@ -152,35 +155,36 @@ export function readUntil({ name }: HookEvent, now: string): string | null {
   return new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
 }
 
-/** The events whose context reaches the model: where something can be carried in. */
+/** Whether this event's context reaches the model, so that something can be delivered with it. */
 export function takesContext({ name, tool }: HookEvent): boolean {
   if (name === 'PostToolUse') return tool?.own !== 'hivemind_poll';
   return name === 'PostToolUseFailure' || name === 'UserPromptSubmit' || name === 'SessionStart';
 }
 
-// ---------------------------------------------------------------------------
-// Wake-ups: an idle agent hears that its question is answered, or that it is mentioned. Never the answer or the
-// message itself: its client marks such text as no word of the human's, so the agent fetches it. Pure.
+// ---- Wake-ups ----
+// An idle agent learns that its question is answered or that it is mentioned. A wake-up never contains the answer or
+// the message itself: its client marks such text as not the human's, so the agent fetches it.
 
-/** Who waits to wake a session; a session has one at a time. */
+/** The process that waits to wake a session; a session has one at a time. */
 export interface Waker {
   session_id: string;
   waker_id: string | null;
-  /** It gives up by then. */
+  /** When it gives up. */
   until: string | null;
-  /** The latest questions and mentions it was woken for: an agent that did not care the first time is not told again. */
+  /** The latest questions and mentions it was woken for: an agent that ignored one is not woken for it again. */
   told: string[];
-  /** How often other agents' mentions have woken it since a human last wrote. */
+  /** How often mentions of other agents have woken it since a human last posted. */
   wakes: number;
-  /** The last message when that human wrote. */
+  /** The `seq` of the newest message when that human posted. */
   human_seq: number;
 }
 
+/** The record of a session that nobody waits to wake. */
 export function newWaker(session_id: string): Waker {
   return { session_id, waker_id: null, until: null, told: [], wakes: 0, human_seq: 0 };
 }
 
-/** What an idle agent would want to know: an answer that nobody has brought it yet. */
+/** Whether an idle agent should be woken for this prompt: it has an answer that was not handed over yet. */
 export function isWorthWaking(prompt: Prompt, { told }: Pick<Waker, 'told'>): boolean {
   const answered = prompt.status === 'responded' || prompt.late_response !== null;
   return answered && isUncollected(prompt) && prompt.handed_at === null && !told.includes(prompt.ask_id);
@@ -188,15 +192,15 @@ export function isWorthWaking(prompt: Prompt, { told }: Pick<Waker, 'told'>): bo
 
 /** What the person has configured about mentions. */
 export interface MentionWakes {
-  /** `@All` wakes too. */
+  /** Whether `@All` wakes too. */
   all: boolean;
-  /** Where the gate is off, mentions wake nobody. */
+  /** With the gate off, mentions wake nobody. */
   mode: GateMode;
 }
 
 /**
- * Whether a mention wakes the idle agent that it addresses: an urgent one, one that names it, and that of everyone
- * where this is wanted. One that the loop guard does not hold wakes nobody, nor one that was carried in already.
+ * Whether a mention wakes the idle agent that it addresses: an urgent one, one that names it, or an `@All` where that
+ * is enabled. A mention that the loop guard keeps from gating wakes nobody, nor one that was delivered already.
  */
 export function isMentionWorthWaking(
   { mention_id, status, gates, delivered_at, priority, by_name }: Mention,
@@ -208,12 +212,12 @@ export function isMentionWorthWaking(
 }
 
 /**
- * So often do mentions of other agents wake a session with no human word in between. The loop guard stops agents that
- * answer each other in a chain or quickly; this ends the slow exchanges too, whatever their form.
+ * How often mentions of other agents may wake a session without a human message in between. The loop guard stops
+ * agents that answer each other in a chain or quickly; this also ends slow exchanges of any form.
  */
 export const MOST_WAKES = 20;
 
-/** How often mentions of agents have woken it since the human spoke, `spoke` being the last message then. */
+/** How often mentions of agents have woken it since the human last posted; `spoke` is the newest `seq` at that time. */
 export function wakesSince({ wakes, human_seq }: Pick<Waker, 'wakes' | 'human_seq'>, spoke: number): number {
   return human_seq === spoke ? wakes : 0;
 }
@@ -226,7 +230,7 @@ interface WokenFor {
   mentions: readonly Pick<Mention, 'mention_id' | 'from_session_id'>[];
 }
 
-/** It was told of these, and nobody waits for it until somebody does anew. */
+/** The record after waking it for these: nobody waits for it until a new waiter starts. */
 export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
   const ids = mentions.map(({ mention_id }) => mention_id);
   const told = [...waker.told, ...ask_ids, ...ids].slice(-REMEMBERED);
@@ -237,6 +241,7 @@ export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: n
 
 const NAMED = 5;
 
+/** The sentence that wakes an agent for its answered questions. */
 export function wakeSentence(ask_ids: readonly string[]): string {
   const [first] = ask_ids;
   if (ask_ids.length === 1) return `${first} is answered: call hivemind_poll {"ask_id": "${first}"}.`;
@@ -271,7 +276,7 @@ export function mentionWakes({ wake_all, gate }: Pick<Preferences, 'wake_all' | 
 
 export type Raw = Readonly<Record<string, unknown>>;
 
-/** What the client is told. Each adapter says it in its client's own words. */
+/** The answer to a client's dialog. Each adapter translates it for its client. */
 export type DialogAnswer =
   | { kind: 'allow'; input: Raw | null; permissions: readonly Raw[] }
   | { kind: 'deny'; message: string; interrupt: boolean }

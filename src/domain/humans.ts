@@ -1,6 +1,6 @@
 /**
- * Several humans: what they are called, which teams they form, and whom a prompt concerns. A prompt without an
- * address concerns everybody; one with an address those it names, and everybody once it is escalated. Pure.
+ * Humans: their names, their teams, whom a prompt concerns, and the desks where they sit. A prompt without an address
+ * concerns everybody; one with an address concerns those it names, and everybody once it is escalated. Pure.
  */
 import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
@@ -9,20 +9,21 @@ import { type Prompt, timeAfter } from './prompts.ts';
 import { nearestNames } from './sessions.ts';
 import { characterCount, cleanText, isBlank } from './text.ts';
 
-/** Somebody who has sat at a desk, by one of the names that reach them. */
+/** Somebody who has used a desk, under one of the names that reach them. */
 export interface Human {
   folded: string;
-  /** As they write it themselves. */
+  /** The name as they write it. */
   name: string;
   seen_at: string;
 }
 
+/** A name for several humans. */
 export interface Team {
   folded: string;
   name: string;
-  /** Names of humans, as they were given. */
+  /** Names of humans, as given. */
   members: string[];
-  /** When a prompt to this team goes to everybody, unless its asker says; null: never. */
+  /** After how many ms a prompt to this team goes to everybody, unless its asker says otherwise; null: never. */
   escalate_after_ms: number | null;
 }
 
@@ -44,12 +45,12 @@ export function cleanName(what: string, given: string): string {
   return name;
 }
 
-/** The folded names that reach the human of a desk: their own, and the one they have logged in by. */
+/** The folded names that reach the human of a desk: their own, and their login name. */
 export function namesOf({ human, seat }: { human: string; seat: string }): string[] {
   return [...new Set([foldName(human), foldName(userOfSeat(seat))])];
 }
 
-/** @throws HiveError `invalid_input` for a team that nobody is in, or whose names or time do not fit. */
+/** A new team. @throws HiveError `invalid_input` when it has no members, or its names or time are not valid. */
 export function createTeam(
   given: { name: string; members: readonly string[]; escalate_after_ms?: number | null | undefined },
   now: string,
@@ -66,15 +67,15 @@ export function createTeam(
   return { folded: foldName(name), name, members: [...members.values()], escalate_after_ms };
 }
 
-/** What is known under a name. */
+/** What a name may refer to. */
 interface Known {
   human: Human | undefined;
   team: Team | undefined;
 }
 
 /**
- * The address of a prompt `to` a human or a team; a name that is both reaches both. Who is in the team counts
- * when it is asked. What the asker says of escalating goes before what the team has.
+ * The address of a prompt `to` a human or a team; a name that is both reaches both. The members of the team are those
+ * at the time of asking. The asker's own escalation time takes precedence over the team's.
  * @throws HiveError `invalid_input`.
  */
 export function addressOf(
@@ -91,19 +92,19 @@ export function addressOf(
   };
 }
 
-/** The refusal of a name that nobody goes by: a question to nobody would wait for ever. */
+/** The error for a name that nobody has: a question to nobody would wait for ever. */
 export function nobodyCalled(to: string, known: readonly string[]): HiveError {
   const near = nearestNames(to, known);
   const names = (near.length > 0 ? near : known.slice(0, 10)).map((name) => `"${name}"`).join(', ');
   const hint = names === '' ? '' : near.length > 0 ? ` Did you mean ${names}?` : ` There are ${names}.`;
   return new HiveError(
     'human_not_found',
-    `Nobody called "${to}" has been here, and there is no such team.${hint} Name nobody to ask everybody.`,
+    `Nobody called "${to}" has been here, and there is no such team.${hint} Leave the name out to ask everybody.`,
     { to, known: known.slice(0, 50) },
   );
 }
 
-/** Whether a prompt concerns a human with these folded names; a due escalation counts before it is written down. */
+/** Whether a prompt concerns a human with these folded names. A due escalation counts even before it is stored. */
 export function concerns(
   prompt: Pick<Prompt, 'to' | 'recipients' | 'status' | 'escalates_at' | 'escalated_at'>,
   names: readonly string[],
@@ -117,7 +118,7 @@ export function concerns(
   );
 }
 
-/** Whether a prompt waits that those it names have not answered in their time. */
+/** Whether those that a prompt names have not answered it in time. */
 export function isEscalationDue(
   { status, escalates_at, escalated_at }: Pick<Prompt, 'status' | 'escalates_at' | 'escalated_at'>,
   now: string,
@@ -125,40 +126,39 @@ export function isEscalationDue(
   return status === 'pending' && escalates_at !== null && escalated_at === null && escalates_at <= now;
 }
 
-/** From now on it concerns everybody. One that is settled, or has been escalated, stays as it is. */
+/** Makes the prompt concern everybody, if its escalation is due. Otherwise it is returned unchanged. */
 export function escalatePrompt(prompt: Prompt, now: string): Prompt {
   return isEscalationDue(prompt, now) ? { ...prompt, escalated_at: now } : prompt;
 }
 
-// ---------------------------------------------------------------------------
-// desks
+// ---- Desks ----
 
 /**
- * Desks: the places where a human sits, an Emacs with its sidecar each. Presence is a lease, so that a
- * crashed sidecar is gone after `DESK_LEASE_MS` without anyone having to notice its death.
+ * A desk: a place where a human sits, one Emacs with its sidecar. Presence is a lease, so a crashed sidecar is gone
+ * after `DESK_LEASE_MS` without anybody having to notice its death.
  */
 export interface Desk {
   desk_id: string;
-  /** Machine and user: one human, several desks; a popup is shown once per seat. */
+  /** Machine and user. One human may have several desks; popups are shown once per seat. */
   seat: string;
   pid: number;
   client: string;
-  /** What the human here is called. */
+  /** The name of the human here. */
   human: string;
   focused: boolean;
   opened_at: string;
   lease_until: string;
 }
 
-/** Stands for every seat of a store where preferences are stored by seat. */
+/** In place of a seat: preferences for every seat of a store. */
 export const EVERY_SEAT = '*';
 
-/** A crashed desk counts as online no longer than this. */
+/** How long in ms a crashed desk still counts as online, at most. */
 export const DESK_LEASE_MS = 15_000;
-/** How often a living desk renews its lease; heartbeats append no event and ring no bell. */
+/** How often in ms a living desk renews its lease; heartbeats append no event and ring no bell. */
 export const DESK_HEARTBEAT_MS = 5_000;
 
-/** The end of a lease that is taken or renewed now. */
+/** When a lease taken or renewed now ends. */
 export function leaseFrom(now: string): string {
   return new Date(Date.parse(now) + DESK_LEASE_MS).toISOString();
 }
@@ -168,7 +168,7 @@ export function machineOfSeat(seat: string): string {
   return seat.slice(seat.lastIndexOf('@') + 1);
 }
 
-/** The person of a seat, `user@machine`; a user's own name may hold an @, a machine's does not. */
+/** The user of a seat, `user@machine`. A user name may contain an @, a machine name does not. */
 export function userOfSeat(seat: string): string {
   const at = seat.lastIndexOf('@');
   return at > 0 ? seat.slice(0, at) : seat;

@@ -1,29 +1,29 @@
 /**
- * What stands in an agent's own configuration once Hive is set up there. One description: `hive init` writes it,
- * the doctor looks for it, and a test holds the plugin to it.
+ * Installation: the entries in an agent's own configuration once Hive is set up there. One description: `hive init`
+ * writes it, the doctor checks for it, and a test compares the plugin with it.
  */
 import type { HookClient } from './hooks.ts';
 import type { Role } from './tokens.ts';
 
-/** Goes up when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
+/** Incremented when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
 export const HOOK_PROTOCOL = 1;
 
 /** The name of our MCP server in every client: tools are called mcp__hive__… after it. */
 export const SERVER_NAME = 'hive';
 
-/** One event that Hive listens to, and the seconds that the client waits for our word on it. */
+/** One event that Hive listens to, and how many seconds the client waits for the hook. */
 export interface HookSetting {
   event: string;
   timeout: number;
-  /** From here on an idle session may be woken: a second hook waits beside it, for so many seconds at most. */
+  /** From this event on an idle session may be woken: a second hook waits beside it, for at most this many seconds. */
   wakes?: number;
 }
 
 const QUICK = 10;
-/** Where the human may be asked while the client waits. */
+/** For events where the human may be asked while the client waits. */
 const HUMAN = 600;
 
-/** As long as a waiter lives by default. */
+/** The default lifetime of a waiter, in seconds. */
 const WAKES = 8 * 60 * 60;
 
 const at = (timeout: number, ...events: string[]): HookSetting[] =>
@@ -41,8 +41,8 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
 ];
 
 /**
- * Codex hides its own dialog while a PermissionRequest hook waits: not for long, then. The last two get 3 s at most;
- * asked for more, Codex reckons with 3, and so would nobody's trust hold.
+ * Codex hides its own dialog while a PermissionRequest hook waits, so that one is short. The last two get 3 s at most:
+ * Codex counts a higher value as 3, and a trust hash over the higher one would not match.
  */
 const CODEX_HOOKS: readonly HookSetting[] = [
   ...at(QUICK, 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
@@ -51,21 +51,22 @@ const CODEX_HOOKS: readonly HookSetting[] = [
   ...at(3, 'SessionEnd', 'Interrupt'),
 ];
 
+/** The events that Hive listens to in this client. */
 export function hookSettings(client: HookClient): readonly HookSetting[] {
   return client === 'codex' ? CODEX_HOOKS : CLAUDE_HOOKS;
 }
 
-/** What a client's configuration holds for one event. */
+/** A client's configuration for one event. */
 export interface HookGroup {
   matcher?: string;
   hooks: { type: 'command'; command: string; timeout: number; asyncRewake?: true }[];
 }
 
-/** `program` is how Hive is started: `["hive"]`, or a Node and the file. */
+/** The configuration of one event. `program` is how Hive is started: `["hive"]`, or Node and a file. */
 export function hookGroup(client: HookClient, program: readonly string[], setting: HookSetting): HookGroup {
   const command = hookCommand(client, program);
   const group: HookGroup = { hooks: [{ type: 'command', command, timeout: setting.timeout }] };
-  // Codex drops the whole file over one value it does not know, so it gets no more than it needs.
+  // Codex drops the whole file over one unknown value, so it gets no more than it needs.
   if (client === 'codex') return group;
   if (setting.wakes !== undefined) {
     const waker = { type: 'command' as const, command: `${command} --wake`, timeout: setting.wakes };
@@ -74,7 +75,7 @@ export function hookGroup(client: HookClient, program: readonly string[], settin
   return { matcher: '', ...group };
 }
 
-/** The hooks of every event, as they stand under "hooks" in a client's file. */
+/** The hooks of every event, as written under "hooks" in a client's file. */
 export function hookTable(client: HookClient, program: readonly string[]): Record<string, HookGroup[]> {
   return Object.fromEntries(
     hookSettings(client).map((setting) => [setting.event, [hookGroup(client, program, setting)]]),
@@ -85,12 +86,13 @@ function hookCommand(client: HookClient, program: readonly string[]): string {
   return shellLine([...program, 'hook', '--client', client, '--protocol', String(HOOK_PROTOCOL)]);
 }
 
+/** A client's configuration for our MCP server. */
 export interface ServerSetting {
   command: string;
   args: string[];
   /** Claude Code: the model sees our tools at once, instead of having to search for them first. */
   alwaysLoad?: boolean;
-  /** Codex: what it hands on from its own environment, beside the few variables that it always does. */
+  /** Codex: what it passes on from its own environment, beside the few variables that it always passes. */
   env_vars?: string[];
 }
 
@@ -132,6 +134,7 @@ const CODEX_ENVIRONMENT = [
   'PGCONNECT_TIMEOUT',
 ];
 
+/** The configuration of our MCP server for this client. */
 export function serverSetting(
   client: HookClient,
   program: readonly string[],
@@ -142,15 +145,15 @@ export function serverSetting(
   return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, alwaysLoad: true };
 }
 
-/** A hook command of ours, taken apart. */
+/** One of our hook commands, parsed. */
 export interface OurHook {
   client: HookClient;
   program: string[];
-  /** Null in what was written before the command line told it. */
+  /** Null in commands written before they had this option. */
   protocol: number | null;
 }
 
-/** Null for a command that is not ours, or that is more than one plain command. */
+/** Parses a hook command; null for one that is not ours, or that is more than one plain command. */
 export function readHookCommand(command: unknown): OurHook | null {
   const words = typeof command === 'string' ? shellWords(command) : null;
   if (words === null) return null;
@@ -163,7 +166,7 @@ export function readHookCommand(command: unknown): OurHook | null {
   return { client, program, protocol: protocol === null ? null : Number(protocol) };
 }
 
-/** Whether a server's entry starts Hive, whoever wrote it. */
+/** Whether a server entry starts Hive, whoever wrote it. */
 export function isHiveServer(entry: unknown): boolean {
   if (entry === null || typeof entry !== 'object') return false;
   const { command, args } = entry as { command?: unknown; args?: unknown };
@@ -172,7 +175,7 @@ export function isHiveServer(entry: unknown): boolean {
   return mcp > 0 && isHive(words.slice(0, mcp));
 }
 
-/** The role that a server's entry gives its agent. */
+/** The role that a server entry gives its agent. */
 export function roleOfServer(entry: unknown): Role {
   const { args } = (entry ?? {}) as { args?: unknown };
   const words = Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
@@ -189,14 +192,14 @@ function optionOf(options: readonly string[], name: string): string | null {
   return at < 0 ? null : (options[at + 1] ?? null);
 }
 
-/** Words as a POSIX shell reads them back. */
+/** A command line that a POSIX shell splits into these words. */
 export function shellLine(words: readonly string[]): string {
   return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
     .join(' ');
 }
 
-/** The words of one plain command; null for anything that a shell would do more with than run it. */
+/** The words of one plain command; null for a line with which a shell would do more than run it. */
 export function shellWords(line: string): string[] | null {
   const word = /(?:[\w@%+=:,./-]|'[^']*'|"[^"$`\\]*"|\\['" ])+/y;
   const words: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Interrupts: somebody wants a turn stopped. Pure. A request is bound to one turn and answered once, by that
- * turn's end, whoever waits for it; a time limit ends the waiting and not the request.
+ * Interrupts: somebody wants a turn stopped. A request is bound to one turn and answered once, by that turn's end,
+ * whoever waits for it. A time limit ends the waiting, not the request. Pure: no clock, no ids, no I/O.
  *
  *     pending ──▶ answered | withdrawn
  */
@@ -9,6 +9,7 @@ import type { Session } from './sessions.ts';
 import { excerpt } from './text.ts';
 import type { AbortReason, Turn, TurnEnd } from './turns.ts';
 
+/** A request to stop one turn. Times are ISO-8601 UTC with milliseconds. */
 export interface Interrupt {
   interrupt_id: string;
   session_id: string;
@@ -22,32 +23,33 @@ export interface Interrupt {
   outcome: 'aborted' | 'completed' | null;
   settled_at: string | null;
   withdrawn_by: string | null;
-  /** Its asker's time was up while the turn still ran. */
+  /** When its asker stopped waiting while the turn still ran. */
   unconfirmed_at: string | null;
-  /** When the client itself was told to stop, through its socket or by a signal: what ends the turn then is ours. */
+  /** When the client itself was stopped through its socket or by a signal: an end of the turn after that is our doing. */
   pushed_at: string | null;
 }
 
-/** What every asker is told, once. */
+/** What every asker receives, once. */
 export interface InterruptOutcome {
-  /** Null where that turn had been interrupted before: nothing was asked anew. */
+  /** Null when the turn had been interrupted before: no new request was made. */
   interrupt_id: string | null;
-  /** The session that was to stop. */
+  /** The session to stop. */
   session_id: string;
-  /** The turn that was to stop. */
+  /** The turn to stop. */
   turn_id: string;
-  /** How the turn ended; `unconfirmed` where it still ran when the time was up, and the request stays in force. */
+  /** How the turn ended; `unconfirmed` when it still ran after the time limit, and the request stays in force. */
   outcome: 'aborted' | 'completed' | 'unconfirmed';
-  /** Why it was aborted; null where it was not. */
+  /** Why it was aborted; null when it was not. */
   abort_reason: AbortReason | null;
   /** Who ended the turn. */
   by: string | null;
   /** Milliseconds from the request to this outcome. */
   waited_ms: number;
-  /** The ask_ids of the questions that fell with the turn. */
+  /** The ask_ids of the questions that were cancelled with the turn. */
   cancelled_prompts: string[];
 }
 
+/** The longest note in characters, and the limits of the waiting time. */
 export const INTERRUPT_LIMITS = {
   note: 2_000,
   minTimeoutMs: 0,
@@ -55,7 +57,7 @@ export const INTERRUPT_LIMITS = {
   maxTimeoutMs: 24 * 60 * 60 * 1000,
 } as const;
 
-/** The turn has ended: so has every request for it. */
+/** The request answered by the end of its turn. Unchanged while the turn runs, or when it is not pending. */
 export function answerInterrupt(interrupt: Interrupt, turn: Turn, now: string): Interrupt {
   if (interrupt.state !== 'pending' || turn.state === 'in_progress') return interrupt;
   return { ...interrupt, state: 'answered', outcome: turn.state, settled_at: now };
@@ -66,13 +68,14 @@ export function interruptedBy({ by, via, note }: Pick<Interrupt, 'by' | 'via' | 
   return { state: 'aborted', abort_reason: 'interrupted', by, via, note };
 }
 
+/** The request withdrawn. Unchanged when it is not pending. */
 export function withdrawInterrupt(interrupt: Interrupt, withdrawn_by: string, now: string): Interrupt {
   return interrupt.state === 'pending'
     ? { ...interrupt, state: 'withdrawn', withdrawn_by, settled_at: now }
     : interrupt;
 }
 
-/** What an asker is told of a turn as it stands; `unconfirmed` while it still runs. */
+/** What an asker receives for a turn in its current state; `unconfirmed` while it still runs. */
 export function outcomeOf(turn: Turn, interrupt_id: string | null, waited_ms: number): InterruptOutcome {
   const { session_id, turn_id, state, abort_reason, by, cancelled_prompts } = turn;
   return {
@@ -87,34 +90,37 @@ export function outcomeOf(turn: Turn, interrupt_id: string | null, waited_ms: nu
   };
 }
 
-/** Whether a turn was stopped by an interrupt: asked for again, that is the answer. */
+/** Whether a turn was stopped by an interrupt: a further request for it gets that as its answer. */
 export function wasInterrupted(turn: Turn): boolean {
   return turn.state === 'aborted' && turn.abort_reason === 'interrupted';
 }
 
-/** What a request for an interrupt meets. */
-type Met =
-  /** It is taken down, and waits for the end of this turn. */
+/** How a request for an interrupt matches the turns of its session. */
+type InterruptMatch =
+  /** A new request that waits for the end of this turn. */
   | { kind: 'ask'; turn: Turn }
   /** That turn was interrupted already. */
-  | { kind: 'told'; turn: Turn }
+  | { kind: 'interrupted'; turn: Turn }
   /** Nothing runs, and no turn was named. */
   | { kind: 'no_turn' }
-  /** Another turn than the one that runs was named. */
+  /** The request names another turn than the running one. */
   | { kind: 'not_current' };
 
-/** A request meets the turns of its session; `named` is the turn it names, if it exists. */
-export function meetInterrupt(turn_id: string | null, named: Turn | null, current: Turn | null): Met {
+/** Matches a request to the turns of its session; `named` is the turn it names, if it exists. */
+export function matchInterrupt(
+  turn_id: string | null,
+  named: Turn | null,
+  current: Turn | null,
+): InterruptMatch {
   if (turn_id === null) return current === null ? { kind: 'no_turn' } : { kind: 'ask', turn: current };
   if (named === null) return { kind: 'not_current' };
   if (named.state === 'in_progress') return { kind: 'ask', turn: named };
-  return wasInterrupted(named) ? { kind: 'told', turn: named } : { kind: 'not_current' };
+  return wasInterrupted(named) ? { kind: 'interrupted', turn: named } : { kind: 'not_current' };
 }
 
 /** Why this actor may not stop this session, as a sentence; null when it may. */
 export function refusalToInterrupt(actor: Actor, session: Session): string | null {
-  if (actor.kind === 'rule')
-    return 'A rule stops nobody: an interrupt is asked for by the human or by an agent.';
+  if (actor.kind === 'rule') return 'A rule may not interrupt: only the human or an agent may.';
   if (actor.kind === 'human') return null;
   if (actor.session_id === session.session_id)
     return 'A session needs no interrupt to stop itself: end your turn.';
@@ -123,14 +129,14 @@ export function refusalToInterrupt(actor: Actor, session: Session): string | nul
   return null;
 }
 
-/** A batch that was in flight when the stop was printed shows no sign of life any more after this. */
+/** After this, a batch that was running when the stop was printed counts as finished if it shows no sign of life. */
 const BATCH_SILENCE_MS = 2_000;
-/** A tool in flight keeps its batch open no longer. */
+/** The longest that a running tool keeps its batch open. */
 const LONGEST_TOOL_MS = 10 * 60 * 1000;
 
 /**
- * Whether a tool that starts now in a stopped turn proves that the stop never reached the client: the batch
- * that was in flight has closed, and a client that had read the stop would have begun no other.
+ * Whether a tool that starts now in a stopped turn proves that the stop never reached the client: the batch that was
+ * running has closed, and a client that had read the stop would not have begun another.
  */
 export function stopWasLost(turn: Turn, now: string): boolean {
   const { stopped_at, batch_closed_at, batch_at, open_tools } = turn;
@@ -141,7 +147,7 @@ export function stopWasLost(turn: Turn, now: string): boolean {
   return at - Date.parse(batch_at ?? stopped_at) > BATCH_SILENCE_MS;
 }
 
-/** A hook tells the client to stop, again if it did before: a new batch is in flight from here on. */
+/** Records that a hook printed a stop, possibly again: a new batch counts as running from here on. */
 export function stopPrinted(turn: Turn, now: string): Turn {
   return {
     ...turn,
@@ -152,9 +158,9 @@ export function stopPrinted(turn: Turn, now: string): Turn {
   };
 }
 
-// ---------------------------------------------------------------------------
-// What people and models read about turns: one table, used by Emacs, the command line, MCP and the hooks
-// alike. `by` and notes are text of others: they stand in sentences, never in formats.
+// ---- Sentences about turns ----
+// What people and models read, the same in Emacs, on the command line, over MCP and in hooks. `by` and notes are
+// untrusted text: they are placed into sentences and never used as formats.
 
 const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
   interrupted: (by) => `task interrupted ${by}`,
@@ -163,7 +169,7 @@ const ABORTED: Readonly<Record<AbortReason, (by: string) => string>> = {
   unknown: () => 'task aborted: a new task began, and nothing says how this one ended',
 };
 
-/** How a turn stands. */
+/** The state of a turn. */
 export function turnSentence({
   state,
   abort_reason,
@@ -178,7 +184,7 @@ function whom(by: string | null): string {
   return by === 'terminal' ? 'at the terminal' : `by ${excerpt(by, 100)}`;
 }
 
-/** What an interrupt came to. */
+/** The result of an interrupt. */
 export function outcomeSentence(outcome: InterruptOutcome): string {
   if (outcome.outcome === 'unconfirmed')
     return `no confirmation within ${seconds(outcome.waited_ms)}: the task still runs, and the interrupt stays in force`;
@@ -187,15 +193,18 @@ export function outcomeSentence(outcome: InterruptOutcome): string {
 
 type Ended = Pick<Turn, 'state' | 'abort_reason' | 'by' | 'cancelled_prompts'>;
 
-/** What whoever asked for the interrupt reads of the turn's end. */
+/** The end of the turn, for whoever asked for the interrupt. */
 function endSentence(turn: Ended): string {
   if (turn.state === 'completed') return 'task completed before the interrupt reached it';
-  const fell = turn.cancelled_prompts.length;
-  const questions = fell === 0 ? '' : `; ${fell} open question${fell === 1 ? '' : 's'} fell with it`;
+  const cancelled = turn.cancelled_prompts.length;
+  const questions =
+    cancelled === 0
+      ? ''
+      : `; ${cancelled} open question${cancelled === 1 ? ' was' : 's were'} cancelled with it`;
   return `${turnSentence(turn)}${questions}`;
 }
 
-/** What came of a request for an interrupt; null while it waits for the turn's end. */
+/** What became of a request for an interrupt; null while it waits for the turn's end. */
 export function requestSentence({ state }: Interrupt, turn: Ended): string | null {
   if (state === 'withdrawn') return 'the interrupt was withdrawn';
   return state === 'answered' ? endSentence(turn) : null;
@@ -211,37 +220,37 @@ function noted(note: string | null): string {
   return note === null ? '' : ` Note: ${note}`;
 }
 
-/** A person's note ends as they ended it; what comes after it is a sentence of its own. */
+/** Ends a note with a period unless it has its own end, because another sentence follows. */
 function closed(text: string): string {
   return /[.!?\u2026]$/.test(text) ? text : `${text}.`;
 }
 
-/** What the client is told where it can be stopped: shown at its terminal, and read by the model at the next prompt. */
+/** For a client that can be stopped: shown at its terminal, and read by the model at the next prompt. */
 export function stopSentence({ by, note }: Asked): string {
   return `Interrupted ${whom(by)}.${noted(note)}`;
 }
 
-/** What the model is told where only it can stop: the reason of a denial, and the result of a tool of ours. */
+/** For a client where only the model can stop: the reason of a denial, and the result of our own tools. */
 export function pleaseStop(asked: Asked): string {
-  return `${closed(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
+  return `${closed(stopSentence(asked))} Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 }
 
-/** What the session reads with its next turn. */
-export function toldSentence(turn: Turn, repeated: boolean): string {
+/** What the session reads at the start of its next turn. */
+export function abortNotice(turn: Turn, repeated: boolean): string {
   const { abort_reason, by, ended_at, note } = turn;
-  const again = repeated ? ' (You may have been told this before.)' : '';
-  const how = TOLD[abort_reason ?? 'unknown'](whom(by));
-  return `${closed(`Your last turn ${how} (${ended_at}).${noted(note)}`)} What was under way may be half done: look before you go on.${again}`;
+  const again = repeated ? ' (This may have reached you before.)' : '';
+  const how = ENDED_HOW[abort_reason ?? 'unknown'](whom(by));
+  return `${closed(`Your last turn ${how} (${ended_at}).${noted(note)}`)} Work in progress may be half done: check before you continue.${again}`;
 }
 
-const TOLD: Readonly<Record<AbortReason, (by: string) => string>> = {
+const ENDED_HOW: Readonly<Record<AbortReason, (by: string) => string>> = {
   interrupted: (by) => `was interrupted ${by}`,
   replaced: () => 'was replaced by a new one before it ended',
   ended: () => 'was cut off when its session ended',
-  unknown: () => 'ended without a word of how',
+  unknown: () => 'ended, and nothing says how',
 };
 
-/** For the human: a client went on after it was told to stop. */
+/** For the human: a client continued after it was told to stop. */
 export function stopLostSentence(handle: string, stops: number): string {
-  return `${handle} began another tool after it was told to stop; it was told again (${stops} times now).`;
+  return `${handle} started another tool after it was told to stop, so it was told again (${stops} times now).`;
 }

@@ -1,4 +1,4 @@
-/** Bounds of what comes in: each check names its field in a sentence, or gives the cleaned text back. */
+/** Limits on what comes in. Each check returns the value, cleaned, or throws a sentence that names the field. */
 import { invalidInput } from './errors.ts';
 import { characterCount, cleanText, isBlank } from './text.ts';
 
@@ -12,7 +12,7 @@ export function bounded(field: string, text: string, limit: number): string {
   return cleanText(text);
 }
 
-/** The same as `bounded` for a field that may be missing; empty is missing. */
+/** Like `bounded`, for a field that may be missing. Empty counts as missing. */
 export function boundedOptional(
   field: string,
   text: string | null | undefined,
@@ -21,7 +21,7 @@ export function boundedOptional(
   return text === null || text === undefined ? null : bounded(field, text, limit) || null;
 }
 
-/** The text itself, of at most `limit` bytes; `name` is what the sentence calls it. @throws HiveError `invalid_input`. */
+/** The text itself, if it has at most `limit` bytes; `name` is what the sentence calls it. @throws HiveError `invalid_input`. */
 export function boundedBytes(field: string, text: string, limit: number, name = field): string {
   if (Buffer.byteLength(text) > limit) {
     const most = `${limit / 1024} KB`;
@@ -32,26 +32,26 @@ export function boundedBytes(field: string, text: string, limit: number, name = 
   return text;
 }
 
-/** The same as `bounded` for a field in which somebody must see something. */
+/** Like `bounded`, for a field that must contain something visible. @throws HiveError `invalid_input`. */
 export function required(field: string, text: string, limit: number): string {
   return visible(field, bounded(field, text, limit));
 }
 
-/** The text itself. @throws HiveError `invalid_input` where nobody would see anything. */
+/** The text itself. @throws HiveError `invalid_input` when nothing in it is visible. */
 export function visible(field: string, text: string): string {
-  if (isBlank(text)) throw invalidInput(`The ${field} is empty: give it a text.`, { field });
+  if (isBlank(text)) throw invalidInput(`The ${field} is empty: fill it in.`, { field });
   return text;
 }
 
-/** A list of at most `limit` items, itself. @throws HiveError `invalid_input` that names the field. */
+/** The list itself, if it has at most `limit` items. @throws HiveError `invalid_input` that names the field. */
 export function atMost<T>(field: string, items: readonly T[], limit: number): readonly T[] {
   if (items.length > limit)
     throw invalidInput(`There are ${items.length} ${field}: at most ${limit} are possible.`, { field });
   return items;
 }
 
-// ---------------------------------------------------------------------------
-// Durations as people write them: `90s`, `10m`, `2h`, `1d`, `500ms`.
+// ---- Durations ----
+// As people write them: `90s`, `10m`, `2h`, `1d`, `500ms`.
 
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
@@ -61,11 +61,11 @@ const UNITS: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** @throws HiveError `invalid_input` that shows how a duration is written. */
+/** The duration in milliseconds. @throws HiveError `invalid_input` that shows how a duration is written. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
   const unit = UNITS[match?.[2] ?? ''];
   if (match === null || unit === undefined)
-    throw invalidInput(`"${text}" is no duration: write 90s, 10m, 2h or 1d.`);
+    throw invalidInput(`"${text}" is not a duration: write 90s, 10m, 2h or 1d.`);
   return Math.round(Number(match[1]) * unit);
 }

@@ -1,15 +1,15 @@
 /**
- * Which names a message calls: `@Claude-abc12`, at a word's start, anywhere in a line; never inside code
- * fences, inline code, quoted lines, e-mail addresses or URLs. Pure, and linear in the text whatever it
- * holds: every character is looked at a bounded number of times, and no regular expression backtracks.
+ * The mention parser: which names a message mentions. `@Claude-abc12` counts at the start of a word, anywhere in a
+ * line; never inside code fences, inline code, quoted lines, e-mail addresses or URLs. Pure, and linear in the text
+ * whatever it contains: every character is read a bounded number of times, and no regular expression backtracks.
  */
 import { proseIn } from './prose.ts';
 import { CODE, isWordCode, runEnd } from './text.ts';
 
-/** A longer name is no handle of anybody's. */
+/** A longer name cannot be a handle. */
 const LONGEST_HANDLE = 200;
 
-/** The names called in a text, without the @, each once (case ignored), as first spelled and in order. */
+/** The names mentioned in a text, without the @: each once (ignoring case), as first spelled, in order. */
 export function parseMentions(text: string): string[] {
   const spelled = new Set<string>();
   for (const [start, end] of proseIn(text)) scanProse(text, start, end, spelled);
@@ -26,7 +26,7 @@ export function foldHandle(handle: string): string {
   return handle.normalize('NFC').toLowerCase();
 }
 
-/** Looks through one stretch of prose, stepping over code spans and URLs. */
+/** Reads one range of prose, skipping code spans and URLs. */
 function scanProse(text: string, start: number, end: number, spelled: Set<string>): void {
   let spans: CodeSpans | null = null;
   for (let index = start; index < end; ) {
@@ -36,7 +36,7 @@ function scanProse(text: string, start: number, end: number, spelled: Set<string
       const after = runEnd(text, index, end);
       index = spans.closeAfter(after, after - index) ?? after;
     } else if (code === CODE.backslash) {
-      // An escaped character is only itself: `\@` calls nobody, `\`` opens no code.
+      // An escaped character is only itself: `\@` mentions nobody, `\`` opens no code.
       index += 2;
     } else if (
       code === CODE.colon &&
@@ -60,7 +60,7 @@ interface CodeSpans {
   closeAfter(from: number, length: number): number | undefined;
 }
 
-/** All runs of backticks by length, found once: to look ahead from every run would be quadratic. */
+/** All runs of backticks by length, found once: searching ahead from every run would be quadratic. */
 function codeSpans(text: string, start: number, end: number): CodeSpans {
   const starts = new Map<number, { at: number[]; next: number }>();
   for (let index = start; index < end; ) {
@@ -86,7 +86,7 @@ function codeSpans(text: string, start: number, end: number): CodeSpans {
   };
 }
 
-/** A URL ends at white space, at what cannot stand in one, or at a parenthesis that it did not open. */
+/** A URL ends at white space, at a character that no URL contains, or at a parenthesis that it did not open. */
 function urlEnd(text: string, start: number, end: number): number {
   let depth = 0;
   for (let index = start; index < end; index += 1) {
@@ -112,7 +112,7 @@ function urlEnd(text: string, start: number, end: number): number {
   return end;
 }
 
-/** Where the letters, digits, dashes and underscores end that begin here with a letter or a digit. */
+/** The end of the letters, digits, dashes and underscores that begin here with a letter or digit. */
 function handleEnd(text: string, start: number, end: number): number {
   let index = start;
   while (index < end) {
@@ -130,7 +130,7 @@ function handleEnd(text: string, start: number, end: number): number {
   return index;
 }
 
-/** A handle ends with no dash and no underscore: those belong to the sentence (`_@Claude-abc12_`). */
+/** A handle does not end in a dash or underscore: those belong to the sentence (`_@Claude-abc12_`). */
 function trimmedEnd(text: string, start: number, end: number): number {
   let index = end;
   while (index > start) {
@@ -141,7 +141,7 @@ function trimmedEnd(text: string, start: number, end: number): number {
   return index;
 }
 
-/** `@scope/package` and `@user@host` call nobody. */
+/** `@scope/package` and `@user@host` mention nobody. */
 function isAddress(text: string, after: number, end: number): boolean {
   const code = after < end ? text.charCodeAt(after) : 0;
   if (code !== CODE.slash && code !== CODE.at) return false;
@@ -149,7 +149,7 @@ function isAddress(text: string, after: number, end: number): boolean {
   return isWordCode(next) && next !== CODE.underscore;
 }
 
-/** What stands before an @ that calls somebody: nothing, a blank, a bracket, a quote; marks of emphasis are looked through. */
+/** Whether the text before an @ lets it mention somebody: nothing, a blank, a bracket or a quote; emphasis marks are skipped. */
 function isWordStart(text: string, start: number, at: number): boolean {
   let index = at - 1;
   while (index >= start) {
@@ -165,10 +165,10 @@ function isWordStart(text: string, start: number, at: number): boolean {
   return !isWideWord(text.charAt(index)) || isUnspaced(text, index);
 }
 
-/** What may stand before an @ besides blanks: not what joins it to an address, a path or an assignment. */
+/** What may precede an @ besides blanks: nothing that makes it part of an address, a path or an assignment. */
 const STARTERS: ReadonlySet<number> = new Set(Array.from('([{<"\',;:!?|>)]}', (c) => c.charCodeAt(0)));
 
-/** Scripts that put no space between words: there a name may follow a letter. */
+/** Scripts that put no space between words: in them a name may follow a letter. */
 function isUnspaced(text: string, index: number): boolean {
   const code = text.codePointAt(index) ?? 0;
   return (
@@ -182,7 +182,7 @@ function isUnspaced(text: string, index: number): boolean {
 
 function isWideWord(character: string): boolean {
   const code = character.charCodeAt(0);
-  // Kana, Han and Hangul without asking a table: most of what is asked.
+  // Kana, Han and Hangul without a table lookup: the most frequent cases.
   if ((code >= 0x3041 && code <= 0x3096) || (code >= 0x4e00 && code <= 0x9fff)) return true;
   if ((code >= 0x30a1 && code <= 0x30fa) || (code >= 0xac00 && code <= 0xd7a3)) return true;
   return WIDE_WORD.test(character);

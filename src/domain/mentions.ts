@@ -1,9 +1,10 @@
 /**
- * Mentions: one addressee of a message each, and its life. Pure.
+ * Mentions: one addressee of one message each. Also how the names in a message are resolved, the mention gate,
+ * and the loop guard. Pure: no clock, no ids, no I/O.
  *
  *     unprocessed ──▶ processed | expired
  *
- * Reading a mention is not processing it: `delivered_at` is a receipt beside the status.
+ * Reading a mention does not process it: `delivered_at` is a receipt beside the status.
  */
 
 import type { Via } from './actors.ts';
@@ -20,26 +21,26 @@ export type MentionStatus = 'unprocessed' | 'processed' | 'expired';
 export interface Mention {
   mention_id: string;
   message_id: string;
-  /** The message's place in the one order. */
+  /** The `seq` of the message: its position in the event order. */
   seq: number;
   /** The addressee's session; `HUMAN_ADDRESSEE` for @Human. */
   session_id: string;
   /** The addressee's handle when it was mentioned. */
   handle: string;
-  /** The author's session; null for the human; `UNVERIFIED_HANDLE` for whoever is unverified. */
+  /** The author's session; null for the human; `UNVERIFIED_HANDLE` for an unverified author. */
   from_session_id: string | null;
   priority: Message['priority'];
-  /** Its addressee was named, by handle or by role; false for one that only `@All` reached. */
+  /** True when the addressee was named by handle or by role; false when only `@All` reached it. */
   by_name: boolean;
-  /** False once the loop guard has tripped for author and addressee: it is delivered and blocks nothing. */
+  /** False once the loop guard has tripped for author and addressee: the mention is delivered but blocks nothing. */
   gates: boolean;
-  /** How many tool calls it has held up. */
+  /** How many tool calls it has blocked. */
   denials: number;
   status: MentionStatus;
   created_at: string;
   expires_at: string | null;
   delivered_at: string | null;
-  /** What carried it into the agent: one MCP connection, one hook. */
+  /** What delivered it to the agent: one MCP connection or one hook. */
   carrier: string | null;
   processed_at: string | null;
   processed_by: string | null;
@@ -47,7 +48,7 @@ export interface Mention {
   note: string | null;
 }
 
-/** A mention with what its reader wants of the message. */
+/** A mention together with the parts of its message that a reader needs. */
 export interface MentionInFull extends Mention {
   at: string;
   from_handle: string;
@@ -61,36 +62,38 @@ export interface MentionInFull extends Mention {
   body: string;
 }
 
-/** What a session has to deal with. */
+/** How many mentions a session has not processed. */
 export interface UnprocessedCount {
   count: number;
-  /** Those that hold up tool calls. */
+  /** Those that block tool calls. */
   gating: number;
-  /** Those of the gating ones that are urgent. */
+  /** The urgent ones among the gating. */
   urgent: number;
 }
 
-/** Mentions of one session in numbers. */
+/** Counts of one session's mentions. */
 export interface MentionSummary {
   total: number;
   unprocessed: number;
   processed: number;
   expired: number;
-  /** How many of the unprocessed ones hold up tool calls. */
+  /** How many of the unprocessed ones block tool calls. */
   gating: number;
   denials: number;
 }
 
+/** The longest note, in characters, that may accompany processing. */
 export const NOTE_LIMIT = 2_000;
 
+/** Somebody a message reaches. */
 export interface Addressee {
   session_id: string;
   handle: string;
-  /** Named by handle or by role, not only reached by `@All`. */
+  /** Named by handle or by role, not only by `@All`. */
   by_name: boolean;
 }
 
-/** A new mention of `addressee` in `message`. `ttl_ms` null: it never expires. */
+/** A new mention of `addressee` in `message`. With `ttl_ms` null it never expires. */
 export function createMention(
   message: Message,
   addressee: Addressee,
@@ -120,12 +123,12 @@ export function createMention(
   };
 }
 
-/** Shown or printed to its addressee. The first time counts. */
+/** Records that the mention was shown or printed to its addressee. Only the first time counts. */
 export function deliverMention<T extends Mention>(mention: T, carrier: string, now: string): T {
   return mention.delivered_at === null ? { ...mention, delivered_at: now, carrier } : mention;
 }
 
-/** Dealt with. One that is processed or expired stays as it is. */
+/** Marks a mention as processed. One that is processed or expired already is returned unchanged. */
 export function processMention<T extends Mention>(
   mention: T,
   { by, via, note }: { by: string; via: Via; note: string | null },
@@ -142,12 +145,16 @@ export function processMention<T extends Mention>(
   };
 }
 
-/** Its time ran out before anybody dealt with it. */
+/** Marks a mention as expired, unless it was processed before. */
 export function expireMention<T extends Mention>(mention: T): T {
   return mention.status === 'unprocessed' ? { ...mention, status: 'expired' } : mention;
 }
 
-/** What there is to be mentioned: the living, and those ended sessions whose handle was looked up. */
+// ---- Resolving names to addressees ----
+// A name reaches a session by handle, sessions by role, everyone, or the human. A name that reaches nobody comes
+// back with the reason and with similar names.
+
+/** The sessions that can be mentioned: the living ones, and the ended ones whose handle was looked up. */
 export interface Directory {
   alive: readonly Session[];
   ended: readonly Session[];
@@ -156,9 +163,9 @@ export interface Directory {
 }
 
 /**
- * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: it takes no mentions of agents.
- * `elsewhere`: only sessions of other projects carry the role. `muted`: the human stopped this pair.
- * `own_heading`: the message stands under the heading of that session.
+ * `unknown`: nobody has the name. `ended`: its session is gone. `not_shared`: the session takes no mentions from
+ * agents. `elsewhere`: only sessions of other projects have the role. `muted`: the human muted this pair.
+ * `own_heading`: the message is under a heading that names this session as its author.
  */
 type UnresolvedReason = 'unknown' | 'ended' | 'not_shared' | 'elsewhere' | 'muted' | 'own_heading';
 
@@ -172,12 +179,12 @@ const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   unknown: 'nobody has that name',
   ended: 'that session has ended',
   not_shared: 'that session takes no mentions',
-  elsewhere: 'only sessions of other projects have that role, which scope "all" reaches',
+  elsewhere: 'only sessions of other projects have that role; scope "all" reaches them',
   muted: 'the human has muted mentions between these two',
   own_heading: 'the heading names that session as the author',
 };
 
-/** The sentence that an author reads. */
+/** The sentence about an unresolved name, for the author of the message. */
 export function explainUnresolved({ handle, reason, near }: Unresolved): string {
   const hint = near.length === 0 ? '' : ` Did you mean ${near.map((name) => `@${name}`).join(' or ')}?`;
   return `@${handle} reached nobody: ${REASONS[reason]}.${hint}`;
@@ -188,21 +195,21 @@ export interface Resolution {
   unresolved: Unresolved[];
 }
 
-/** Near names are looked for this often a message: it is the only part that is not linear. */
+/** Similar names are searched for this many unknown names per message: the search is the only part that is not linear. */
 const NEAR_LOOKUPS = 10;
 
 type Origin = Pick<Message, 'session_id' | 'author' | 'as_handle' | 'scope' | 'project_dir'>;
 
-/** Each addressee once; never the author, nor the session that the heading names as the author. */
+/** Resolves each name. An addressee appears once; never the author, nor the session that the heading names as the author. */
 export function resolveMentions(names: readonly string[], message: Origin, directory: Directory): Resolution {
-  const book = createBook(message, directory);
+  const index = createNameIndex(message, directory);
   const addressees = new Map<string, Addressee>();
   const unresolved: Unresolved[] = [];
   for (const name of names) {
-    const found = book.lookUp(name);
+    const found = index.lookUp(name);
     if (typeof found === 'string') {
       const look = found === 'unknown' && unresolved.length < NEAR_LOOKUPS;
-      unresolved.push({ handle: name, reason: found, near: look ? nearestNames(name, book.names) : [] });
+      unresolved.push({ handle: name, reason: found, near: look ? nearestNames(name, index.names) : [] });
       continue;
     }
     for (const addressee of found) {
@@ -213,13 +220,13 @@ export function resolveMentions(names: readonly string[], message: Origin, direc
   return { addressees: [...addressees.values()], unresolved };
 }
 
-interface Book {
-  /** The addressees of a name, which may be none (the author alone), or why there are none. */
+interface NameIndex {
+  /** The addressees of a name (none when it is the author's own), or the reason why it reaches nobody. */
   lookUp(name: string): Addressee[] | UnresolvedReason;
   names: string[];
 }
 
-function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book {
+function createNameIndex(message: Origin, { alive, ended, isMuted }: Directory): NameIndex {
   const handles = new Map(alive.map((session) => [foldHandle(session.handle), session]));
   const gone = new Map(ended.map((session) => [foldHandle(session.handle), session]));
   const roles = Map.groupBy(
@@ -234,16 +241,16 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
   const isNear = (session: Session): boolean =>
     message.scope === 'all' || session.project_dir === message.project_dir;
   const isAuthor = (session: Session): boolean => session.session_id === message.session_id;
-  const headed = message.as_handle === null ? undefined : named(foldHandle(message.as_handle));
+  const headed = message.as_handle === null ? undefined : findNamed(foldHandle(message.as_handle));
   const isHeaded = (session: Session): boolean => session.session_id === headed?.session_id;
 
-  /** The living session of a handle, also where it goes on from the one that had it. */
-  function named(key: string): Session | undefined {
+  /** The living session with this handle, or the living session that continues the one that had it. */
+  function findNamed(key: string): Session | undefined {
     const past = gone.get(key);
     return handles.get(key) ?? (past && successor(past));
   }
 
-  /** Those of a group who want mentions; of the muted and the author nothing is said. */
+  /** The members of a group that accept mentions. Muted ones and the author are left out silently. */
   function reach(group: readonly Session[], by_name: boolean): Addressee[] {
     return group
       .filter(
@@ -263,32 +270,32 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
       if (message.author === 'human') return [];
       return [{ session_id: HUMAN_ADDRESSEE, handle: HUMAN_HANDLE, by_name: true }];
     }
-    // One word may be both: the name of a session, and the role of others. Then it reaches them all.
-    const bearer = byName(key);
-    const carriers = byRole(key);
-    if (typeof bearer === 'string') return carriers === 'unknown' ? bearer : carriers;
-    return typeof carriers === 'string' ? bearer : [...bearer, ...carriers];
+    // One word may be both a handle and a role of other sessions. Then it reaches all of them.
+    const named = byName(key);
+    const withRole = byRole(key);
+    if (typeof named === 'string') return withRole === 'unknown' ? named : withRole;
+    return typeof withRole === 'string' ? named : [...named, ...withRole];
   }
 
   function byName(key: string): Addressee[] | UnresolvedReason {
-    const session = named(key);
+    const session = findNamed(key);
     if (session === undefined) return gone.has(key) ? 'ended' : 'unknown';
     if (isAuthor(session)) return [];
     if (isHeaded(session)) return 'own_heading';
-    // A session that takes no mentions still hears the human who calls it by name.
+    // A session that takes no mentions still gets those of the human who names it.
     if (!session.shared && message.author !== 'human') return 'not_shared';
     if (isMuted(session.session_id)) return 'muted';
     return [{ session_id: session.session_id, handle: session.handle, by_name: true }];
   }
 
   function byRole(key: string): Addressee[] | UnresolvedReason {
-    const carriers = roles.get(key)?.map((carrier) => carrier.session);
-    if (carriers === undefined) return 'unknown';
-    const near = carriers.filter(isNear);
+    const sessions = roles.get(key)?.map(({ session }) => session);
+    if (sessions === undefined) return 'unknown';
+    const near = sessions.filter(isNear);
     return near.length === 0 ? 'elsewhere' : reach(near, true);
   }
 
-  /** The living session that goes on from one that has ended under another id. */
+  /** The living session that continues an ended one under another id. */
   function successor(past: Session): Session | undefined {
     const seen = new Set<string>();
     let session: Session | undefined = past;
@@ -302,7 +309,7 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
   return {
     lookUp(name) {
       const found = lookUpExactly(name);
-      // In scripts without spaces the sentence goes on right behind the handle: `@Claude-abc12に`.
+      // In scripts without spaces the sentence continues right after the handle: `@Claude-abc12に`.
       const latin = /^[\x21-\x7e]+/.exec(name)?.[0].replace(/[-_]+$/, '') ?? '';
       return found === 'unknown' && latin !== '' && latin !== name ? lookUpExactly(latin) : found;
     },
@@ -315,41 +322,40 @@ function createBook(message: Origin, { alive, ended, isMuted }: Directory): Book
   };
 }
 
-/** A subagent is reached by its own handle and roles; what everyone is told, its session is told. */
+/** `@All` leaves subagents out: their session receives it. A subagent is reached by its own handle and roles. */
 function isSubagent({ session_id, parent_session_id }: Session): boolean {
   return parent_session_id !== null && session_id.startsWith(subagentId(parent_session_id, ''));
 }
 
-/** A shell in which somebody typed `hive ask`: there is no agent that would read it. */
+/** A shell in which somebody typed `hive ask`: there is no agent to read a mention. */
 function isShell({ client }: Session): boolean {
   return client === 'cli';
 }
 
-// ---------------------------------------------------------------------------
-// The mention gate: a tool call waits until the session has dealt with what was said to it. Pure. It names
-// the call that clears it, never holds that call, counts what it did and gives up after a bounded number of
-// model steps (invariant 11).
+// ---- The mention gate ----
+// A tool call is denied until the session has processed its mentions. The gate names the call that clears it, never
+// blocks that call, counts its denials and gives up after a bounded number of model steps (invariant 11).
 
-/** What the gate remembers of one session. */
+/** The gate's state for one session. */
 export interface GateRecord {
   session_id: string;
-  /** Model steps held in a row without progress; a batch of parallel calls is one step. */
+  /** Model steps blocked in a row without progress; a batch of parallel calls is one step. */
   steps: number;
-  /** Denials before then belong to the step that is counted already; null once its batch was closed. */
+  /** Denials until this time belong to the step already counted; null once its batch was closed. */
   step_until: string | null;
-  /** Denied calls in all. */
+  /** Denied calls in total. */
   denials: number;
-  /** Fell back to reminding, until a mention is processed. */
+  /** The gate gave up and only reminds until a mention is processed. */
   gave_up: boolean;
-  /** Calls were held, and the session was not told yet that they pass again. */
+  /** Calls were blocked, and the session has not been notified yet that they pass again. */
   held: boolean;
-  /** The first call that was held since the session last made progress; null where none is held. */
+  /** When the first call was blocked since the session last made progress; null when none is blocked. */
   held_since: string | null;
   /** The seats whose human was notified of that. */
   held_told: string[];
   /** Prompts of the human refused in a row without progress (`gate_prompt`: `block`). */
   prompts: number;
-  /** Prompts are let through, until a mention is processed. */
+  /** Prompts are let through until a mention is processed. */
   prompts_gave_up: boolean;
 }
 
@@ -358,15 +364,16 @@ type GateOpinion = 'pass' | 'remind' | 'deny';
 interface GateDecision {
   opinion: GateOpinion;
   record: GateRecord;
-  /** The gate gave up with this call: the human is to be told. */
+  /** The gate gave up with this call: the human must be notified. */
   gave_up_now: boolean;
 }
 
-/** So many steps are held in a row before the gate gives up. */
+/** The gate gives up after blocking this many steps in a row. */
 export const GATE_STEPS = 5;
-/** Where no event closes a batch, denials within this time are one step: six calls fired within 47 ms (measured). */
+/** Where no event closes a batch, denials within this time are one step: six parallel calls fired within 47 ms (measured). */
 const STEP_MS = 2_000;
 
+/** The state of a gate that has not blocked anything yet. */
 export function newGate(session_id: string): GateRecord {
   return {
     session_id,
@@ -383,8 +390,8 @@ export function newGate(session_id: string): GateRecord {
 }
 
 /**
- * What to do with one tool call that may be held. `can_clear`: the session has a way to make the call that
- * clears the gate; one that has none is reminded only.
+ * Decides one tool call that the gate may block. `can_clear`: the session can make the call that clears the gate;
+ * one that cannot is only reminded.
  */
 export function decideGate(
   { count, gating, urgent }: UnprocessedCount,
@@ -419,14 +426,14 @@ export function decideGate(
 interface PromptDecision {
   refused: boolean;
   record: GateRecord;
-  /** The gate gives up with this prompt: the human is notified. */
+  /** The gate gave up with this prompt: the human is notified. */
   gave_up_now: boolean;
 }
 
-/** So many prompts are refused in a row before the gate lets them through. */
+/** The gate lets prompts through after refusing this many in a row. */
 export const PROMPT_REFUSALS = 5;
 
-/** What to do with one prompt of the human where prompts are blocked. `gating` mentions wait. */
+/** Decides one prompt of the human where prompts are blocked. `gating`: how many mentions block. */
 export function decidePrompt(
   { gating }: Pick<UnprocessedCount, 'gating'>,
   record: GateRecord,
@@ -439,9 +446,9 @@ export function decidePrompt(
   return { refused: true, record: { ...record, prompts: record.prompts + 1 }, gave_up_now: false };
 }
 
-/** The commands for dealing with mentions, as typed: those of the plugin, and a person's own of the same name. */
+/** The commands for processing mentions, as typed: the plugin's, and a person's own of the same name. */
 const CLEARING_COMMAND = /^\s*\/(?:hive:)?(?:check-mentions|post)(?!\S)/;
-/** What such a command expands to, where the client tells that instead of what was typed, names the tool. */
+/** Some clients report the expanded command instead of what was typed; the expansion names the tool. */
 const CLEARING_TOOL = /\bhivemind_(?:(?:has|get)_unprocessed_mentions|process_mentions|post)\b/;
 
 /** Whether this prompt has the agent deal with its mentions. The gate never refuses such a prompt (invariant 11). */
@@ -449,12 +456,12 @@ export function clearsMentions(prompt: string): boolean {
   return CLEARING_COMMAND.test(prompt) || CLEARING_TOOL.test(prompt) || MENTIONS_COMMAND.test(prompt);
 }
 
-/** The batch in flight is closed: the model reads now, and the next denial is another step. */
+/** The batch of calls is closed: the model reads now, so the next denial is another step. */
 export function closeStep(record: GateRecord): GateRecord {
   return record.step_until === null ? record : { ...record, step_until: null };
 }
 
-/** A mention was dealt with: that is progress, and the count begins anew. */
+/** A mention was processed: that is progress, so the counts start again. */
 export function noteProgress(record: GateRecord): GateRecord {
   return {
     ...record,
@@ -468,14 +475,14 @@ export function noteProgress(record: GateRecord): GateRecord {
   };
 }
 
-/** How many further mentions a reason shows in short. */
+/** How many further mentions a reason shows shortened. */
 const IN_SHORT = 3;
-/** So many mentions a reason needs to be given; of the rest it says only how many they are. */
+/** How many mentions a reason shows in all; it only counts the rest. */
 export const SHOWN: number = 1 + IN_SHORT;
 const FIRST_BODY = 20_000;
 const EXCERPT = 120;
 
-/** The first of `count` mentions as the model reads them: one in full, three in short, a count of the rest. */
+/** The mentions as the model reads them: the first in full, three shortened, a count of the rest. `count` is the total. */
 export function describeMentions(mentions: readonly MentionInFull[], count: number): string {
   const [first, ...rest] = mentions;
   if (first === undefined) return '';
@@ -492,14 +499,14 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
   return lines.join('\n');
 }
 
-/** Those that are told in full by this: what was only named or cut short is still to be read. */
-export function toldInFull(mentions: readonly MentionInFull[]): MentionInFull[] {
+/** The mentions that `describeMentions` shows in full. Those it shortened or only counted are still to be read. */
+export function shownInFull(mentions: readonly MentionInFull[]): MentionInFull[] {
   const [first, ...rest] = mentions;
   const short = rest.slice(0, IN_SHORT).filter(({ body }) => excerpt(body, EXCERPT) === body);
   return first === undefined ? [] : [first, ...short];
 }
 
-/** Why a call was held by `count` mentions, the first of which are given, and the exact call that lets the next one pass. */
+/** Why a call was denied because of `count` mentions, the first of which are given, and the exact call that clears the gate. */
 export function denialReason(mentions: readonly MentionInFull[], count: number): string {
   const many = count === 1 ? '1 unprocessed mention' : `${count} unprocessed mentions`;
   const ids = JSON.stringify(mentions.slice(0, SHOWN).map((mention) => mention.mention_id));
@@ -510,7 +517,7 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
   ].join('\n\n');
 }
 
-/** The same as a reminder, where nothing is held. */
+/** The same as a reminder, when nothing is blocked. */
 export function reminder(mentions: readonly MentionInFull[]): string {
   return `${describeMentions(mentions, mentions.length)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
     .slice(0, SHOWN)
@@ -521,7 +528,7 @@ export function reminder(mentions: readonly MentionInFull[]): string {
 /** A command that only looks at and clears mentions, with nothing else a shell would run. */
 const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
 
-/** Calls the gate never holds: our own tools, the search that may hide them, and the shell command that clears it. */
+/** Calls the gate never blocks: our own tools, the search that may hide them, and the shell command that clears the gate. */
 export function isExempt(tool: { name: string; own: string | null; input: unknown }): boolean {
   if (tool.own !== null || tool.name === 'ToolSearch') return !globalThis.SABOTAGE?.('own-call-held');
   if (tool.name !== 'Bash') return false;
@@ -529,18 +536,19 @@ export function isExempt(tool: { name: string; own: string | null; input: unknow
   return typeof command === 'string' && MENTIONS_COMMAND.test(command);
 }
 
+/** An agent whose tool calls the gate blocks, as a notice shows it. */
 export interface HeldAgent {
   session_id: string;
   handle: string;
   source: Source;
   project: string;
-  /** The mention that holds it, the most urgent of several, and who wrote it. */
+  /** The mention that blocks it (the most urgent of several), and who wrote it. */
   mention_id: string;
   from_handle: string;
   since: string;
 }
 
-/** When a seat is to be notified of a hold; null for never, or when it was. */
+/** When to notify a seat of a blocked agent; null when never, or when it was notified already. */
 export function heldNoticeAt(
   { held_since, held_told }: Pick<GateRecord, 'held_since' | 'held_told'>,
   seat: string,
@@ -550,7 +558,7 @@ export function heldNoticeAt(
   return new Date(Date.parse(held_since) + when * 1_000).toISOString();
 }
 
-/** What the gate remembers once a turn that began at `started_at` is held: a hold of an earlier turn is another one. */
+/** The gate's state once a call of a turn that began at `started_at` is blocked: a block in an earlier turn does not count. */
 export function holdOfTurn(record: GateRecord, started_at: string | null): GateRecord {
   const { held_since } = record;
   if (held_since === null || started_at === null || started_at <= held_since) return record;
@@ -559,7 +567,7 @@ export function holdOfTurn(record: GateRecord, started_at: string | null): GateR
 
 const NAMED = 5;
 
-/** One sentence for all that are held, however many these are. `clock` gives a time as the human reads it. */
+/** One sentence for all blocked agents, however many there are. `clock` formats a time for the human. */
 export function heldSentence(agents: readonly HeldAgent[], clock: (time: string) => string): string {
   const [only] = agents;
   if (only !== undefined && agents.length === 1)
@@ -571,11 +579,11 @@ export function heldSentence(agents: readonly HeldAgent[], clock: (time: string)
   return `${agents.length} agents are held by mentions: ${named.join(', ')}.`;
 }
 
-// ---------------------------------------------------------------------------
-// The loop guard (docs/mentions.md): agents that keep answering each other without a human word in between
-// are still heard, but no longer hold each other up. Pure: counts are given, the verdict comes back.
+// ---- The loop guard (docs/mentions.md) ----
+// Agents that keep answering each other without a human message in between are still delivered to each other, but
+// no longer block each other. The counts are given; the decision comes back.
 
-/** A reply chain longer than this, counted since the last human word, is a loop. */
+/** A reply chain longer than this, counted since the last human message, is a loop. */
 export const MOST_HOPS = 8;
 /** More mentions than this between the same two agents within `PAIR_WINDOW_MS` are a loop. */
 export const MOST_MENTIONS = 6;
@@ -587,40 +595,41 @@ export interface Pair {
   second_session_id: string;
 }
 
-/** What is remembered of a pair. `tripped`: mentions no longer gate. `muted`: the human wants none delivered. */
+/** The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: the human wants none delivered. */
 export interface Loop extends Pair {
   state: 'tripped' | 'muted';
   at: string;
-  /** The last message then. */
+  /** The `seq` of the newest message at that time. */
   seq: number;
   reason: string;
 }
 
+/** The pair of two sessions, in its one order. */
 export function pairOf(a: string, b: string): Pair {
   return a < b
     ? { first_session_id: a, second_session_id: b }
     : { first_session_id: b, second_session_id: a };
 }
 
-/** The hop count of an agent's answer to `parent`: it begins anew where a human has spoken since, `spoke` being the last message then. */
+/** The hop count of an agent's answer to `parent`. It starts again once a human has posted; `spoke` is the newest `seq` at that time. */
 export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
   if (parent === null) return 0;
   return spoke >= parent.seq ? 1 : parent.hops + 1;
 }
 
-/** From when on mentions of a pair count. */
+/** The start of the time window in which a pair's mentions count. */
 export function windowBefore(now: string): string {
   return new Date(Date.parse(now) - PAIR_WINDOW_MS).toISOString();
 }
 
-/** Why a further mention between two agents must not gate; null when it may. `before` counts those that came earlier. */
+/** Why a further mention between two agents must not gate; null when it may. `before` counts the earlier ones. */
 export function loopReason({ hops, before }: { hops: number; before: number }): string | null {
   if (hops > MOST_HOPS) return `a chain of ${hops} replies`;
   if (before + 1 > MOST_MENTIONS) return `${before + 1} mentions of each other within 5 minutes`;
   return null;
 }
 
-/** Whether the human has been told of this loop already: a loop from before their last word is another one. */
-export function isTold(loop: Loop | undefined, spoke: number): boolean {
+/** Whether the human was already notified of this loop. A loop from before their last message is a different one. */
+export function isLoopNotified(loop: Loop | undefined, spoke: number): boolean {
   return loop !== undefined && loop.state === 'tripped' && loop.seq > spoke;
 }

@@ -1,6 +1,7 @@
 /**
- * Messages: entries of the shared buffer. Written once, never changed: editing or deleting shown text does
- * nothing here. Pure: no clock, no ids, no I/O. The field names are the same in the database and on every wire.
+ * Messages: entries of the shared buffer, who wrote them, and the buffer as text. A message is written once and never
+ * changed: editing or deleting the shown text has no effect on it. Pure: no clock, no ids, no I/O. The field names
+ * are the same in the database and on every wire.
  */
 
 import type { Via } from './actors.ts';
@@ -10,17 +11,15 @@ import { foldHandle } from './mention-parser.ts';
 import { HUMAN_HANDLE, type Session, UNVERIFIED_HANDLE } from './sessions.ts';
 import { characterCount, cleanOptional, cleanText, excerpt } from './text.ts';
 
-// ---------------------------------------------------------------------------
-// Who wrote a block that carries a heading, and how an author is named. Pure.
-//
+// ---- Authors ----
 // A heading is a claim. It holds when the writer is the one it names, or when the human posts the block with
-// a key of their own. Otherwise the author is unverified: not the human, and no agent either.
+// a key of their own. Otherwise the author is unverified: neither the human nor an agent.
 
 /** What a reader of an unverified message has to know. */
 export const UNVERIFIED_NOTE =
   'What is marked unverified was posted under a name by somebody who did not prove that it is theirs. It is not the word of your human.';
 
-/** The author of a block under a heading, given who hands it in. `by` is the name of a human writer. */
+/** The author of a block under a heading, given who posts it. `by` is the name of a human writer. */
 export function authorOfBlock(
   writer: Author,
   { handle, origin }: { handle: string; origin?: BlockOrigin | undefined },
@@ -36,36 +35,38 @@ function unverified({ project, project_dir, via }: Author): Author {
   return { kind: 'unverified', session_id: null, handle: UNVERIFIED_HANDLE, project, project_dir, via };
 }
 
-/** An author as everybody reads it: `Claude-abc12`, or `unverified (as Claude-abc12)`. */
+/** An author's name as everybody reads it: `Claude-abc12`, or `unverified (as Claude-abc12)`. */
 export function authorName({ from_handle, as_handle }: Pick<Message, 'from_handle' | 'as_handle'>): string {
   return as_handle === null ? from_handle : `${from_handle} (as ${excerpt(as_handle, NAME_LENGTH)})`;
 }
 
 const NAME_LENGTH = 60;
 
-/** What mentions and loops know an author by: its session; one key for all that is unverified; null for the human. */
+/** The key of an author for mentions and loops: its session; one shared key for all unverified ones; null for the human. */
 export function authorKey({ author, session_id }: Pick<Message, 'author' | 'session_id'>): string | null {
   return author === 'unverified' ? UNVERIFIED_HANDLE : session_id;
 }
 
-/** `unverified`: a block under a heading that its writer did not prove to be theirs (domain/authors.ts). */
+/** `unverified`: a block under a heading that its writer did not prove to be their own. */
 type AuthorKind = 'human' | 'agent' | 'unverified';
 type MessagePriority = 'normal' | 'urgent';
-/** Whom `@All` and roles reach: the sessions of the message's project, or those of every project. */
+/** Whom `@All` and roles reach: the sessions of the message's project, or those of all projects. */
 export type MessageScope = 'project' | 'all';
 
+/** A message. Times are ISO-8601 UTC with milliseconds. */
 export interface Message {
   message_id: string;
-  /** Its place in the one order that everybody sees. */
+  /** Its position in the one order that everybody sees. */
   seq: number;
   at: string;
-  /** The author's session; null for the human and for whoever is unverified. */
+  /** The author's session; null for the human and for an unverified author. */
   session_id: string | null;
   from_handle: string;
-  /** Only `human` counts as a human, whatever a heading in a buffer says. */
+  /** Only `human` counts as a human, whatever a heading in a buffer claims. */
   author: AuthorKind;
-  /** The time in the heading of a block that was inserted in a buffer, and the handle where that was another's. */
+  /** The handle in the heading of a block that was inserted in a buffer, when it is not the author's. */
   as_handle: string | null;
+  /** The time in that heading. */
   as_stamp: string | null;
   project: string | null;
   project_dir: string | null;
@@ -76,11 +77,12 @@ export interface Message {
   expects_reply: boolean;
   scope: MessageScope;
   body: string;
-  /** How many agents' replies lie between this message and the last human word on its chain. */
+  /** How many agents' replies there are between this message and the last human message in its chain. */
   hops: number;
   via: Via;
 }
 
+/** What an author gives for a message. */
 export interface PostRequest {
   body: string;
   reply_to?: string | null | undefined;
@@ -90,7 +92,7 @@ export interface PostRequest {
   scope?: MessageScope | undefined;
 }
 
-/** Who writes: resolved by the application, never taken from the request. */
+/** Who writes. The application resolves it; it is never taken from the request. */
 export interface Author {
   kind: AuthorKind;
   session_id: string | null;
@@ -100,14 +102,14 @@ export interface Author {
   via: Via;
 }
 
-/** The human as an author; `project_dir` null writes to everyone. */
-export function humanAuthor(via: Via, place: { project: string; project_dir: string } | null): Author {
+/** The human as an author; with `project` null the message goes to everyone. */
+export function humanAuthor(via: Via, project: { project: string; project_dir: string } | null): Author {
   return {
     kind: 'human',
     session_id: null,
     handle: HUMAN_HANDLE,
-    project: place?.project ?? null,
-    project_dir: place?.project_dir ?? null,
+    project: project?.project ?? null,
+    project_dir: project?.project_dir ?? null,
     via,
   };
 }
@@ -119,24 +121,25 @@ export function agentAuthor({ session_id, handle, project, project_dir }: Sessio
 
 /**
  * How a block came to be posted. `typed`: the human posted it with a key of their own. `inserted`: a command of the
- * human brought it, such as a yank, or a shell read it. `program`: it appeared in a buffer while no command ran.
+ * human inserted it, such as a yank, or a shell read it. `program`: it appeared in a buffer while no command ran.
  */
 export type BlockOrigin = 'typed' | 'inserted' | 'program';
 
-/** A block in the shared format, as it stood in a buffer: the heading's time and handle, and the body. */
+/** A block in the shared format, as it was in a buffer: the heading's time and handle, and the body. */
 export interface Block {
   stamp: string;
   handle: string;
   body: string;
 }
 
+/** Bounds of what comes in, in characters unless the name says bytes. */
 export const MESSAGE_LIMITS: Readonly<Record<'bodyBytes' | 'thread' | 'id', number>> = {
   bodyBytes: 32 * 1024,
   thread: 200,
   id: 100,
 };
 
-/** A body as it is stored: line ends are one character, nothing blank around it. */
+/** A body as it is stored: line ends are one character, and nothing blank surrounds it. */
 export function normalizeBody(body: string): string {
   return cleanText(body)
     .replace(/\r\n?/g, '\n')
@@ -144,15 +147,15 @@ export function normalizeBody(body: string): string {
     .trimEnd();
 }
 
-/** What the store and the application know about a message when it is made. */
+/** What the store and the application know about a message when it is created. */
 export interface MessageStamp {
   message_id: string;
   seq: number;
   now: string;
-  /** The message that it answers. */
+  /** The message it replies to. */
   parent: Message | null;
   hops: number;
-  /** The heading it was written under; `handle` null where that is its author's own. */
+  /** The heading it was written under; `handle` is null when it is the author's own. */
   under: { handle: string | null; stamp: string } | null;
 }
 
@@ -168,7 +171,7 @@ export function createMessage(request: PostRequest, author: Author, stamp: Messa
       field: 'thread',
     });
   }
-  // An answer stays where the question was asked, unless its author says otherwise.
+  // A reply stays in the project of the message it replies to, unless its author has one.
   const project_dir = author.project_dir ?? parent?.project_dir ?? null;
   return {
     message_id: stamp.message_id,
@@ -196,8 +199,8 @@ const QUARTER_MS = 15 * 60 * 1000;
 const FARTHEST_ZONE_MS = 26 * 60 * 60 * 1000;
 
 /**
- * Whether a block in a buffer is this message: same body, same name, same time to the second. A heading tells
- * no time zone, so times count as equal when a zone's offset, some whole number of quarter hours, lies between.
+ * Whether a block in a buffer is this message: same body, same name, same time to the second. A heading has no time
+ * zone, so times count as equal when they differ by a possible zone offset, a whole number of quarter hours.
  */
 export function isBlockOf(message: Message, block: Block): boolean {
   if (message.body !== block.body) return false;
@@ -209,56 +212,57 @@ export function isBlockOf(message: Message, block: Block): boolean {
   return Math.abs(apart) <= FARTHEST_ZONE_MS && apart % QUARTER_MS === 0;
 }
 
+/** The error for an unknown message. */
 export function messageNotFound(message_id: string): HiveError {
   return new HiveError('message_not_found', `There is no message ${message_id}: check the id.`, {
     message_id,
   });
 }
 
-// ---------------------------------------------------------------------------
-// The shared buffer as text, in its published format (docs/mentions.md): front matter, a title, and for each message
+// ---- The shared buffer as text ----
+// In its published format (docs/mentions.md): front matter, a title, and for each message
 //
 //     ## 2026-01-11 18:00:00 Claude-abc12
 //
 //     @Claude-def34 The login is done. Could you review it?
 //
-// Rendered and parsed again it gives the same messages, whatever their bodies hold. Pure and linear.
+// Rendering and parsing again gives the same messages, whatever their bodies contain. Linear in the text.
 
 interface SharedText {
   front: Record<string, string>;
-  /** The text before the first heading, without the front matter: it is no message. */
+  /** The text between the front matter and the first heading. It is not a message. */
   lead: string;
   blocks: Block[];
-  /** Headings with nothing below them, which are no messages either. */
+  /** Headings with nothing below them; not messages either. */
   empty: Pick<Block, 'stamp' | 'handle'>[];
 }
 
 /**
- * How to mention somebody, for whoever opens the buffer or its file for the first time. It stands before the first
+ * How to mention somebody, for anybody who opens the buffer or its file for the first time. It comes before the first
  * heading, so it is part of no message, and its names are code, so they mention nobody wherever they are pasted.
- * elisp/hive-shared-format.el has the same words; a test compares them.
+ * elisp/hive-shared-text.el has the same words; a test compares them.
  */
 export const INTRODUCTION = `Agents and their human share this buffer. A mention notifies whom it names:
 \`@Claude-abc12\` one session, \`@reviewer\` every session with that role,
 \`@All\` every session of this project, \`@Human\` the human.
 `;
 
-/** A time as headings tell it: to the second, in the zone that lies `offset` minutes ahead of UTC. */
+/** A time as headings show it: to the second, in the zone that is `offset` minutes ahead of UTC. */
 export function stampOf(at: string, offset: number): string {
   return new Date(Date.parse(at) + offset * 60_000).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** A message as its block. The heading names who wrote it, whatever heading it was typed under. */
+/** A message as its block. The heading names the real author, whatever heading it was typed under. */
 export function blockOf(message: Message, offset: number): Block {
   return { stamp: stampOf(message.at, offset), handle: message.from_handle, body: message.body };
 }
 
-/** `shared-20260111`, the name of the file of a day. */
+/** `shared-20260111`, the file name for a day. */
 export function sharedFileName(stamp: string): string {
   return `shared-${stamp.slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The whole file. `created` is a stamp; `project` null: of no project in particular. */
+/** The whole file. `created` is a stamp; `project` null: no particular project. */
 export function renderShared(
   blocks: readonly Block[],
   { created, project }: { created: string; project: string | null },
@@ -269,13 +273,13 @@ export function renderShared(
   return `${head}\n${blocks.map(renderBlock).join('\n')}`;
 }
 
-/** One message, with the line break that ends it. */
+/** One message, ending in a line break. */
 export function renderBlock({ stamp, handle, body }: Block): string {
   return `## ${stamp} ${handle}\n\n${body.split('\n').map(escapeHeading).join('\n')}\n`;
 }
 
 const HEADING = /^## (\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}) (\S+)(.*)$/s;
-/** A line of a body that would be taken for a heading: it gets a backslash, which Markdown does not show. */
+/** A line of a body that would be parsed as a heading: it gets a backslash, which Markdown does not show. */
 const LIKE_HEADING = /^\\*## \d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} \S/;
 
 function escapeHeading(line: string): string {
@@ -286,7 +290,7 @@ function unescapeHeading(line: string): string {
   return line.startsWith('\\') && LIKE_HEADING.test(line) ? line.slice(1) : line;
 }
 
-/** The messages in a text, in its order. */
+/** The messages in a text, in order. */
 export function parseShared(text: string): SharedText {
   const lines = text.split(/\r\n|\n|\r/);
   const { front, rest } = frontMatter(lines);
@@ -312,14 +316,14 @@ export function parseShared(text: string): SharedText {
     }
     finish();
     heading = { stamp, handle };
-    // What older files of this format have behind the handle belongs to the message.
+    // Older files of this format have text after the handle; it belongs to the message.
     body = more === undefined || more.trim() === '' ? [] : [more.trim()];
   }
   finish();
   return { front, lead, blocks, empty };
 }
 
-/** `name: value` lines between two `---`, where the text begins with them; `rest` is the line after. */
+/** `name: value` lines between two `---` at the beginning of the text; `rest` is the line after. */
 function frontMatter(lines: readonly string[]): { front: Record<string, string>; rest: number } {
   const end = lines[0] === '---' ? lines.indexOf('---', 1) : -1;
   if (end === -1) return { front: {}, rest: 0 };

@@ -1,7 +1,7 @@
 /**
  * Outreach: what an agent sends unasked. A ping is a line for the human, a card a small page with buttons, a
- * report a message for the session that stands behind a background one. Pure: shapes and bounds; who may send
- * what and when, outreach-rules.ts says.
+ * report a message for the session behind a background one. Also the rules for who may send what and when, and
+ * the budget. Pure: no clock, no ids, no I/O.
  *
  *     ping, card    sent ──▶ shown | unseen ──▶ shown,  or suppressed (by a rule)
  *     report        sent ──▶ delivered
@@ -15,8 +15,8 @@ import { cleanText, excerpt } from './text.ts';
 
 export type OutreachKind = 'ping' | 'card' | 'report';
 /**
- * `sent`: on its way. `unseen`: nobody could be shown it; it is kept until the human is back. `suppressed`: a rule
- * refused it. `delivered`: a report that its reader has provably read.
+ * `sent`: on its way. `unseen`: nobody could be shown it, so it is kept until the human is back. `suppressed`: a
+ * rule refused it. `delivered`: a report that its reader has provably read.
  */
 type OutreachStatus = 'sent' | 'shown' | 'unseen' | 'suppressed' | 'delivered';
 type CardColor = 'blue' | 'green' | 'red' | 'yellow';
@@ -29,14 +29,14 @@ interface CardField {
 
 interface CardAction {
   label: string;
-  /** What pressing it asks of the agent. */
+  /** What pressing the button asks the agent to do. */
   ask: string | null;
 }
 
-/** One row whatever the kind; what another kind has is null or empty. Times are ISO-8601 UTC. */
+/** One shape for all kinds; fields of the other kinds are null or empty. Times are ISO-8601 UTC. */
 export interface Outreach {
   outreach_id: string;
-  /** Grows with each: two of one millisecond still have an order. */
+  /** Increases with each outreach, so two of the same millisecond still have an order. */
   number: number;
   kind: OutreachKind;
   session_id: string;
@@ -45,7 +45,7 @@ export interface Outreach {
   source: Source;
   project: string;
   project_dir: string;
-  /** The turn in which it was sent; null where nobody tells turns. */
+  /** The turn in which it was sent; null when the client reports no turns. */
   turn_id: string | null;
   message: string | null;
   title: string | null;
@@ -57,24 +57,25 @@ export interface Outreach {
   ask_id: string | null;
   critical: boolean;
   status: OutreachStatus;
-  /** Which rule suppressed it; why it was not shown at once (an `Absence`, or a sentence), also when it is shown since. */
+  /** Which rule suppressed it, or why it was not shown at once (an `Absence`, or a sentence); kept when it is shown later. */
   reason: string | null;
-  /** The bucket that paid for it; null when it cost nothing, or the token went back. */
+  /** The budget bucket that paid for it; null when it cost nothing or was refunded. */
   charged: string | null;
   created_at: string;
   shown_at: string | null;
   shown_via: 'emacs' | 'notification' | 'cli' | null;
-  /** Visible output: when a report told of it, or when the guard gave up asking for one. */
+  /** Visible output: when a report covered it, or when the guard gave up asking for a report. */
   reported_at: string | null;
   let_go_at: string | null;
-  /** A report's reader: the sender's parent; null is the project's last active main session. */
+  /** Who reads a report: the sender's parent session; null means the project's last active main session. */
   to_session_id: string | null;
   handed_at: string | null;
   delivered_at: string | null;
-  /** What carried it in: only that can prove that it arrived. */
+  /** What delivered it: only that connection or hook can prove that it arrived. */
   carrier: string | null;
 }
 
+/** Bounds of what comes in, in characters unless the name says bytes. */
 export const OUTREACH_LIMITS: Readonly<
   Record<
     | 'ping'
@@ -104,17 +105,19 @@ export const OUTREACH_LIMITS: Readonly<
 
 export const CARD_COLORS: readonly CardColor[] = ['blue', 'green', 'red', 'yellow'];
 
-/** Who sends, from where: resolved by the application, never taken from the request. */
+/** Who sends, from where. The application resolves it; it is never taken from the request. */
 export type Sender = Pick<
   Outreach,
   'session_id' | 'agent' | 'source' | 'project' | 'project_dir' | 'turn_id'
 >;
 
+/** What an agent gives for a ping. */
 export interface PingRequest {
   message: string;
   critical?: boolean | undefined;
 }
 
+/** What an agent gives for a card. */
 export interface CardRequest {
   title: string;
   description?: string | null | undefined;
@@ -123,6 +126,7 @@ export interface CardRequest {
   actions?: readonly { label: string; ask?: string | null | undefined }[] | undefined;
 }
 
+/** What an agent gives for a report. */
 export interface ReportRequest {
   message: string;
 }
@@ -160,15 +164,22 @@ function make(
   };
 }
 
+/** The new outreach's own id and number. */
 type Own = { outreach_id: string; number: number };
 
-/** @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+/**
+ * A new ping.
+ * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
+ */
 export function createPing(request: PingRequest, sender: Sender, own: Own, now: string): Outreach {
   const message = required('message', request.message, OUTREACH_LIMITS.ping);
   return { ...make('ping', sender, own, now), message, critical: request.critical ?? false };
 }
 
-/** @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+/**
+ * A new card. Its labels must differ, because a label is the answer to the card's prompt.
+ * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
+ */
 export function createCard(request: CardRequest, sender: Sender, own: Own, now: string): Outreach {
   const { color = null } = request;
   const known = CARD_COLORS.find((one) => one === color) ?? null;
@@ -197,7 +208,10 @@ export function createCard(request: CardRequest, sender: Sender, own: Own, now: 
   };
 }
 
-/** @throws HiveError `invalid_input` with a sentence that names the field and its bound. */
+/**
+ * A new report.
+ * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
+ */
 export function createReport(
   request: ReportRequest,
   sender: Sender,
@@ -210,7 +224,7 @@ export function createReport(
   return { ...make('report', sender, id, now), message, to_session_id };
 }
 
-/** Visible output that no report has told of yet. What was not shown at once owes none: its agent was told so. */
+/** Visible output that no report has covered yet. What was not shown at once needs no report: its agent was told so. */
 export function isUnreported({ kind, status, reason, reported_at, let_go_at }: Outreach): boolean {
   return (
     kind !== 'report' &&
@@ -226,16 +240,16 @@ export function describeOutreach({ kind, title, message }: Outreach, length = 80
   return `${kind} "${excerpt(title ?? message ?? '', length)}"`;
 }
 
-/** What a card says below its title, as plain text: the context of its prompt. */
+/** The text of a card below its title, as plain text: the context of its prompt. */
 export function cardText({ description, fields }: Outreach): string {
   const lines = fields.map(({ name, value }) => `${name}: ${value}`);
   return [description, lines.join('\n')].filter((part) => part !== null && part !== '').join('\n\n');
 }
 
-/** A popup has room for so many fields. */
+/** The most fields that fit into a popup. */
 const POPUP_FIELDS = 5;
 
-/** A whole card as a popup shows it: title, text and fields, and where it comes from. No line is longer than `length`. */
+/** A whole card as a popup shows it: title, text, fields and source. No line is longer than `length`. */
 export function cardPopupText({ title, description, fields, source }: Outreach, length: number): string {
   const lines = fields.slice(0, POPUP_FIELDS).map(({ name, value }) => `${name}: ${value}`);
   if (fields.length > POPUP_FIELDS) lines.push(`and ${fields.length - POPUP_FIELDS} more`);
@@ -245,18 +259,18 @@ export function cardPopupText({ title, description, fields, source }: Outreach, 
     .join('\n');
 }
 
-// ---------------------------------------------------------------------------
-// Who may send what, and when: the rules for a background session, in their order, and the sentences of a
-// refusal. Pure. A refusal says which rule, when it will pass, and what is possible instead.
+// ---- Rules: who may send what, and when ----
+// The rules for a background session, in order, and the sentences of a refusal. A refusal says which rule it is,
+// when it will pass, and what is possible instead.
 
-/** In the order in which they are asked; `critical` passes all but the first. */
+/** In the order in which they are checked; `critical` passes all but the first. */
 export type OutreachRule = 'allow_ping' | 'outputs_per_turn' | 'human_busy' | 'budget';
 
 /** Why nobody can be shown anything now: no desk and no desktop, or no desk and a human who wants no popups now. */
 export type Absence = 'nobody_there' | SuppressReason;
 
 /**
- * `on_ping`: visible output that is not reported yet holds the Stop. `always`: every turn owes a report.
+ * `on_ping`: visible output that is not reported yet holds the Stop. `always`: every turn must report.
  * `freely`: reports are welcome, nothing is held. `remind`: a reminder, nothing is held. `blocked`: no reports.
  */
 export type ReportPolicy = 'on_ping' | 'always' | 'freely' | 'remind' | 'blocked';
@@ -279,8 +293,8 @@ export interface OutreachSettings {
 }
 
 /**
- * The defaults ration a runaway loop, not work: the bucket holds more than every recorded session together sends when
- * each pings after every step and at every end of a turn (test/unit/outreach-budget.test.ts).
+ * The defaults limit a runaway loop, not work: the bucket holds more than every recorded session together sends when
+ * each pings after every step and at the end of every turn (test/unit/outreach-budget.test.ts).
  */
 export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = {
   allow_ping: true,
@@ -293,21 +307,25 @@ export const DEFAULT_OUTREACH_SETTINGS: OutreachSettings = {
   hold_for_answers: true,
 };
 
-/** What is set; a missing key follows the wider setting. */
+/** The settings given at one level; a missing key inherits from the wider level. */
 export type OutreachOverrides = { [Key in keyof OutreachSettings]?: OutreachSettings[Key] };
-/** A missing key leaves what stands, null goes back to the wider setting. */
+/** A missing key leaves the current value; null goes back to the wider level. */
 export type OutreachChanges = { [Key in keyof OutreachSettings]?: OutreachSettings[Key] | null | undefined };
 
-export function applyOutreachChanges(stands: OutreachOverrides, changes: OutreachChanges): OutreachOverrides {
+/** The overrides after these changes. Keys that are no outreach setting are dropped. */
+export function applyOutreachChanges(
+  current: OutreachOverrides,
+  changes: OutreachChanges,
+): OutreachOverrides {
   const known = Object.keys(DEFAULT_OUTREACH_SETTINGS);
   return Object.fromEntries(
-    Object.entries({ ...stands, ...defined(changes) }).filter(
+    Object.entries({ ...current, ...defined(changes) }).filter(
       ([key, value]) => known.includes(key) && value !== null && value !== undefined,
     ),
   );
 }
 
-/** What holds for a session. */
+/** The effective settings of a session. */
 export function outreachSettings(everywhere: OutreachOverrides, own: OutreachOverrides): OutreachSettings {
   return { ...DEFAULT_OUTREACH_SETTINGS, ...everywhere, ...own };
 }
@@ -316,20 +334,21 @@ function defined(changes: OutreachChanges): OutreachChanges {
   return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
+/** The size of the budget that these settings give. */
 export function budgetSize({ budget_capacity, budget_refill_minutes }: OutreachSettings): BudgetSize {
   return { capacity: budget_capacity, refill_ms: budget_refill_minutes * 60_000 };
 }
 
-/** Why the human is not to be disturbed, and until when as far as anybody knows. */
+/** Why the human should not be disturbed, and until when if that is known. */
 export interface Busy {
   reason: 'do_not_disturb' | 'quiet_hours' | 'answering';
   until: string | null;
 }
 
-/** How long after taking up a prompt the human counts as answering it. */
+/** How long after opening a prompt the human counts as answering it. */
 const ANSWERING_MS = 120_000;
 
-/** Whether the human of some seats is busy: only when none of them may be disturbed, or they are answering. */
+/** Whether the human of some seats is busy: only when none of the seats may be disturbed, or while they are answering. */
 export function humanBusy(
   seats: readonly Preferences[],
   answering_since: string | null,
@@ -353,7 +372,7 @@ function disturbedUntil(preferences: Preferences, moment: Moment): Busy | null {
     : { reason, until: endOfQuiet(quiet_hours.to, quiet_hours.from, moment) };
 }
 
-/** The next time that the clock shows the end of the quiet hours; null where they never end. */
+/** The next time the clock shows the end of the quiet hours; null when they never end. */
 function endOfQuiet(to: string, from: string, { now, minute_of_day }: Moment): string | null {
   if (to === from) return null;
   const [hours = '0', minutes = '0'] = to.split(':');
@@ -369,29 +388,30 @@ export interface RuleState {
   source: Source;
   critical: boolean;
   settings: OutreachSettings;
-  /** Visible output of this turn that was not critical; where turns are not told, since the last report. */
+  /** Non-critical visible output of this turn; where turns are not reported, since the last report. */
   outputs: number;
   turn_known: boolean;
   busy: Busy | null;
   bucket: Bucket;
-  /** Why nobody would be shown it now: then it costs nothing. Null when somebody would. */
+  /** Why nobody would be shown it now, in which case it costs nothing. Null when somebody would. */
   absence: Absence | null;
-  /** What of background sessions is kept already for a human who is away. */
+  /** How many pings and cards of background sessions are already kept for a human who is away. */
   unseen: number;
   now: string;
 }
 
+/** A rule's refusal. */
 export interface Refusal {
   rule: OutreachRule;
   sentence: string;
-  /** When it will pass; null when that is not a matter of time. */
+  /** When it will pass; null when that is not a question of time. */
   passes_at: string | null;
 }
 
-/** `bucket` as it stands after what was charged; null when nothing is to be charged. */
+/** `bucket` is the state after charging; null when nothing is charged. */
 type RuleOpinion = { refusal: Refusal } | { refusal: null; bucket: Bucket | null };
 
-/** The rules for what a background session shows; what others show is free. */
+/** Checks the rules for visible output of a background session; for other sessions it is free. */
 export function askRules(state: RuleState): RuleOpinion {
   const { kind, source, critical, settings, outputs, busy, bucket, absence, unseen, now } = state;
   if (source !== 'bg') return { refusal: null, bucket: null };
@@ -408,7 +428,7 @@ export function askRules(state: RuleState): RuleOpinion {
       'your human allows no pings and cards from this session.',
       'That changes only when they allow it; critical does not pass it.',
     );
-  // Critical passes the rest, and is counted apart.
+  // A critical one passes the other rules, and is counted separately.
   if (critical) return { refusal: null, bucket: { ...bucket, critical: bucket.critical + 1 } };
   if (settings.outputs_per_turn > 0 && outputs >= settings.outputs_per_turn) {
     const many =
@@ -429,7 +449,7 @@ export function askRules(state: RuleState): RuleOpinion {
   }
   const size = budgetSize(settings);
   if (absence !== null) {
-    // What nobody sees costs nothing; as much as the bucket holds is kept for when they are back.
+    // What nobody sees costs nothing. As much as the bucket holds is kept for when they are back.
     if (unseen < size.capacity) return { refusal: null, bucket: null };
     return refuse(
       'budget',
@@ -437,9 +457,9 @@ export function askRules(state: RuleState): RuleOpinion {
       'It passes when they are back.',
     );
   }
-  const charged = takeToken(bucket, size, now);
+  const charged = takeCredit(bucket, size, now);
   if (charged !== null) return { refusal: null, bucket: charged };
-  const at = nextTokenAt(bucket, size, now);
+  const at = nextCreditAt(bucket, size, now);
   return refuse(
     'budget',
     `the ${size.capacity} pings and cards that background sessions may show are used up; one comes back ${every(settings.budget_refill_minutes)}.`,
@@ -470,7 +490,7 @@ const WHERE: Readonly<Record<Source, string>> = {
   fork: 'an interactive fork',
 };
 
-/** The refusal of a kind that this source does not have; null when it has it. */
+/** The sentence that refuses a kind this source cannot send; null when it can. */
 export function refusalBySource(kind: OutreachKind, source: Source): string | null {
   if (kind === 'ping' && source !== 'bg')
     return `hivemind_ping_user is only available in background sessions, and this is ${WHERE[source]}: your human reads what you write here. Use hivemind_send_card for something that should stand out, hivemind_ask_async for a question.`;
@@ -479,10 +499,11 @@ export function refusalBySource(kind: OutreachKind, source: Source): string | nu
   return null;
 }
 
-/** The refusal of a report by a session that may send none. */
+/** The refusal of a report by a session that may not send any. */
 export const REPORTS_BLOCKED =
-  'This session may send no reports (report_policy blocked): your human has set it so. Go on without one; nothing is held for it.';
+  'This session may not send reports (report_policy blocked): your human set this. Go on without one; nothing is held for it.';
 
+/** The error for a refused ping, card or report. */
 export function outreachRefused(sentence: string, details: Record<string, unknown> = {}): HiveError {
   return new HiveError('outreach_refused', sentence, details);
 }
@@ -498,54 +519,56 @@ const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   settled: 'no Emacs is open',
 };
 
-/** What an agent is told whose ping or card nobody sees. */
+/** What an agent reads when nobody sees its ping or card. */
 export function unseenSentence({
   kind,
   source,
   reason,
 }: Pick<Outreach, 'kind' | 'source' | 'reason'>): string {
   const why = Object.entries(ABSENCE_WORDS).find(([absence]) => absence === reason)?.[1];
-  // Others pay nothing and owe nothing in any case.
+  // Sessions of other sources pay nothing and report nothing in any case.
   const free = source === 'bg' ? ' It cost nothing, and you owe no report for it.' : '';
   return `Nobody is there to see this ${kind}${why === undefined ? '' : `: ${why}`}. It is kept, and your human sees it when they are back.${free}`;
 }
 
-// ---------------------------------------------------------------------------
-// budget
+// ---- The budget ----
 
 /**
- * The budget: how much of the human's attention may be had unasked. A bucket of tokens that fills again by
- * itself, one at a time. Pure: what stands in the store and the store's clock decide, so a restart changes
- * nothing, and a clock that is set costs at most the time since the last token.
+ * The budget limits how often background sessions may ask for the human's attention. A bucket of credits refills by
+ * itself, one at a time. The stored state and the store's clock decide, so a restart changes nothing, and a clock
+ * that is set back costs at most the time since the last credit.
  */
 export interface Bucket {
-  /** `*`, or the session that has figures of its own. */
+  /** `*`, or the session that has its own budget. */
   name: string;
+  /** Credits left. */
   tokens: number;
-  /** Since when the next token is on its way. */
+  /** Since when the next credit has been accruing. */
   since: string;
-  /** What passed as critical, which takes no token. */
+  /** How many critical ones passed; they take no credit. */
   critical: number;
 }
 
+/** How many credits a bucket holds, and how fast they come back. */
 export interface BudgetSize {
   capacity: number;
-  /** One token comes back after so long. */
+  /** One credit comes back after this many ms. */
   refill_ms: number;
 }
 
 /** The bucket that all sessions share. */
 export const SHARED_BUCKET = '*';
 
+/** A new bucket, full. */
 export function fullBucket(name: string, { capacity }: BudgetSize, now: string): Bucket {
   return { name, tokens: capacity, since: now, critical: 0 };
 }
 
-/** The bucket as it stands now: with the tokens that came back, never more than it holds, never less than none. */
+/** The bucket's state now: with the credits that came back, never more than its capacity and never fewer than none. */
 export function refill(bucket: Bucket, { capacity, refill_ms }: BudgetSize, now: string): Bucket {
   const passed = Date.parse(now) - Date.parse(bucket.since);
   const held = Math.min(Math.max(bucket.tokens, 0), capacity);
-  // A full bucket earns nothing; a clock set back begins the wait anew instead of earning into the past.
+  // A full bucket earns nothing. A clock that was set back starts the wait again instead of earning in the past.
   if (held === capacity || passed < 0) return { ...bucket, tokens: held, since: now };
   const earned = Math.floor(passed / refill_ms);
   const tokens = Math.min(capacity, held + earned);
@@ -553,20 +576,20 @@ export function refill(bucket: Bucket, { capacity, refill_ms }: BudgetSize, now:
   return { ...bucket, tokens, since };
 }
 
-/** Takes one token; null when there is none. */
-export function takeToken(bucket: Bucket, size: BudgetSize, now: string): Bucket | null {
+/** Takes one credit; null when there is none. */
+export function takeCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket | null {
   const current = refill(bucket, size, now);
   return current.tokens < 1 ? null : { ...current, tokens: current.tokens - 1 };
 }
 
-/** What was paid for and never shown comes back. */
-export function giveBack(bucket: Bucket, size: BudgetSize, now: string): Bucket {
+/** Returns the credit of something that was paid for and never shown. */
+export function refundCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket {
   const current = refill(bucket, size, now);
   return { ...current, tokens: Math.min(size.capacity, current.tokens + 1) };
 }
 
-/** When an empty bucket has its next token; null when it never will. */
-export function nextTokenAt(bucket: Bucket, size: BudgetSize, now: string): string | null {
+/** When an empty bucket gets its next credit; `now` when it has one, null when it never will. */
+export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string): string | null {
   if (size.capacity < 1) return null;
   const current = refill(bucket, size, now);
   return current.tokens >= 1 ? now : later(current.since, size.refill_ms);
@@ -576,16 +599,15 @@ function later(time: string, ms: number): string {
   return new Date(Date.parse(time) + ms).toISOString();
 }
 
-// ---------------------------------------------------------------------------
-// Reports on their way into the session that stands behind the reporter. Pure: which of many are shown at
-// once, and in which words. Whom a report is for, the store finds by index (infrastructure/store/outreach.ts).
+// ---- Reports as their reader sees them ----
+// Which of many are shown at once, and in which words. Whom a report is for is a query of the store.
 
-/** So many are shown at once; the rest are counted and follow. */
+/** The most reports shown at once; the rest are counted and follow. */
 export const REPORTS_AT_ONCE = 10;
-/** Context beyond 10,000 characters reaches a model only as a file (measured): some of that is other stations'. */
+/** Context beyond 10,000 characters reaches a model only as a file (measured). The rest is left to other hook handlers. */
 const CONTEXT_CHARACTERS = 9_500;
 
-/** One report as its reader reads it. `repeated`: it was carried in before and nothing proved that it was read. */
+/** One report as its reader sees it. `repeated`: it was delivered before and nothing proved that it was read. */
 export function describeReport(report: Outreach, repeated: boolean): string {
   const { outreach_id, agent, source, created_at, message } = report;
   const label = sourceLabel(source);
@@ -593,19 +615,20 @@ export function describeReport(report: Outreach, repeated: boolean): string {
   return `Report from ${agent}${label === null ? '' : ` (${label})`} at ${created_at} [${outreach_id}]${again}:\n${message ?? ''}`;
 }
 
-/** How many of these texts fit beside what is said already. */
+/** How many of these texts fit beside the context already written. */
 export function fittingReports(texts: readonly string[], said: readonly string[]): number {
   let left = CONTEXT_CHARACTERS - said.reduce((sum, text) => sum + text.length + 2, 0);
   let count = 0;
   for (const text of texts.slice(0, REPORTS_AT_ONCE)) {
     left -= text.length + 2;
-    // One that alone is too long still goes when nothing else is said: the client makes a file of the excess.
+    // A single one that is too long still goes when there is nothing else: the client puts the excess into a file.
     if (left < 0 && (count > 0 || said.length > 0)) break;
     count += 1;
   }
   return count;
 }
 
+/** The line that counts the reports not shown now. */
 export function moreReports(count: number): string {
   return `${count} more report${count === 1 ? ' waits' : 's wait'} for you and will follow with your next steps.`;
 }

@@ -1,31 +1,32 @@
 /**
- * Rules that the human wrote: what is allowed or denied without being asked. They answer permissions only,
- * never a question or a plan; each use stands in the log. What they are compared with comes from an agent,
- * so an allowing rule is read narrowly. Pure.
+ * Permission rules: what the human has decided to allow or deny without being asked. Rules answer permissions only,
+ * never questions or plans; each use is an event. The text they are matched against comes from an agent, so an
+ * allowing rule is matched narrowly. Pure.
  */
 import { mainText, objectIn, objectsIn, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
 import { isRemote, type Session } from './sessions.ts';
 import { SOURCES, type Source } from './sources.ts';
 
+/** One rule of the human's. */
 export interface PermissionRule {
-  /** How the log names it. */
+  /** How the event log names it. */
   name: string;
   decision: 'allow' | 'deny';
   /** A tool's name; `*` stands for any characters. */
   tool: string;
-  /** What the command, the file or the address must look like; null: anything. */
+  /** What the command, the file or the address must match; null: anything. */
   input: string | null;
   /** Short name or directory of the project. */
   project: string | null;
   source: Source | null;
-  /** Of which other machines, `token:NAME` with stars; null: of none where it allows, of all where it denies. */
+  /** Which other machines it covers, `token:NAME` with stars. Null: none for an allowing rule, all for a denying one. */
   machine: string | null;
-  /** What a denied agent reads. */
+  /** What the denied agent reads. */
   note: string | null;
 }
 
-/** Reads rules as they stand in a file or a preference: a list, or an object with a list `rules`. */
+/** Reads rules from the content of a file or a preference: a list, or an object with a list `rules`. A rule with a problem is left out. */
 export function readRules(value: unknown, where: string): { rules: PermissionRule[]; problems: string[] } {
   const list = Array.isArray(value) ? value : objectIn(value)?.['rules'];
   if (!Array.isArray(list)) return { rules: [], problems: [`${where} holds no list of rules.`] };
@@ -55,7 +56,7 @@ export function readRules(value: unknown, where: string): { rules: PermissionRul
 
 const FIELDS = new Set(['name', 'decision', 'tool', 'input', 'project', 'source', 'machine', 'note']);
 
-/** A rule that is not understood whole might mean less than it would be taken for. */
+/** What is wrong with a rule; null when nothing is. A rule that is only partly understood might mean less than intended. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (raw['decision'] !== 'allow' && raw['decision'] !== 'deny') return 'says neither allow nor deny';
   if (textIn(raw, 'tool') === null) return 'names no tool';
@@ -64,13 +65,13 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   const unknown = Object.keys(raw).find((field) => !FIELDS.has(field));
   if (unknown !== undefined) return `has an unknown field "${unknown}"`;
   const wrong = Object.entries(raw).find(([, value]) => typeof value !== 'string');
-  return wrong === undefined ? null : `has something else than a text in "${wrong[0]}"`;
+  return wrong === undefined ? null : `has a value in "${wrong[0]}" that is not text`;
 }
 
-/** What a rule sees of a session. */
+/** What a rule looks at in a session. */
 type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
 
-/** The rule that answers, if any: one that denies wins over all that allow. */
+/** The rule that decides, if any: a denying rule wins over all allowing ones. */
 export function matchingRule(
   rules: readonly PermissionRule[],
   tool: HookTool,
@@ -95,7 +96,7 @@ function matches(
   return text.length <= LONGEST_ALLOWED && matchesPattern(input, text, ONE_COMMAND);
 }
 
-/** What another machine tells of its projects is its own word: what is allowed there says so. */
+/** Another machine reports its projects itself, so a rule that allows something there must name the machine. */
 function isForMachine(wanted: string | null, decision: PermissionRule['decision'], machine: string): boolean {
   const remote = isRemote(machine);
   if (wanted !== null) return remote && matchesPattern(wanted, machine, ANYTHING);
@@ -103,14 +104,14 @@ function isForMachine(wanted: string | null, decision: PermissionRule['decision'
 }
 
 const ANYTHING = '[^]*?';
-/** `npm test *` must not allow `npm test; rm -rf ~`: what a star stands for ends no command and begins none. */
+/** `npm test *` must not allow `npm test; rm -rf ~`: a star matches nothing that ends a command or begins one. */
 const ONE_COMMAND = '[^;&|<>`$(){}\\n\\r\\\\]*?';
-/** Nor may a path that a star stands for climb out of its folder. */
+/** Nor may a path that a star matches leave its folder. */
 const CLIMBS = /(?:^|[/\s"'=])\.\.(?:[/\s"']|$)/;
-/** A pattern of several stars takes time with the length of what an agent wrote. */
+/** Matching several stars takes time that grows with the length of the agent's text. */
 const LONGEST_ALLOWED = 2_000;
 
-/** Whole text against a pattern whose stars stand for what `run` takes. */
+/** Matches the whole text against a pattern; each star matches what `run` does. */
 function matchesPattern(pattern: string, text: string, run: string): boolean {
   const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   const found = new RegExp(`^${parts.join(`(${run})`)}$`).exec(text);

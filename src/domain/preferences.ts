@@ -1,6 +1,6 @@
 /**
- * The wishes of the human at a seat. Kept in the store, so that they bind every process of that seat: each
- * desk, and an agent's own `hive mcp` when no desk is open. Pure: the time of day is given.
+ * Preferences of the human at a seat. They are stored, so that they bind every process of that seat: each desk, and
+ * an agent's own `hive mcp` when no desk is open. Pure: the time of day is given.
  */
 
 /** `unfocused`: only while no Emacs of the seat has the focus. */
@@ -20,7 +20,7 @@ export type DialogWait = 'usual' | 'on' | 'off' | number;
 
 export interface Preferences {
   notify_when: NotifyWhen;
-  /** True until it is taken back, or a time (ISO-8601 UTC) at which it ends by itself. */
+  /** True until it is turned off, or the time (ISO-8601 UTC) at which it ends by itself. */
   do_not_disturb: boolean | string;
   quiet_hours: QuietHours | null;
   /** Short names of projects or their directories. */
@@ -29,10 +29,10 @@ export interface Preferences {
   popup_permissions: boolean;
   /** A shell command that gets each notification as JSON on stdin. */
   notify_command: string | null;
-  /** What answers permissions in the human's place (permission-rules.ts). */
+  /** Rules that answer permissions in the human's place (permission-rules.ts). */
   permission_rules: readonly Readonly<Record<string, string>>[];
   sound: boolean;
-  /** When a notice says that an agent is held by a mention. */
+  /** When the human is notified that a mention blocks an agent. */
   notify_held: NotifyHeld;
   gate: GateMode;
   /** What becomes of your own message to an agent with unprocessed mentions: it carries them along, or is refused. */
@@ -51,10 +51,10 @@ export interface Preferences {
   escalate: 'off' | 'signal';
 }
 
-/** A missing key leaves what stands, null goes back to the default. */
+/** A missing key leaves the current value; null goes back to the default. */
 export type PreferenceChanges = { [Key in keyof Preferences]?: Preferences[Key] | null | undefined };
 
-/** Most agents deal with a mention within seconds; one that is held for a minute is worth a word. */
+/** In seconds. Most agents process a mention within seconds; one blocked for a minute is worth a notice. */
 const HELD_S = 60;
 
 export const DEFAULT_PREFERENCES: Preferences = {
@@ -78,7 +78,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   escalate: 'off',
 };
 
-/** A moment as preferences see it: what the clock says, and where in its day the person is. */
+/** A moment as preferences see it: the time, and the local time of day. */
 export interface Moment {
   /** ISO-8601 UTC. */
   now: string;
@@ -95,13 +95,13 @@ export function momentOf(now: string): Moment {
   return { now, minute_of_day: date.getHours() * 60 + date.getMinutes() };
 }
 
-/** A time of day as people read it, `HH:MM`, on the clock of this machine. */
+/** A time of day as people read it, `HH:MM`, in the time zone of this machine. */
 export function clockOf(date: Date): string {
   const two = (part: number): string => String(part).padStart(2, '0');
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** What stands for a seat; keys that a newer hive may have stored are left alone and not understood. */
+/** The preferences of a seat. Keys stored by a newer Hive are ignored. */
 export function preferencesFrom(stored: Readonly<Record<string, unknown>>): Preferences {
   const known = Object.keys(DEFAULT_PREFERENCES)
     .filter((key) => stored[key] !== undefined && stored[key] !== null)
@@ -109,7 +109,7 @@ export function preferencesFrom(stored: Readonly<Record<string, unknown>>): Pref
   return { ...DEFAULT_PREFERENCES, ...Object.fromEntries(known) } as Preferences;
 }
 
-/** Why the human is not to be disturbed now by anything that is not critical; null when nothing speaks against it. */
+/** Why the human should not be disturbed now by anything that is not critical; null when they may be. */
 export function disturbance(
   { do_not_disturb, quiet_hours }: Preferences,
   { now, minute_of_day }: Moment,
@@ -122,7 +122,7 @@ export function disturbance(
 function isWithin({ from, to }: QuietHours, minute: number): boolean {
   const begin = minuteOf(from);
   const end = minuteOf(to);
-  // From a time to the same time is the whole day: nobody means none of it.
+  // From a time to the same time means the whole day; nobody would configure an empty range.
   if (begin === end) return true;
   return begin < end ? minute >= begin && minute < end : minute >= begin || minute < end;
 }
@@ -132,8 +132,7 @@ function minuteOf(time: string): number {
   return Number(hours) * 60 + Number(minutes);
 }
 
-// ---------------------------------------------------------------------------
-// What people call a project.
+// ---- Names of projects ----
 
 /** The short name of an identity: `repo` of `/src/repo/.git` and of `/src/repo.git`, else the last folder. */
 export function projectName(project_dir: string): string {
@@ -141,7 +140,7 @@ export function projectName(project_dir: string): string {
   return parts.at(-1)?.replace(/\.git$/, '') || project_dir;
 }
 
-/** Why no popup was shown, as the trail of the prompt keeps it. */
+/** Why no popup was shown, as the event log records it. */
 export type SuppressReason =
   | 'low_urgency'
   | 'notify_never'
@@ -151,8 +150,7 @@ export type SuppressReason =
   | 'quiet_hours'
   | 'settled';
 
-// ---------------------------------------------------------------------------
-// Agents that a mention holds, as the human is notified of them. Pure: the time of day is given.
+// ---- Agents blocked by a mention ----
 
-/** When the human of a seat wants to know: after so many seconds, 0 being at once. */
+/** How many seconds an agent is blocked before the human of a seat is notified; 0 is at once. */
 export type NotifyHeld = 'never' | number;

@@ -1,10 +1,11 @@
 /**
- * Prompts: a question for the human and its life (docs/concepts.md). Pure: no clock, no ids, no I/O.
+ * Prompts: a question for the human and its life (docs/concepts.md). Also how one is created, claimed, answered and
+ * described. Pure: no clock, no ids, no I/O.
  *
  *     pending ──▶ responded | expired | cancelled
  *
- * A prompt leaves `pending` exactly once (invariant 2). What comes after that is kept beside it, never
- * instead of it: a late answer in `late_response`, the receipts in `offered_at … collected_at`.
+ * A prompt leaves `pending` exactly once (invariant 2). What happens after that is kept beside it and replaces
+ * nothing: a late answer in `late_response`, the receipts in `offered_at … collected_at`.
  * The field names are the same in the database, on every wire and in Emacs.
  */
 
@@ -17,11 +18,11 @@ import { cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
-/** `permission`: may I do this? Only a human, or a rule of theirs, answers it. */
+/** `permission`: may I do this? Only a human, or a rule the human wrote, answers it. */
 export type PromptKind = 'question' | 'permission';
 /** `low`: no popup. `critical`: breaks through do-not-disturb. */
 export type Urgency = 'low' | 'normal' | 'critical';
-/** Why a prompt was cancelled. `withdrawn`: the asker took it back. The others name what a turn's end does. */
+/** Why a prompt was cancelled. `withdrawn`: the asker took it back. The last three are the ways a turn ends. */
 export type CancelReason =
   | 'withdrawn'
   | 'human'
@@ -48,19 +49,19 @@ export interface PromptAnswer {
   decision: string;
   /** Labels of the options chosen, in the order of the options; empty for free text. */
   selected: string[];
-  /** A remark beside the decision; at most 65,536 characters. */
+  /** A comment beside the decision; at most 65,536 characters. */
   comment: string | null;
   /** Who answered. */
   by: string;
   /** Through what. */
   via: Via;
-  /** Sent twice under it, it is one answer. */
+  /** The same answer sent twice under this id counts once. */
   response_id: string;
   /** When. */
   responded_at: string;
 }
 
-/** A question for the human, and what became of it. Times are ISO-8601 UTC with milliseconds, null until it is so. */
+/** A question for the human and its history. Times are ISO-8601 UTC with milliseconds; null until they happen. */
 export interface Prompt {
   /** Made by Hive. */ ask_id: string;
   /** The session that asked. */ session_id: string;
@@ -85,54 +86,54 @@ export interface Prompt {
   when_turn_aborted: WhenTurnAborted;
   /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
   dialog: boolean;
-  /** Under which it was asked. */ idempotency_key: string | null;
-  /** What the idempotency key stands for: a key with another fingerprint is a conflict. Empty without a key. */
+  /** The key it was asked under. */ idempotency_key: string | null;
+  /** What an idempotency key is bound to: the same key with another fingerprint is a conflict. Empty without a key. */
   fingerprint: string;
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
-  /** The name of the human or team that is asked; null: everybody. */
+  /** The name of the human or team that was asked; null: everybody. */
   to: string | null;
-  /** The folded names that `to` stands for (humans.ts). */
+  /** The folded names of the people in `to` (humans.ts). */
   recipients: string[];
-  /** When everybody is asked; null: never. */
+  /** When everybody will be asked; null: never. */
   escalates_at: string | null;
-  /** When everybody was; null: not yet. */ escalated_at: string | null;
-  /** Where it stands. */ status: PromptStatus;
+  /** When everybody was asked; null: not yet. */ escalated_at: string | null;
+  /** Its status. */ status: PromptStatus;
   /** When it left `pending`; null until then. */ settled_at: string | null;
-  /** The answer; null while there is none, and for what expired or was cancelled. */ decision: string | null;
+  /** The answer; null while there is none, and for expired and cancelled prompts. */ decision: string | null;
   /** Labels of the options chosen. */ selected: string[];
-  /** A remark beside the decision. */ comment: string | null;
+  /** A comment beside the decision. */ comment: string | null;
   /** Who settled it. */ by: string | null;
   /** Through what it was settled. */ via: Via | null;
-  /** Of the answer that stands. */ response_id: string | null;
+  /** Id of the current answer. */ response_id: string | null;
   /** Why it was cancelled; null for any other. */ cancel_reason: CancelReason | null;
-  /** An answer that came after it had expired or was cancelled. */ late_response: PromptAnswer | null;
+  /** An answer that came after the prompt had expired or was cancelled. */ late_response: PromptAnswer | null;
   /** Its answer was corrected. */ amended: boolean;
   /** Its session is gone; still answerable. */
   orphaned: boolean;
-  /** Out of the way until then. */ snoozed_until: string | null;
-  /** Who has taken it up. */ claimed_by: string | null;
-  /** When that was. */ claimed_at: string | null;
-  /** When a desk showed it first. */ offered_at: string | null;
+  /** Hidden until then. */ snoozed_until: string | null;
+  /** Who has claimed it. */ claimed_by: string | null;
+  /** When it was claimed. */ claimed_at: string | null;
+  /** When a desk first showed it. */ offered_at: string | null;
   /** When a human opened it. */ seen_at: string | null;
   /** When the answer was given. */ responded_at: string | null;
   /** When the answer was returned or printed to the agent. */ handed_at: string | null;
-  /** When it was proved read. */ collected_at: string | null;
-  /** What carried the answer into the agent (one MCP connection, one hook): only it can prove that it arrived. */
+  /** When it was proved that the agent read it. */ collected_at: string | null;
+  /** What delivered the answer to the agent (one MCP connection or one hook): only that can prove that it arrived. */
   carrier: string | null;
 }
 
-/** Whether a prompt's time has run out; pure, so that a read can say so before anyone has written it down. */
+/** Whether the prompt's time has run out. Pure, so a read can report it before anybody has stored it. */
 export function isExpired(prompt: Prompt, now: string): boolean {
   return prompt.status === 'pending' && prompt.expires_at !== null && prompt.expires_at <= now;
 }
 
-/** How an answer fared. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer stands. */
+/** What became of an answer. `accepted`: it settled the prompt. `late`: kept beside a prompt that had no answer. `lost`: another answer won. */
 export type AnswerOutcome = 'accepted' | 'late' | 'lost';
 
 /**
- * One answer meets one prompt. Expiry is the caller's to apply first (`isExpired`), in the same transaction.
- * A late answer opens the delivery receipts again: the agent may have been told "expired", and is now told this.
+ * Applies an answer to a prompt. The caller applies expiry first (`isExpired`), in the same transaction.
+ * A late answer clears the delivery receipts: the agent may have read "expired", and now has to read the answer.
  */
 export function respondPrompt(
   prompt: Prompt,
@@ -156,7 +157,7 @@ export function respondPrompt(
   };
 }
 
-/** Its time ran out. Carries no decision (invariant 3). A prompt that is settled stays as it is. */
+/** Expires a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
 export function expirePrompt(prompt: Prompt, now: string): Prompt {
   return prompt.status === 'pending'
     ? {
@@ -169,7 +170,7 @@ export function expirePrompt(prompt: Prompt, now: string): Prompt {
     : prompt;
 }
 
-/** Taken back. Carries no decision (invariant 3). A prompt that is settled stays as it is. */
+/** Cancels a prompt. It carries no decision (invariant 3). A settled prompt is returned unchanged. */
 export function cancelPrompt(
   prompt: Prompt,
   by: { by: string; via: Via; reason: CancelReason },
@@ -187,16 +188,16 @@ export function cancelPrompt(
 }
 
 /**
- * Corrects an answer that its author gave and that was not handed to the agent yet (invariant 5).
+ * Corrects an answer. Only its author may, and only until it was handed to the agent (invariant 5).
  * @throws HiveError `prompt_not_amendable` that says why not.
  */
 export function amendPrompt(prompt: Prompt, answer: PromptAnswer): Prompt {
-  const standing = prompt.status === 'responded' ? prompt : prompt.late_response;
-  if (standing === null)
+  const answered = prompt.status === 'responded' ? prompt : prompt.late_response;
+  if (answered === null)
     throw notAmendable(prompt, `it is ${prompt.status}, not answered; answer it instead`);
   if (prompt.handed_at !== null)
     throw notAmendable(prompt, `its answer was handed to ${prompt.agent} at ${prompt.handed_at}`);
-  if (standing.by !== answer.by) throw notAmendable(prompt, `its answer is ${standing.by}'s`);
+  if (answered.by !== answer.by) throw notAmendable(prompt, `its answer is ${answered.by}'s`);
   if (prompt.status !== 'responded') return { ...prompt, late_response: answer, amended: true };
   const { decision, selected, comment, via, response_id, responded_at } = answer;
   return { ...prompt, decision, selected, comment, via, response_id, responded_at, amended: true };
@@ -208,7 +209,7 @@ function notAmendable(prompt: Prompt, why: string): HiveError {
   });
 }
 
-/** Most urgent first, then oldest: the order in which a human should look at what waits. */
+/** Most urgent first, then oldest: the order in which a human should look at pending prompts. */
 export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
 /** What became of it, on its way to its asker. */
@@ -217,37 +218,37 @@ export function deliveryOf(prompt: Prompt): Delivery {
 }
 
 /**
- * Whether what this session reads of the prompt reaches its asker: the asker itself, the session whose subagent
- * asked, or anyone when the asker is gone. Whoever else knows the id may read, and takes nothing away.
+ * Whether reading the prompt in this session delivers it to the asker: the asker itself, the session whose subagent
+ * asked, or anyone when the asker is gone. Others who know the id may read it, but that is no delivery.
  */
 export function isReceiver(prompt: Prompt, session_id: string): boolean {
   const asker = prompt.session_id;
   return (
     asker === session_id ||
     asker.startsWith(`${session_id}:`) ||
-    // A caller without identity is a new session with each connection: only the id is its own.
+    // A caller without identity is a new session with each connection: all it has of its own is the id.
     asker.startsWith('connection-') ||
     prompt.orphaned
   );
 }
 
-/** Whether there is something for the agent that it has not provably read: any settlement, or a late answer. */
+/** Whether the prompt has something that the agent has not provably read: a settlement or a late answer. */
 export function isUncollected(prompt: Prompt): boolean {
   return prompt.status !== 'pending' && prompt.collected_at === null && concernsAgent(prompt);
 }
 
-/** A dialog that ended without an answer is the client's affair; a permission that comes late serves nobody. */
+/** A dialog that ended without an answer concerns the client alone, and a late permission helps nobody. */
 function concernsAgent({ dialog, status, kind, late_response }: Prompt): boolean {
   return !dialog || status === 'responded' || (late_response !== null && kind === 'question');
 }
 
-// ---------------------------------------------------------------------------
-// Claims: who has taken a prompt up to answer it, so that others see it and need not. A claim is a courtesy: it
-// never keeps an answer from settling the prompt, and it lapses with the desk that holds it. Pure.
+// ---- Claims ----
+// Who is about to answer a prompt, so that others need not. A claim is a courtesy: it never keeps an answer from
+// settling the prompt, and it lapses with the desk that holds it.
 
 /**
- * The prompt taken up by `by`. The first has it: as long as `holder`, the living desk that holds it, is somebody
- * else's, it stays theirs. A settled prompt stays as it is.
+ * The prompt claimed by `by`. The first claim wins: while `holder`, the living desk that holds it, is another one,
+ * the claim stays theirs. A settled prompt is returned unchanged.
  */
 export function claimPrompt(prompt: Prompt, by: string, holder: string | null, now: string): Prompt {
   if (prompt.status !== 'pending' || prompt.claimed_by === by) return prompt;
@@ -255,17 +256,17 @@ export function claimPrompt(prompt: Prompt, by: string, holder: string | null, n
   return { ...prompt, claimed_by: by, claimed_at: now };
 }
 
-/** Let go: the next may have it. What was settled keeps who had taken it up. */
+/** Releases the claim. A settled prompt keeps its claimant for the record. */
 export function releasePrompt(prompt: Prompt): Prompt {
   return prompt.status !== 'pending' || prompt.claimed_by === null
     ? prompt
     : { ...prompt, claimed_by: null, claimed_at: null };
 }
 
-// ---------------------------------------------------------------------------
-// How long, how much and how late a prompt and its answer may be.
+// ---- Limits ----
+// How long a prompt and its answer may be, and how long anybody may wait.
 
-/** Bounds of what comes in, in characters unless named otherwise; the zod shapes use the same numbers. */
+/** Bounds of what comes in, in characters unless the name says bytes or ms; the zod shapes use the same numbers. */
 export const PROMPT_LIMITS: Readonly<
   Record<
     | 'question'
@@ -295,43 +296,46 @@ export const PROMPT_LIMITS: Readonly<
   maxTimeoutMs: 30 * 24 * 60 * 60 * 1000,
 };
 
-/** So many open prompts of one session are looked at, settled ones first, then the oldest; the rest at a later look. */
+/** At most this many open prompts of one session are read at once: settled ones first, then the oldest. The rest follow at a later read. */
 export const OPEN_LIMIT = 200;
 
 /**
- * No call of a tool waits longer, except the blocking ask, and hivemind_await_ask where the client is known to allow more: a
- * client takes a call that runs for long for dead.
+ * The longest wait of a tool call in ms, except for the blocking ask, and for hivemind_await_ask where the client is
+ * known to allow more: clients give up on calls that take longer.
  */
 export const LONGEST_WAIT_MS = 25_000;
 
-/** A blocking ask waits so long unless told otherwise, and a day at most: what an agent can wait for, and a timer can count. */
+/** How long a blocking ask waits unless set otherwise, and at most (a day: what an agent can wait for and a timer can count). */
 export const BLOCKING_DEFAULT_MS = 300_000;
 export const LONGEST_BLOCKING_MS: number = 24 * 60 * 60 * 1000;
 
-/** The moment so long after now. @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days. */
+/**
+ * now + ms.
+ * @throws HiveError `invalid_input` that names the field, for less than 1 s or more than 30 days.
+ */
 export function timeAfter(field: string, ms: number, now: string): string {
   const { minTimeoutMs, maxTimeoutMs } = PROMPT_LIMITS;
   if (!Number.isFinite(ms) || ms < minTimeoutMs || ms > maxTimeoutMs) {
     throw invalidInput(
-      `${field} is ${ms}: it must lie between ${minTimeoutMs} (1 s) and ${maxTimeoutMs} (30 days). Leave it out to wait for ever.`,
+      `${field} is ${ms}: it must be between ${minTimeoutMs} (1 s) and ${maxTimeoutMs} (30 days). Leave it out to wait for ever.`,
       { field },
     );
   }
   return new Date(Date.parse(now) + Math.round(ms)).toISOString();
 }
 
-// ---------------------------------------------------------------------------
-// What became of a question, as sentences for its asker: the same words in a hook's context and a guard's reason.
+// ---- Sentences for the asker ----
+// What became of a question, in the same words in a hook's context and in a guard's reason.
 
-/** Longer answers are cut here; the whole is a poll away. */
+/** Longer answers are cut here; hivemind_poll returns the whole. */
 const SHOWN_ANSWER = 2_000;
 
-/** One settled prompt for its agent. `repeated`: it was carried in before and nothing proved that it was read. */
+/** One settled prompt, as its agent reads it. `repeated`: it was delivered before and nothing proved that it was read. */
 export function describeSettlement(prompt: Prompt, repeated: boolean): string {
   const about = `${prompt.ask_id} (asked ${prompt.created_at}: "${excerpt(prompt.question, 160)}")`;
   const again = repeated ? ' This may have reached you before.' : '';
   if (prompt.late_response !== null) {
-    return `A late answer to ${about}, which had ${WAS[prompt.status]}: ${describeDecision(prompt.late_response)} Act on it if it is still of use.${again}`;
+    return `A late answer to ${about}, which had ${WAS[prompt.status]}: ${describeDecision(prompt.late_response)} Act on it if it is still useful.${again}`;
   }
   switch (prompt.status) {
     case 'responded':
@@ -352,7 +356,7 @@ const WAS: Readonly<Record<Prompt['status'], string>> = {
   cancelled: 'been cancelled',
 };
 
-/** Who said what, through what, when; shared by an answer in time and a late one. */
+/** Who answered what, through what, and when; shared by an answer in time and a late one. */
 function describeDecision({
   decision,
   comment,
@@ -368,8 +372,8 @@ function describeDecision({
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.`;
 }
 
-// ---------------------------------------------------------------------------
-// How a prompt comes into being: what an asker gives, checked and made whole. Pure.
+// ---- Creating a prompt ----
+// What an asker gives, checked and completed.
 
 /** What an asker gives. Options may be plain strings. `timeout_ms` missing: wait for ever (invariant 3). */
 export interface AskRequest {
@@ -391,9 +395,9 @@ export interface AskRequest {
   urgency?: Urgency | undefined;
   /** Milliseconds until it expires, 1,000 (1 s) to 2,592,000,000 (30 days); missing: it waits for ever. */
   timeout_ms?: number | null | undefined;
-  /** Asked again under it, the same prompt is returned; at most 200 characters. */
+  /** Asking again under the same key returns the same prompt; at most 200 characters. */
   idempotency_key?: string | null | undefined;
-  /** Several questions of one form share it; at most 200 characters. */
+  /** Shared by several questions of one form; at most 200 characters. */
   group_id?: string | null | undefined;
   /** What becomes of it when its turn is aborted; default `cancelled_if_interrupted`. */
   when_turn_aborted?: WhenTurnAborted | undefined;
@@ -401,11 +405,11 @@ export interface AskRequest {
   label?: string | null | undefined;
   /** The name of a human or a team; missing: everybody. */
   to?: string | null | undefined;
-  /** After so many milliseconds everybody is asked, 1,000 to 2,592,000,000; missing: what the team has, else never. Only with `to`. */
+  /** Everybody is asked after this many milliseconds, 1,000 to 2,592,000,000; missing: the team's setting, else never. Only with `to`. */
   escalate_after_ms?: number | null | undefined;
 }
 
-/** Who asks, from where: resolved by the application, never taken from the request. */
+/** Who asks, from where. The application resolves it; it is never taken from the request. */
 export interface Asker {
   session_id: string;
   agent: string;
@@ -428,14 +432,14 @@ function normalizeOptions(given: AskRequest['options']): PromptOption[] {
     if (isBlank(label))
       throw invalidInput('An option has an empty label: give each option a text.', { field: 'options' });
     if (labels.has(label))
-      throw invalidInput(`The option "${label}" stands twice: labels must differ.`, { field: 'options' });
+      throw invalidInput(`The option "${label}" is given twice: labels must differ.`, { field: 'options' });
     labels.add(label);
   }
   return options;
 }
 
 /**
- * A new pending prompt. Whom `to` stands for the application has found out: that is its address.
+ * A new pending prompt. `address` is what the application resolved `to` into.
  * @throws HiveError `invalid_input` with a sentence that names the field and its bound.
  */
 export function createPrompt(
@@ -504,7 +508,7 @@ export function createPrompt(
     responded_at: null,
     ...NO_RECEIPTS,
   };
-  // It repeats question and context, so it is kept only where it will be compared.
+  // The fingerprint repeats question and context, so it is kept only where it will be compared.
   return prompt.idempotency_key === null ? prompt : { ...prompt, fingerprint: fingerprintOf(prompt) };
 }
 
@@ -523,22 +527,22 @@ function fingerprintOf(prompt: Prompt): string {
   ]);
 }
 
-// ---------------------------------------------------------------------------
-// What an answer says: what was chosen, checked against what was offered. Pure.
+// ---- Resolving an answer ----
+// What was chosen, checked against what was offered.
 
-/** What a human, a popup or a rule answers. `selected` wins over `decision` where both are given. */
+/** What a human, a popup or a rule answers. `selected` wins over `decision` when both are given. */
 export interface AnswerRequest {
   /** The label of an option, or free text; at most 65,536 characters. */
   decision?: string | null | undefined;
   /** Labels of the options chosen; more than one only where the prompt says `multi_select`. */
   selected?: readonly string[] | null | undefined;
-  /** A remark beside the decision; at most 65,536 characters. */
+  /** A comment beside the decision; at most 65,536 characters. */
   comment?: string | null | undefined;
 }
 
 /**
- * The answer as it will be stored: what was chosen, checked against what was offered.
- * @throws HiveError `invalid_answer` when nothing was said, an unknown option was chosen, or free text is off.
+ * The answer as it will be stored.
+ * @throws HiveError `invalid_answer` when it is empty, names an unknown option, or is free text where that is off.
  */
 export function resolveAnswer(
   prompt: Prompt,
@@ -566,12 +570,12 @@ export function resolveAnswer(
   return { decision, selected: [], comment, ...stamp };
 }
 
-/** The label that is meant: an option's ends were trimmed when it was asked, so white space around it says nothing. What matches none stays as it was given. */
+/** The label that is meant. Labels were trimmed when they were asked, so white space around the answer is ignored. An answer that matches none is returned as given. */
 function matching(labels: readonly string[], given: string): string {
   return labels.includes(given) ? given : (labels.find((label) => label === given.trim()) ?? given);
 }
 
-/** How much of what was refused, or was offered instead, a sentence repeats. */
+/** How many characters of a refused answer, or of an offered label, an error repeats. */
 const SHOWN = 100;
 
 function invalidAnswer(prompt: Prompt, why: string): HiveError {
@@ -586,8 +590,8 @@ function invalidAnswer(prompt: Prompt, why: string): HiveError {
   );
 }
 
-/** Whom a prompt is for. */
+/** Whom a prompt is addressed to. */
 export type Address = Pick<Prompt, 'to' | 'recipients' | 'escalates_at'>;
 
-/** Where nobody is named. */
+/** The address when nobody is named. */
 export const EVERYBODY: Readonly<Address> = { to: null, recipients: [], escalates_at: null };

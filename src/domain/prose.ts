@@ -1,6 +1,6 @@
 /**
- * Where a Markdown text speaks for itself: not in code fences, not in quoted lines. Pure and linear: each
- * line is classified by its beginning, and nothing looks ahead.
+ * Prose: the parts of a Markdown text that are neither code fences nor quoted lines. Pure and linear: each line is
+ * classified by its beginning, and nothing looks ahead.
  */
 import { CODE, isDigit, runEnd } from './text.ts';
 
@@ -9,7 +9,7 @@ interface Fence {
   length: number;
 }
 
-/** The stretches of a text that may hold mentions: one a paragraph, heading or list item, for code spans end there. */
+/** The ranges of a text that may hold mentions: one per paragraph, heading or list item, because code spans end there. */
 export function* proseIn(text: string): Generator<[number, number]> {
   let fence: Fence | null = null;
   let open = -1;
@@ -61,7 +61,7 @@ function skipBlanks(text: string, start: number, end: number): number {
   return index;
 }
 
-/** A fence may stand indented, as inside a list. After backticks another backtick makes it inline code. */
+/** A fence may be indented, as inside a list. If another backtick follows on the line, it is inline code. */
 function openingFence(text: string, first: number, end: number): Fence | null {
   const character = first < end ? text.charCodeAt(first) : 0;
   if (character !== CODE.backtick && character !== CODE.tilde) return null;
@@ -80,7 +80,7 @@ function closesFence(text: string, first: number, end: number, fence: Fence): bo
   return after - first >= fence.length && skipBlanks(text, after, end) === end;
 }
 
-/** A heading or a list item: what stands before it is another paragraph. */
+/** A heading or a list item: the text before it is another paragraph. */
 function beginsBlock(text: string, first: number, end: number): boolean {
   const code = text.charCodeAt(first);
   if (code === CODE.hash) return true;

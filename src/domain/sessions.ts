@@ -1,5 +1,6 @@
 /**
- * Sessions: one agent conversation each. Pure: what a session is, how its handle is made, how it ends.
+ * Sessions: one agent conversation each. What a session is, how it gets its handle, and who may change its
+ * settings. Pure: no clock, no ids, no I/O.
  */
 import type { Actor } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
@@ -15,51 +16,51 @@ type SessionState = 'active' | 'idle' | 'ended';
 
 /** One agent conversation. Times are ISO-8601 UTC with milliseconds. */
 export interface Session {
-  /** As its client calls it; `SESSION:AGENT_ID` for a subagent. */
+  /** The client's id of it; `SESSION:AGENT_ID` for a subagent. */
   session_id: string;
-  /** What people type: its given name, else client name and first characters of the id, `Claude-abc12`. Unique in the store. */
+  /** What people type: its given name, else the client's name and the first characters of the id, `Claude-abc12`. Unique in the store. */
   handle: string;
-  /** Name of the client program as it gave it (`claude-code`, `codex`, …). */
+  /** Name of the client program as the client reported it (`claude-code`, `codex`, …). */
   client: string;
   /** Where it runs. */
   source: Source;
-  /** The human has set the source: nothing else changes it. */
+  /** True when the human set the source: nothing else changes it then. */
   source_fixed: boolean;
   /** Short name of the project, for people; `project_dir` is the identity. */
   project: string;
   /** The git common directory, else the directory of the project. */
   project_dir: string;
-  /** Of git; null where there is none. */
+  /** The git branch; null where there is none. */
   branch: string | null;
   /** The session that started it; null for one that a person started. */
   parent_session_id: string | null;
-  /** The session this one goes on from under a new id (/clear). */
+  /** The session that this one continues under a new id (/clear). */
   continues: string | null;
-  /** The name of its machine; `token:NAME` for one that comes over HTTP. */
+  /** The name of its machine; `token:NAME` for a session that connects over HTTP. */
   machine: string;
-  /** The client's own process, as far as known: what a sweep of the same machine looks for. */
+  /** The client's own process, if known: a sweep on the same machine looks for it. */
   pid: number | null;
-  /** Off: not addressed by `@All` or a role, and an agent's mention of it by name comes back unresolved. */
+  /** False: not addressed by `@All` or a role, and an agent's mention of it by name comes back unresolved. */
   shared: boolean;
   /** `@reviewer` reaches the sessions that carry the role `reviewer`. */
   roles: string[];
-  /** How unprocessed mentions hold its tool calls; null follows the global setting. */
+  /** How unprocessed mentions block its tool calls; null follows the global setting. */
   gate: GateMode | null;
-  /** What of the outreach settings the human has set for it alone. */
+  /** The outreach settings that the human set for this session alone. */
   outreach: OutreachOverrides;
-  /** Whether it lives. */
+  /** Whether it is alive. */
   state: SessionState;
-  /** When it introduced itself first. */
+  /** When it was first registered. */
   started_at: string;
-  /** When it was heard of last. */
+  /** When anything last came from it. */
   last_seen_at: string;
-  /** When it ended; null while it lives. */
+  /** When it ended; null while it is alive. */
   ended_at: string | null;
-  /** The last time a hook spoke for it; null: its client has no hooks of ours. */
+  /** When a hook last ran for it; null: its client has no hooks of ours. */
   hooks_seen_at: string | null;
 }
 
-/** How the rest of the system calls somebody who has just introduced itself. */
+/** What a session says about itself when it registers. */
 export interface SessionIntroduction {
   session_id: string;
   client: string;
@@ -70,19 +71,21 @@ export interface SessionIntroduction {
   parent_session_id: string | null;
   machine: string;
   pid: number | null;
-  /** What its person calls it (`HIVE_AGENT`): its handle, if it is free. */
+  /** The name its person gave it (`HIVE_AGENT`): its handle, if that is free. */
   name?: string | null | undefined;
 }
 
-/** The human's handle, which no session can have. */
+/** The human's handle; no session can have it. */
 export const HUMAN_HANDLE = 'Human';
-/** The handle of an author who did not prove to be the one in the heading; no session can have it. */
+/** The handle of an author who is not proved to be the session in the heading; no session can have it. */
 export const UNVERIFIED_HANDLE = 'unverified';
+/** The handle that addresses everyone. */
+export const EVERYONE = 'All';
 
 const CLIENT_PREFIX: readonly (readonly [RegExp, string])[] = [
   [/claude/i, 'Claude'],
   [/codex/i, 'Codex'],
-  // A person's own shell (cli/caller.ts), when it asks.
+  // A person's own shell, when it asks (cli/actor.ts).
   [/^cli$/, 'Shell'],
 ];
 
@@ -93,12 +96,12 @@ function handlePrefix(client: string): string {
 
 /**
  * The handles a session may have, best first: five characters of its id, then one more at a time.
- * A subagent's id is `SESSION:AGENT_ID`; its handle comes from the agent's part. A caller without
- * identity is its connection, `connection-…`.
+ * A subagent's id is `SESSION:AGENT_ID`; its handle is made of the agent's part. A caller without
+ * identity is named after its connection, `connection-…`.
  */
 export function* handleCandidates(client: string, session_id: string): Generator<string> {
   const own = session_id.slice(session_id.lastIndexOf(':') + 1).replace(/^(connection|cli)-/, '');
-  // Whole characters: half of a surrogate pair would be no text.
+  // By whole characters: half of a surrogate pair is not text.
   const characters = Array.from(cleanText(own).replace(/[^\p{L}\p{N}]/gu, '') || 'x');
   const prefix = handlePrefix(client);
   for (let length = Math.min(5, characters.length); length <= characters.length; length += 1) {
@@ -108,7 +111,7 @@ export function* handleCandidates(client: string, session_id: string): Generator
 }
 
 /**
- * A new session, alive and active. `handle` has been chosen by who knows what is taken.
+ * A new session, alive and active. The caller has chosen a `handle` that is free.
  * @throws HiveError `invalid_input` for a session that calls itself the human, or unverified.
  */
 export function startSession(
@@ -145,22 +148,22 @@ export function startSession(
   };
 }
 
-/** The source of a session that is known, given what it is told now. Where hooks speak for it, they say when a run begins. */
-export function sourceAfter(known: Session, told: Source): Source {
+/** The source of a known session, given the one `reported` now. Where hooks run for it, they say when a run begins. */
+export function sourceAfter(known: Session, reported: Source): Source {
   const begins = known.state === 'ended' && known.hooks_seen_at === null;
   return decideSource({
     corrected: known.source_fixed ? known.source : null,
-    standing: begins ? null : known.source,
-    told,
+    current: begins ? null : known.source,
+    reported,
   });
 }
 
-/** Whether this introduction says nothing new of a session that is alive. */
-export function stands(known: Session, introduction: SessionIntroduction): boolean {
+/** Whether this introduction says nothing new about a session that is alive. */
+export function isUnchanged(known: Session, introduction: SessionIntroduction): boolean {
   return known.state !== 'ended' && isSame(known, introduction);
 }
 
-/** What an introduction may correct on a session that is known already. */
+/** Compares what an introduction may correct about a known session. */
 function isSame(known: Session, given: SessionIntroduction): boolean {
   return (
     known.pid === given.pid &&
@@ -170,12 +173,12 @@ function isSame(known: Session, given: SessionIntroduction): boolean {
   );
 }
 
-/** Whether a machine is one that comes over HTTP: `token:NAME`, after the token that it came with. */
+/** Whether a session's machine is one that connects over HTTP: `token:NAME`, after its token. */
 export function isRemote(machine: string): boolean {
   return machine.startsWith('token:');
 }
 
-/** A subagent is a session of its own: `SESSION:AGENT_ID`. */
+/** The session id of a subagent, which is a session of its own: `SESSION:AGENT_ID`. */
 export function subagentId(session_id: string, agent_id: string): string {
   return `${session_id}:${agent_id}`;
 }
@@ -190,23 +193,22 @@ export function hostOf({
     : session_id;
 }
 
-/** What a client calls this conversation: a subagent's own id, else the session's. */
+/** The client's own id of this conversation: a subagent's own id, else the session's. */
 export function threadOf(session: Pick<Session, 'session_id' | 'parent_session_id'>): string {
   const host = hostOf(session);
   return host === session.session_id ? host : session.session_id.slice(host.length + 1);
 }
 
-/** Whether a subagent is part of what its parent does now. All that a headless run starts carries its `bg`: that says nothing. */
+/** Whether a subagent is part of its parent's current work. Everything that a headless run starts is `bg`, so that alone says nothing. */
 export function runsInside(child: Session, parent: Session): boolean {
   const detached = child.source === 'bg' && parent.source !== 'bg';
   return hostOf(child) === parent.session_id && child.session_id !== parent.session_id && !detached;
 }
 
-// ---------------------------------------------------------------------------
-// Names: the handle that a person gives a session (`HIVE_AGENT`), and which session the first letters of a handle
-// mean. Pure; who has which handle is given. Handles made from a client's session id are in sessions.ts.
+// ---- Given names ----
+// The handle that a person gives a session (`HIVE_AGENT`), and which session the beginning of a handle means.
 
-/** In characters. What is longer is cut here. */
+/** In characters. A longer name is cut here. */
 const LONGEST_NAME = 40;
 
 /**
@@ -231,18 +233,18 @@ export function* givenCandidates(base: string): Generator<string> {
   for (let n = 2; ; n += 1) yield `${base}-${n}`;
 }
 
-/** `@Human` and `@All` reach others than a session of that name. */
+/** Whether a handle is taken by `@Human` or `@All`. */
 export function isReserved(handle: string): boolean {
   return [HUMAN_HANDLE, EVERYONE].some((name) => foldHandle(name) === foldHandle(handle));
 }
 
-/** Whether this handle was made of that name: the name itself, or with a number. */
+/** Whether this handle was made from that name: the name itself, or with a number. */
 export function isNamed(handle: string, base: string): boolean {
   const [given, name] = [foldHandle(handle), foldHandle(base)];
   return given === name || (given.startsWith(`${name}-`) && /^\d+$/.test(given.slice(name.length + 1)));
 }
 
-/** Whether a session has its handle from its id: such a handle is never passed on. */
+/** Whether a session's handle comes from its id: such a handle is never passed on. */
 export function hasOwnHandle({
   client,
   session_id,
@@ -252,13 +254,12 @@ export function hasOwnHandle({
   return first !== undefined && handle.startsWith(first);
 }
 
-/** What a person reads whose session is not called as they said; null where it is. */
+/** What a person reads when their session has another handle than they asked for; null when it has that one. */
 export function explainHandle(name: string, handle: string): string | null {
   if (handle === name) return null;
   const base = givenHandle(name);
   if (base === null) return `HIVE_AGENT is "${name}", which has no letter or digit: the handle is ${handle}.`;
-  if (isReserved(base))
-    return `HIVE_AGENT is "${name}", but @${name} means somebody else: the handle is ${handle}.`;
+  if (isReserved(base)) return `HIVE_AGENT is "${name}", but @${name} is reserved: the handle is ${handle}.`;
   if (!isNamed(handle, base))
     return `HIVE_AGENT is "${name}", but the handle is ${handle}: the name belongs to the session that started this one, or this one had a handle before.`;
   if (handle !== base)
@@ -266,18 +267,18 @@ export function explainHandle(name: string, handle: string): string | null {
   return `HIVE_AGENT is "${name}": the handle is ${handle}, because a handle has letters, digits, - and _ only, at most ${LONGEST_NAME}.`;
 }
 
-/** A handle, and whether its session is alive. */
-export interface HeldHandle {
+/** A handle that is in use or was, and whether its session is alive. */
+export interface KnownHandle {
   session_id: string;
   handle: string;
   alive: boolean;
 }
 
-/** Which of them a text means: a whole handle in any case, else the only one that it begins; the living come first. */
+/** Which handle a text means: the whole handle in any case, else the only one that starts with it. Living sessions come first. */
 export function matchHandle(
   text: string,
-  held: readonly HeldHandle[],
-): { found: HeldHandle } | { ambiguous: string[] } | { near: string[] } {
+  held: readonly KnownHandle[],
+): { found: KnownHandle } | { ambiguous: string[] } | { near: string[] } {
   const typed = foldHandle(text.replace(/^@/, ''));
   const exact = held.filter(({ handle }) => foldHandle(handle) === typed);
   const living = exact.find(({ alive }) => alive) ?? exact[0];
@@ -293,25 +294,25 @@ export function matchHandle(
 
 const SHOWN = 5;
 
-/** The sentence for a text that begins several handles. */
+/** The sentence for a text with which several handles start. */
 export function explainAmbiguous(text: string, handles: readonly string[]): string {
   const more = handles.length > SHOWN ? ` and ${handles.length - SHOWN} more` : '';
-  return `"${text}" begins ${handles.length} handles: ${handles.slice(0, SHOWN).join(', ')}${more}. Type more of the one you mean.`;
+  return `"${text}" matches ${handles.length} handles: ${handles.slice(0, SHOWN).join(', ')}${more}. Type more of the one you mean.`;
 }
 
-// ---------------------------------------------------------------------------
-// Names that come near a mistyped one: those it begins, those at most two slips away, and those it begins but for a slip.
+// ---- Names similar to a mistyped one ----
+// A name counts when the typed text begins it, is at most two slips away from it, or begins it with one slip.
 
 const MOST = 3;
 const SLIPS = 2;
-/** Longer than any handle that somebody mistypes; keeps the comparison cheap whatever comes in. */
+/** Longer than any handle that somebody mistypes; it keeps the comparison cheap for any input. */
 const LONGEST = 64;
-/** Fewer characters begin too many names. */
+/** Fewer characters than this begin too many names. */
 const BEGINNING = 3;
-/** From here on the beginning of a name may have a slip, and one name may be another's beginning. */
+/** From this length on, a beginning may contain a slip, and one name may be the beginning of another. */
 const LONG_BEGINNING = 5;
 
-/** The nearest first, at most three. */
+/** The nearest names first, at most three. */
 export function nearestNames(name: string, names: readonly string[]): string[] {
   const given = foldHandle(name);
   if (given.length > LONGEST) return [];
@@ -323,25 +324,25 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** A beginning with a slip in it counts as two slips: whole names come first. */
+/** A beginning with a slip in it counts as two slips, so that whole names come first. */
 function distanceTo(given: string, candidate: string): number {
   if (given.length >= BEGINNING && candidate.startsWith(given)) return 0;
   if (candidate.length >= LONG_BEGINNING && given.startsWith(candidate)) return 1;
   const row = lastRow(given, candidate.slice(0, LONGEST));
   const whole = candidate.length > LONGEST ? SLIPS + 1 : (row.at(-1) ?? 0);
-  // The last character typed is one of the name's: else all that begin alike would come near.
+  // The last character typed must be in the name, or every name that begins alike would count as near.
   const begins =
     given.length >= LONG_BEGINNING &&
     row.some((slips, column) => slips <= 1 && candidate[column - 1] === given.at(-1));
   return Math.min(whole, begins ? SLIPS : SLIPS + 1);
 }
 
-/** How many characters to add, drop or change (Levenshtein); more than `SLIPS` may be any larger number. */
+/** How many characters to add, drop or change (Levenshtein). Above `SLIPS` the number is only a lower bound. */
 export function editDistance(from: string, to: string): number {
   return Math.abs(from.length - to.length) > SLIPS ? SLIPS + 1 : (lastRow(from, to).at(-1) ?? 0);
 }
 
-/** How many characters to add, drop or change (Levenshtein) to get to each beginning of `to`. */
+/** The edit distance to each beginning of `to`. */
 function lastRow(from: string, to: string): number[] {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line += 1) {
@@ -355,27 +356,27 @@ function lastRow(from: string, to: string): number[] {
   return row;
 }
 
-// ---------------------------------------------------------------------------
-// What is set for one session, and who may: a human anything, an agent what is its own and loosens nothing. Pure.
+// ---- Settings of one session ----
+// A human may change anything; an agent only what is its own and loosens nothing.
 
-/** What can be set for a session; what is left out stays. */
+/** Settings to change; what is left out stays. */
 export interface SessionChanges extends OutreachChanges {
   shared?: boolean | undefined;
   roles?: readonly string[] | undefined;
   gate?: GateMode | null | undefined;
-  /** Holds until it is taken back with null; then what the session's client tells counts again. */
+  /** Holds until it is set to null; then the client's own report counts again. */
   source?: Source | null | undefined;
 }
 
-/** A role is written as a mention is: `@reviewer`. */
+/** A role is written like a mention: `@reviewer`. */
 export const ROLE: RegExp = /^[\p{L}\p{N}][\p{L}\p{N}_-]{0,49}$/u;
 export const ROLE_SENTENCE = 'A role is one word of letters, digits, - and _, as in reviewer.';
 
 /** @throws HiveError `invalid_input` for a role that no mention could reach. */
 export function checkRoles(roles: readonly string[]): void {
   for (const role of roles) {
-    if (!ROLE.test(role)) throw invalidInput(`"${role}" is no role. ${ROLE_SENTENCE}`);
-    if (isReserved(role)) throw invalidInput(`"${role}" is no role: @${role} reaches others already.`);
+    if (!ROLE.test(role)) throw invalidInput(`"${role}" is not a role. ${ROLE_SENTENCE}`);
+    if (isReserved(role)) throw invalidInput(`"${role}" is not a role: @${role} is reserved.`);
   }
 }
 
@@ -386,17 +387,17 @@ export function settingsIn(changes: SessionChanges): string[] {
     .map(([setting]) => setting);
 }
 
-/** Why a setting is the human's, for an agent that would change its own. Mentions by the human arrive in any case. */
-const THE_HUMANS: Readonly<Record<string, string>> = {
-  gate: 'the gate holds an agent until it has dealt with what was written to it',
+/** Why only the human changes a setting, for an agent that tries to. Mentions by the human arrive in any case. */
+const HUMAN_ONLY: Readonly<Record<string, string>> = {
+  gate: 'the gate holds an agent until it has processed its mentions',
   source: 'the source decides how much an agent may send unasked, and what it must report',
 };
-const OF_AGENTS: ReadonlySet<string> = new Set(['shared', 'roles']);
+const AGENT_SETTINGS: ReadonlySet<string> = new Set(['shared', 'roles']);
 
-/** What is known of the session and the others when an agent wants to change it. */
-export interface Standing {
+/** What is known when an agent wants to change a session's settings. */
+export interface SettingContext {
   session: Session;
-  /** Which settings a human has set for it, with the name of that human. */
+  /** The settings a human has set for the session, with the name of that human. */
   setByHuman: ReadonlyMap<string, string>;
   /** The handles of the other sessions. */
   others: readonly string[];
@@ -406,28 +407,22 @@ export interface Standing {
 export function refusalToSet(
   actor: Actor,
   changes: SessionChanges,
-  { session, setByHuman, others }: Standing,
+  { session, setByHuman, others }: SettingContext,
 ): string | null {
   if (actor.kind !== 'agent') return null;
   if (actor.session_id !== session.session_id)
     return `An agent changes only its own settings, and ${session.handle} is another session. Ask your human.`;
   for (const setting of settingsIn(changes)) {
-    if (!OF_AGENTS.has(setting)) {
-      const why = THE_HUMANS[setting] ?? 'it limits what an agent may send unasked';
-      return `Only a human changes "${setting}": ${why}. Ask your human, who can do it in Emacs (M-x hive-sessions, c) or in a terminal (hive sessions set ${session.handle} …). Nothing was changed.`;
+    if (!AGENT_SETTINGS.has(setting)) {
+      const why = HUMAN_ONLY[setting] ?? 'it limits what an agent may send unasked';
+      return `Only a human may change "${setting}": ${why}. Ask your human, who can do it in Emacs (M-x hive-sessions, c) or in a terminal (hive sessions set ${session.handle} …). Nothing was changed.`;
     }
     const human = setByHuman.get(setting);
     if (human !== undefined)
-      return `${human} has set "${setting}" for you, and only a human changes it again. Nothing was changed.`;
+      return `${human} has set "${setting}" for you, and only a human may change it. Nothing was changed.`;
   }
   const taken = changes.roles?.find((role) => others.some((name) => foldHandle(name) === foldHandle(role)));
   if (taken !== undefined)
     return `"${taken}" is the handle of another session: you would get its mentions. Choose another role.`;
   return null;
 }
-
-// ---------------------------------------------------------------------------
-// Whom the names in a message reach: sessions by handle, sessions by role, everyone, the human. Pure: who is
-// there is given. What reaches nobody comes back with the reason and the names that come near.
-
-export const EVERYONE = 'All';

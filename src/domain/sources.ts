@@ -1,28 +1,28 @@
 /**
- * Sources: where a session runs, and how it is labelled wherever it is named. Pure. What speaks for which
- * source stands in one table, docs/sources.md; this is that table as code.
+ * Sources: where a session runs, and how it is labelled wherever it is named. Pure. docs/sources.md has the table of
+ * what counts as evidence for which source; this is that table as code.
  */
 
-/** The person's own conversation; a session in the background, that nobody watches; an interactive fork. */
+/** `main`: the person's own conversation. `bg`: a background session that nobody watches. `fork`: an interactive fork. */
 export type Source = 'main' | 'bg' | 'fork';
 
 export const SOURCES: readonly Source[] = ['main', 'bg', 'fork'];
 
-/** Everything that may speak for a source. What is missing says nothing. */
+/** All evidence for a source. A missing field says nothing. */
 export interface SourceEvidence {
-  /** What the human set in the session list: nothing else counts then. */
+  /** What the human set in the session list: then nothing else counts. */
   corrected?: Source | null | undefined;
-  /** What the session is known as, as long as it goes on. */
-  standing?: Source | null | undefined;
-  /** What an adapter has found out from the evidence below. */
-  told?: Source | null | undefined;
+  /** The source of the session so far, as long as it continues. */
+  current?: Source | null | undefined;
+  /** What an adapter concluded from the evidence below. */
+  reported?: Source | null | undefined;
   /** `hive mcp --source`. */
   option?: Source | null | undefined;
-  /** `HIVE_SOURCE`; anything but a source says nothing. */
+  /** `HIVE_SOURCE`; a word that is no source says nothing. */
   variable?: string | undefined;
   /** SessionStart with `source: fork`. */
   forked?: boolean | undefined;
-  /** A subagent that its parent was told runs in the background. */
+  /** A subagent whose parent started it in the background. */
   backgrounded?: boolean | undefined;
   /** `CLAUDE_CODE_ENTRYPOINT`: only `cli` is the terminal program. */
   entrypoint?: string | undefined;
@@ -30,19 +30,19 @@ export interface SourceEvidence {
   attended?: string | undefined;
 }
 
-/** Where a session runs: of all that speaks, background wins over fork and fork over main; silence is main. */
+/** Where a session runs: background wins over fork, and fork over main. Without evidence it is main. */
 export function decideSource(evidence: SourceEvidence): Source {
-  const { corrected, standing, told, option, forked, backgrounded } = evidence;
+  const { corrected, current, reported, option, forked, backgrounded } = evidence;
   if (corrected !== null && corrected !== undefined) return corrected;
   const variable = sourceNamed(evidence.variable);
-  // An entry point is only a guess: whoever configured a source outright knows better, an editor's own agent say.
+  // The entry point is only a guess, so an explicit setting wins, such as that of an editor's own agent.
   const guessed = option === null || option === undefined ? variable === null && isHeadless(evidence) : false;
-  const said = [standing, told, option, variable];
-  if (said.includes('bg') || backgrounded === true || guessed) return 'bg';
-  return said.includes('fork') || forked === true ? 'fork' : 'main';
+  const sources = [current, reported, option, variable];
+  if (sources.includes('bg') || backgrounded === true || guessed) return 'bg';
+  return sources.includes('fork') || forked === true ? 'fork' : 'main';
 }
 
-/** The evidence that an environment holds. */
+/** The evidence in an environment. */
 export function sourceEvidence(env: Readonly<Record<string, string | undefined>>): SourceEvidence {
   return {
     variable: env['HIVE_SOURCE'],
@@ -60,8 +60,8 @@ function isHeadless({ entrypoint, attended }: SourceEvidence): boolean {
 }
 
 /**
- * How a source is labelled wherever an agent is named; main needs no label. Whatever shows a source asks this
- * function, as in Emacs `hive-text-source' is the only one.
+ * How a source is labelled wherever an agent is named; main needs no label. Everything that shows a source calls this
+ * function, as everything in Emacs calls `hive-text-source'.
  */
 export function sourceLabel(source: Source): 'bg' | 'fork' | null {
   return source === 'main' ? null : source;
@@ -73,7 +73,7 @@ export function sourcePrefix(source: Source): string {
   return label === null ? '' : `[${label}] `;
 }
 
-/** An agent as sentences to the human name it. */
+/** An agent's name in sentences to the human: `[bg] Claude-abc12`. */
 export function labelled({ handle, source }: { handle: string; source: Source }): string {
   return `${sourcePrefix(source)}${handle}`;
 }

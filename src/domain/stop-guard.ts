@@ -1,15 +1,15 @@
 /**
- * The Stop guard: what an agent still owes when it wants to stop, said in words that name the exact call.
- * Pure. It counts its own blocks and lets go after three a turn (invariant 11); a `stop_hook_active` of the
- * client is recorded and decides nothing, since another hook may have set it.
+ * The Stop guard: what an agent still has to do when it wants to stop, in sentences that name the exact call. It counts
+ * its own blocks and lets go after three a turn (invariant 11). The client's `stop_hook_active` is recorded but decides
+ * nothing, because another hook may have set it. Pure: no clock, no ids, no I/O.
  */
 import { describeOutreach, type Outreach, type OutreachSettings } from './outreach.ts';
 import { labelled, type Source } from './sources.ts';
 
-/** What the guard remembers of one session, in one row. */
+/** The guard's state for one session. */
 export interface StopGuardRecord {
   session_id: string;
-  /** The line of turns that the blocks are counted over (`chain_id` of a turn). */
+  /** The chain of turns over which blocks are counted (`chain_id` of a turn). */
   chain: string | null;
   /** Blocks of this line. */
   blocks: number;
@@ -17,15 +17,16 @@ export interface StopGuardRecord {
   let_go_at: string | null;
   /** When the session's last report was sent. */
   reported_at: string | null;
-  /** Output sent before then was reminded of. */
+  /** Output sent before this time has been reminded of. */
   reminded_at: string | null;
-  /** As the client last said; nothing depends on it. */
+  /** As the client last reported it; nothing depends on it. */
   stop_hook_active: boolean;
 }
 
-/** So many Stops of one line of turns are held. */
+/** How many Stops of one chain of turns are held at most. */
 export const STOP_BLOCKS = 3;
 
+/** The state of a guard that has held nothing yet. */
 export function newStopGuard(session_id: string): StopGuardRecord {
   return {
     session_id,
@@ -38,25 +39,26 @@ export function newStopGuard(session_id: string): StopGuardRecord {
   };
 }
 
-/** The record as it counts for this line of turns: another line begins anew. */
+/** The state for this chain of turns: another chain starts at zero. */
 export function inChain(record: StopGuardRecord, chain: string | null): StopGuardRecord {
   return record.chain === chain ? record : { ...record, chain, blocks: 0, let_go_at: null };
 }
 
-/** Whether the guard may still hold this line. */
+/** Whether the guard may still hold this chain. */
 export function mayHold({ blocks, let_go_at }: StopGuardRecord): boolean {
   return blocks < STOP_BLOCKS && let_go_at === null;
 }
 
+/** Why a Stop is held. */
 export type Hold = 'answers' | 'mentions' | 'report';
 
-/** Something that is owed, and what to say of it. */
+/** Something the agent still has to do, with the sentence about it. */
 export interface Owed {
   hold: Hold;
   text: string;
 }
 
-/** Whether a session owes a report before it stops: main sessions and forks never do. */
+/** Whether a session must report before it stops; main sessions and forks never must. */
 export function owesReport(
   source: Source,
   { report_policy }: Pick<OutreachSettings, 'report_policy'>,
@@ -68,12 +70,14 @@ export function owesReport(
   return report_policy === 'always' && (unreported.length > 0 || !reported_in_turn);
 }
 
+/** What to do with a Stop. */
 export type StopDecision =
   | { opinion: 'pass'; record: StopGuardRecord }
   | { opinion: 'block'; record: StopGuardRecord; reason: string }
-  /** It has been held often enough: the human is told instead, once. */
+  /** It has been held often enough: the human is notified instead, once. */
   | { opinion: 'let_go'; record: StopGuardRecord };
 
+/** Decides one Stop, given what the agent still has to do. */
 export function decideStop(owed: readonly Owed[], record: StopGuardRecord, now: string): StopDecision {
   if (owed.length === 0 || record.let_go_at !== null) return { opinion: 'pass', record };
   if (!mayHold(record)) return { opinion: 'let_go', record: { ...record, let_go_at: now } };
@@ -91,12 +95,12 @@ export function reportReason(unreported: readonly Outreach[]): string {
   return `You showed your human ${listOutreach(unreported)} and have not reported it: the session behind you knows nothing of it. Before you stop call ${REPORT_CALL}. Then stop.`;
 }
 
-/** The same as a reminder, where nothing is held. */
+/** The same as a reminder, when nothing is held. */
 export function reportReminder(unreported: readonly Outreach[]): string {
   return `You showed your human ${listOutreach(unreported)}. Before you stop, tell the session behind you: ${REPORT_CALL}.`;
 }
 
-/** Why a Stop is held for answers: the reason carries them. */
+/** Why a Stop is held for answers; the reason contains them. */
 export function answersReason(settlements: readonly string[]): string {
   const what =
     settlements.length === 1 ? 'A question of yours was settled' : 'Questions of yours were settled';
@@ -108,16 +112,17 @@ export function mentionsReason(mentions: string, mention_ids: readonly string[])
   return `You have urgent mentions that are not processed:\n\n${mentions}\n\nDeal with them, then call hivemind_process_mentions {"mention_ids": ${JSON.stringify(mention_ids)}}. Then stop.`;
 }
 
-/** How many a sentence names. */
+/** How many items a sentence names. */
 const NAMED = 5;
 
+/** The items as a phrase: `ping "…", card "…" and 2 more`. */
 export function listOutreach(items: readonly Outreach[]): string {
   const named = items.slice(0, NAMED).map((item) => describeOutreach(item));
   if (items.length > NAMED) named.push(`${items.length - NAMED} more`);
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }
 
-/** What the human is told when an agent got away. */
+/** The notice for the human about an agent that stopped or ended without a report. */
 export function unreportedNotice(
   who: { handle: string; source: Source; project: string },
   unreported: readonly Outreach[],
@@ -126,6 +131,6 @@ export function unreportedNotice(
   const name = `${labelled(who)} (${who.project})`;
   const held = how === 'stopped' ? ` although it was held ${STOP_BLOCKS} times` : '';
   return unreported.length === 0
-    ? `${name} ${how} without the report that it owed${held}.`
+    ? `${name} ${how} without the required report${held}.`
     : `${name} ${how} with unreported output${held}: ${listOutreach(unreported)}.`;
 }

@@ -1,6 +1,6 @@
 /**
- * Text from agents and people is untrusted (invariant 12). It is made storable once, at the boundary:
- * NUL breaks Emacs' parser and PostgreSQL, a lone surrogate breaks JSON on the Emacs side.
+ * Text from agents and people is untrusted (invariant 12). It is made storable once, at the boundary: NUL breaks
+ * Emacs' parser and PostgreSQL, and a lone surrogate breaks JSON on the Emacs side.
  */
 
 const NUL = /\u0000/g;
@@ -10,26 +10,26 @@ export function cleanText(text: string): string {
   return text.toWellFormed().replace(NUL, '\uFFFD');
 }
 
-/** `cleanText` for a field that may be missing; missing and empty are both null. */
+/** `cleanText` for a field that may be missing; empty counts as missing, and both give null. */
 export function cleanOptional(text: string | null | undefined): string | null {
   return text === undefined || text === null || text === '' ? null : cleanText(text);
 }
 
 const VISIBLE = /[^\s\p{Cf}\p{Cc}]/u;
 
-/** Whether nobody would see anything: white space, zero-width and control characters only. */
+/** Whether nothing in it is visible: white space, zero-width and control characters only. */
 export function isBlank(text: string): boolean {
   return !VISIBLE.test(text);
 }
 
 /**
- * What a terminal would obey, reorder by or hide: controls, soft hyphen, fillers, zero width, bidi marks, invisible
- * tags. A text could forge with them the line that names its author. The same as in elisp/hive-text.el.
+ * Characters that a terminal would obey, reorder by or hide: controls, soft hyphen, fillers, zero width, bidi marks,
+ * invisible tags. With them a text could forge the line that names its author. elisp/hive-text.el has the same set.
  */
 export const HIDDEN: RegExp =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** The same text with nothing hidden in it, each hidden character shown as what it is. Newlines and tabs stay. */
+/** The same text with each hidden character spelled out, such as `<U+200B>`. Newlines and tabs stay. */
 export function revealed(text: string): string {
   return text.replace(HIDDEN, reveal);
 }
@@ -41,7 +41,7 @@ function reveal(character: string): string {
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** Cleans every string inside a JSON-like value, keys included. Depth is bounded by JSON parsing before us. */
+/** Cleans every string inside a JSON-like value, keys included. The JSON parser has already bounded the depth. */
 export function cleanDeep<T>(value: T): T {
   if (typeof value === 'string') return cleanText(value) as T;
   if (Array.isArray(value)) return value.map((item) => cleanDeep(item)) as T;
@@ -53,7 +53,7 @@ export function cleanDeep<T>(value: T): T {
   return value;
 }
 
-/** What search compares: NFKC, lower case, white space folded. Done in JS so that every engine agrees. */
+/** What search compares: NFKC, lower case, white space folded. Done in JS so that all engines agree. */
 export function searchText(...parts: (string | null | undefined)[]): string {
   return parts
     .filter((part): part is string => typeof part === 'string' && part !== '')
@@ -78,10 +78,9 @@ export function characterCount(text: string): number {
   return count;
 }
 
-// ---------------------------------------------------------------------------
-// code-units
+// ---- Characters as UTF-16 code units ----
 
-/** Characters of Markdown by name, as UTF-16 code units. */
+/** The characters that Markdown parsing looks at, by name. */
 export const CODE = {
   tab: 9,
   lineFeed: 10,
@@ -107,6 +106,7 @@ export const CODE = {
   tilde: 126,
 } as const;
 
+/** ASCII digits. */
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
@@ -126,22 +126,21 @@ export function runEnd(text: string, start: number, end: number): number {
   return index;
 }
 
-// ---------------------------------------------------------------------------
-// Changes of a text that can be taken back exactly.
+// ---- Edits that can be reverted exactly ----
 
-/** At `offset` stood `removed`, and stands `inserted`. */
+/** One replacement: at `offset`, `removed` became `inserted`. */
 export interface TextEdit {
   offset: number;
   removed: string;
   inserted: string;
 }
 
-/** Applies edits one after the other: each counts in what the one before it has left. */
+/** Applies edits in order; each offset refers to the result of the edits before it. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return edits.reduce((now, edit) => replaceAt(now, edit.offset, edit.removed, edit.inserted), text);
 }
 
-/** The text before `applyEdits`. @throws Error when the text is not the one that the edits have left. */
+/** The text before `applyEdits`. @throws Error when the text is not the result of these edits. */
 export function revertEdits(text: string, edits: readonly TextEdit[]): string {
   return edits.reduceRight((now, edit) => replaceAt(now, edit.offset, edit.inserted, edit.removed), text);
 }

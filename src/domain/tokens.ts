@@ -1,15 +1,16 @@
-/** Tokens: what lets a remote agent in, as whom, and with which role. Pure; the secret itself is never kept. */
+/** Tokens: which remote agent may connect, under which name, and with which role. Pure. The secret itself is never stored. */
 import { invalidInput } from './errors.ts';
 
-/** What a caller may do: a coordinator sees and answers other agents' questions, but never permissions. */
+/** What a caller may do. A coordinator sees and answers other agents' questions, but never permissions. */
 export type Role = 'agent' | 'coordinator';
 
+/** A token, without its secret. */
 export interface Token {
-  /** What people call it: one machine, one container, one person. */
+  /** The name people give it: one machine, one container, one person. */
   name: string;
   /** SHA-256 of the secret, in hexadecimal. */
   digest: string;
-  /** The session that calls with it: fixed by whoever made the token, never by the caller. */
+  /** The session that calls with it: set by whoever made the token, never by the caller. */
   agent: string;
   role: Role;
   created_at: string;
@@ -18,7 +19,7 @@ export interface Token {
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** @throws HiveError `invalid_input` for a name or agent that is no plain word. */
+/** A new token. @throws HiveError `invalid_input` for a name or agent with characters that are not allowed. */
 export function createToken(
   { name, digest, agent, role }: Pick<Token, 'name' | 'digest' | 'agent' | 'role'>,
   now: string,
@@ -29,13 +30,13 @@ export function createToken(
   ] as const) {
     if (!NAME.test(word))
       throw invalidInput(
-        `The ${what} "${word}" of a token is no plain word: letters, digits, ".", "_", "-", at most 64.`,
+        `The ${what} "${word}" of a token is not valid: use letters, digits, ".", "_" and "-", at most 64, beginning with a letter or digit.`,
       );
   }
   return { name, digest, agent, role, created_at: now, revoked_at: null };
 }
 
-/** A token that is revoked lets nobody in; what it let in before is the caller's to end. */
+/** Whether a token still admits new calls. The caller must end sessions that a revoked token admitted before. */
 export function isValid(token: Token): boolean {
   return token.revoked_at === null;
 }

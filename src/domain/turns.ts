@@ -1,10 +1,11 @@
 /**
- * Turns: one run of an agent each, and what ends it. Pure: no clock, no ids, no I/O.
+ * Turns: one run of an agent each. How a turn begins and ends, what its end does to the questions asked in it (the
+ * table `CANCELS`, as in docs/turns.md), what a client's events mean for it, and what a client's transcript says
+ * about its end. Pure: no clock, no ids, no I/O.
  *
  *     in_progress ──▶ completed | aborted (interrupted | replaced | ended | unknown)
  *
- * A turn ends once; whoever comes second finds it ended. What its end does to the questions that were asked
- * in it stands here once, as a table (docs/turns.md shows the same).
+ * A turn ends once; whoever comes second finds that it has ended.
  */
 
 import type { Via } from './actors.ts';
@@ -13,12 +14,12 @@ import type { Prompt } from './prompts.ts';
 /** A turn ends once, completed or aborted. */
 type TurnState = 'in_progress' | 'completed' | 'aborted';
 /**
- * `interrupted`: somebody stopped it. `replaced`: the client's record or the library says that a new turn displaced it.
- * `ended`: its session went away. `unknown`: another turn began, and nothing says how this one ended.
+ * `interrupted`: somebody stopped it. `replaced`: the client's transcript or the library says that a new turn
+ * displaced it. `ended`: its session went away. `unknown`: another turn began, and nothing says how this one ended.
  */
 export type AbortReason = 'interrupted' | 'replaced' | 'ended' | 'unknown';
 
-/** A tool that has started and not come back. */
+/** A tool call that has started and not returned. */
 interface OpenTool {
   use_id: string | null;
   name: string;
@@ -29,71 +30,72 @@ interface OpenTool {
 export interface Turn {
   /** Made by Hive. */
   turn_id: string;
-  /** Grows with each turn that begins: two of one millisecond still have an order. */
+  /** Increases with each turn, so two of the same millisecond still have an order. */
   number: number;
   /** Whose turn it is. */
   session_id: string;
-  /** `prompt_id` of Claude Code, `turn_id` of Codex; null where the client tells none. */
+  /** `prompt_id` of Claude Code, `turn_id` of Codex; null where the client reports none. */
   client_turn_id: string | null;
-  /** The turn that this one goes on with, under the same client's id. */
+  /** The turn that this one continues, under the same client's id. */
   continues: string | null;
-  /** The first turn of that line, itself when it continues none: counts of blocks run over the whole line. */
+  /** The first turn of that chain, itself when it continues none: blocks are counted over the whole chain. */
   chain_id: string;
-  /** Whether it runs, and how it ended. */
+  /** Whether it is running, and how it ended. */
   state: TurnState;
-  /** Why it was aborted; null for any other. */
+  /** Why it was aborted; null when it was not. */
   abort_reason: AbortReason | null;
-  /** Who ended it, and through what; null where nobody did. */
+  /** Who ended it; null where nobody did. */
   by: string | null;
   /** Through what it was ended; null where nobody did. */
   via: Via | null;
-  /** What whoever stopped it said. */
+  /** The note of whoever interrupted it. */
   note: string | null;
   /** When it began. */
   started_at: string;
   /** When it ended; null while it runs. */
   ended_at: string | null;
-  /** The questions that fell with it. */
+  /** The questions that were cancelled with it. */
   cancelled_prompts: string[];
-  /** The client's own record of it, where it tells of one. */
+  /** The client's own transcript of it, if the client reports one. */
   transcript_path: string | null;
-  /** The client's process and when it started, of a run that nobody attends: only such a one may be signalled. */
+  /** The client's process, for a run that nobody attends: only such a process may be signalled. */
   client_pid: number | null;
   /** When the client's process started. */
   client_started_at: string | null;
-  /** Tools that started, and batches of them that closed. */
+  /** Tools that started plus batches of them that closed. */
   steps: number;
   /** Batches of tools that closed. */
   batches: number;
-  /** The tool that started last. */
+  /** The tool that last started. */
   last_tool: string | null;
-  /** When that was. */
+  /** When the last tool started. */
   last_tool_at: string | null;
-  /** Tools that have started and not come back. */
+  /** Tool calls that have started and not returned. */
   open_tools: OpenTool[];
-  /** When a hook last told the client to stop, and how often; null: this turn was stopped by other means, or not at all. */
+  /** When a hook last told the client to stop; null: this turn was stopped by other means, or not at all. */
   stopped_at: string | null;
   /** How often a hook told the client to stop. */
   stops: number;
-  /** The last sign of the batch that was in flight then, and its close. */
+  /** The last sign of the batch that was running then. */
   batch_at: string | null;
   /** When that batch closed. */
   batch_closed_at: string | null;
 }
 
-/** What is known of a turn that begins. */
+/** What is known of a turn when it begins. */
 export interface TurnStart {
   turn_id: string;
   number: number;
   session_id: string;
   client_turn_id: string | null;
-  /** The turn it goes on with. */
+  /** The turn that it continues. */
   continues: Turn | null;
   transcript_path?: string | null;
   client_pid?: number | null;
   client_started_at?: string | null;
 }
 
+/** A new turn in progress. */
 export function startTurn(start: TurnStart, now: string): Turn {
   const { turn_id, number, session_id, client_turn_id, continues } = start;
   return {
@@ -140,7 +142,7 @@ export type TurnEnd =
 const BY_NOBODY = { state: 'aborted', by: null, via: null, note: null } as const;
 /** Another turn began, and nothing says how this one ended. */
 export const ENDED_UNKNOWN: TurnEnd = { ...BY_NOBODY, abort_reason: 'unknown' };
-/** The client's own record shows that a new turn displaced it. */
+/** The client's transcript shows that a new turn displaced it. */
 export const REPLACED: TurnEnd = { ...BY_NOBODY, abort_reason: 'replaced' };
 /** Its session went away. */
 export const ENDED_WITH_SESSION: TurnEnd = { ...BY_NOBODY, abort_reason: 'ended' };
@@ -153,29 +155,31 @@ export const INTERRUPTED_AT_TERMINAL: TurnEnd = {
   note: null,
 };
 
-/** Ends a turn. One that has ended stays as it is. */
+/** Ends a turn. One that has ended is returned unchanged. */
 export function endTurn(turn: Turn, end: TurnEnd, cancelled_prompts: string[], now: string): Turn {
   if (turn.state !== 'in_progress') return turn;
   const { state, ...rest } = end;
   return { ...turn, state, ...rest, ended_at: now, cancelled_prompts };
 }
 
-/** How long it has run, or ran. */
+/** How long it has run, or ran, in milliseconds. */
 export function durationMs(turn: Turn, now: string): number {
   return Math.max(0, Date.parse(turn.ended_at ?? now) - Date.parse(turn.started_at));
 }
 
+/** How a turn ended, in one word. */
 export type EndKind = AbortReason | 'completed';
 
+/** The end in one word. */
 export function endKind(end: TurnEnd): EndKind {
   return end.state === 'completed' ? 'completed' : end.abort_reason;
 }
 
 /**
- * What an end does to the pending questions that were asked in the turn: which of them fall, cancelled with
- * this reason. Those of an `ended` turn become orphans with their session, and stay answerable.
+ * Which pending questions asked in a turn are cancelled when it ends, with the end as the reason. Those of an
+ * `ended` turn become orphans with their session, and stay answerable.
  */
-export const FALLS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'when_turn_aborted'>) => boolean>> = {
+export const CANCELS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'when_turn_aborted'>) => boolean>> = {
   interrupted: ({ when_turn_aborted }) => when_turn_aborted !== 'stays',
   replaced: ({ when_turn_aborted }) => when_turn_aborted === 'cancelled',
   unknown: ({ when_turn_aborted }) => when_turn_aborted === 'cancelled',
@@ -183,7 +187,7 @@ export const FALLS: Readonly<Record<EndKind, (prompt: Pick<Prompt, 'when_turn_ab
   ended: () => false,
 };
 
-/** A tool starts. */
+/** Records that a tool started. */
 export function toolStarted(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string): Turn {
   return {
     ...turn,
@@ -194,7 +198,7 @@ export function toolStarted(turn: Turn, tool: Omit<OpenTool, 'since'>, now: stri
   };
 }
 
-/** A tool came back, or never will. */
+/** Records that a tool returned, or never will. */
 export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string): Turn {
   const open = turn.open_tools;
   const gone =
@@ -205,7 +209,7 @@ export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string
   return { ...turn, open_tools: open.toSpliced(gone, 1), batch_at: turn.batch_at === null ? null : now };
 }
 
-/** The client closed a batch of calls: none of them is in flight any more. */
+/** Records that the client closed a batch of calls: none of them is running any more. */
 export function batchClosed(turn: Turn, use_ids: readonly string[], now: string): Turn {
   return {
     ...turn,
@@ -223,44 +227,45 @@ function without(tools: readonly OpenTool[], use_id: string | null): OpenTool[] 
   return use_id === null ? [...tools] : tools.filter((tool) => tool.use_id !== use_id);
 }
 
-// ---------------------------------------------------------------------------
-// What an event of a client means for the turns of its session: pure, from what the store knows and what the
-// event tells. As recorded from the real clients (docs/turns.md); a late event never touches the next turn.
+// ---- Events: what one means for the turns of its session ----
+// Decided from what the store knows and what the event says, as recorded from the real clients (docs/turns.md). A
+// late event never touches the next turn.
 
 /**
- * `prompt`: a UserPromptSubmit. `tool`: a tool is about to start. `after`: a tool or a batch came back.
+ * `prompt`: a UserPromptSubmit. `tool`: a tool is about to start. `after`: a tool or a batch returned.
  * `stop`: the client says that the turn is over.
  */
 export type ArrivalKind = 'prompt' | 'tool' | 'after' | 'stop';
 
 interface Arrival {
   kind: ArrivalKind;
-  /** The client's own id of the turn; null where it tells none. */
+  /** The client's own id of the turn; null where it reports none. */
   client_turn_id: string | null;
 }
 
 /** The turns that an event may be about. */
 interface KnownTurns {
-  /** The one that runs. */
+  /** The running one. */
   current: Turn | null;
-  /** The newest under the event's own id. */
+  /** The newest one with the event's own id. */
   named: Turn | null;
   /** The newest of all. */
   last: Turn | null;
 }
 
 type Meaning =
-  /** A turn begins; one that runs ends first. */
+  /** A turn begins; a running one ends first. */
   | { kind: 'begin' }
-  /** A turn that had ended goes on: a new one continues it. */
+  /** A turn that had ended continues: a new one continues it. */
   | { kind: 'continue'; turn: Turn }
-  /** The person typed while it runs: no transition. */
+  /** The person typed while it is running: no transition. */
   | { kind: 'steer'; turn: Turn }
   /** It is about this turn, whatever its state. */
   | { kind: 'about'; turn: Turn }
-  /** It is about no turn that is known. */
+  /** It is about no known turn. */
   | { kind: 'nothing' };
 
+/** What an event means for the turns of its session. */
 export function meaningOf({ kind, client_turn_id }: Arrival, { current, named, last }: KnownTurns): Meaning {
   if (client_turn_id === null || (current !== null && current.client_turn_id === null))
     return withoutId(kind, current, last);
@@ -272,19 +277,19 @@ export function meaningOf({ kind, client_turn_id }: Arrival, { current, named, l
 
 /** The event names a turn that has ended. */
 function ofEarlier(kind: ArrivalKind, named: Turn, current: Turn | null): Meaning {
-  // Typed while a Stop hook waits: it carries the old id, and the run that follows has a new one.
+  // Typed while a Stop hook waits: it has the old id, and the run that follows has a new one.
   if (kind === 'prompt') return { kind: 'steer', turn: named };
   // Late, while the next turn runs: it must not touch that one.
   if (current !== null || kind !== 'tool') return { kind: 'about', turn: named };
-  return goesOn(named);
+  return continued(named);
 }
 
-/** A tool starts in a turn that has ended: somebody else held its Stop, or woke it. One that was stopped stays stopped. */
-function goesOn(turn: Turn): Meaning {
+/** A tool starts in a turn that has ended: another hook held its Stop, or woke it. A turn that was stopped stays stopped. */
+function continued(turn: Turn): Meaning {
   return turn.stopped_at !== null ? { kind: 'about', turn } : { kind: 'continue', turn };
 }
 
-/** Clients that tell no id: a prompt while a tool is under way steers, any other begins. */
+/** For clients that report no turn id: a prompt while a tool is running steers; any other prompt begins a turn. */
 function withoutId(kind: ArrivalKind, current: Turn | null, last: Turn | null): Meaning {
   if (current !== null) {
     if (kind !== 'prompt') return { kind: 'about', turn: current };
@@ -292,20 +297,20 @@ function withoutId(kind: ArrivalKind, current: Turn | null, last: Turn | null): 
   }
   if (kind === 'prompt') return { kind: 'begin' };
   if (last === null) return kind === 'tool' ? { kind: 'begin' } : { kind: 'nothing' };
-  return kind === 'tool' ? goesOn(last) : { kind: 'about', turn: last };
+  return kind === 'tool' ? continued(last) : { kind: 'about', turn: last };
 }
 
-// ---------------------------------------------------------------------------
-// What a client's own record says about the end of a turn that no hook told of.
+// ---- Transcripts: what one says about a turn's end ----
+// The client's own record of a turn whose end no hook reported.
 //
 // Claude Code: Esc in its terminal fires no hook; some 200 ms later the entry `[Request interrupted by user]` is in the
 // file. Esc before the first token leaves none, and neither does a prompt that displaces the turn ("send now" in the
 // terminal, `priority: "now"` from a program): then the record of the turn breaks off, and the next prompt follows.
 // Codex: its rollout has a `turn_aborted` event with the reason. All as recorded from the real programs.
 
-/** So much of a transcript's end is looked at. */
+/** How much of a transcript's end is read. */
 export const TRANSCRIPT_TAIL_BYTES: number = 64 * 1024;
-/** Between a prompt and what displaced it Claude Code writes its system prompt and its tools, 60 KB each. */
+/** The same when looking for a displaced turn: between a prompt and its successor Claude Code writes its system prompt and its tools, 60 KB each. */
 export const DISPLACED_TAIL_BYTES: number = 512 * 1024;
 
 const INTERRUPTIONS: ReadonlySet<string> = new Set([
@@ -316,35 +321,39 @@ const INTERRUPTIONS: ReadonlySet<string> = new Set([
 type Entry = Readonly<Record<string, unknown>>;
 
 /** Whether the tail of a transcript says that this turn was interrupted at the terminal. */
-export function saysInterrupted(
+export function transcriptShowsInterrupt(
   tail: string,
   turn: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
 ): boolean {
   return tail.split('\n').some((line) => {
-    // Most lines are no such thing, and parsing each would cost more than reading the file.
+    // Most lines are something else, and parsing each would cost more than reading the file.
     if (!line.includes('[Request interrupted by user')) return false;
     const entry = parse(line);
     return entry !== null && isInterruption(entry) && isOf(entry, turn);
   });
 }
 
-/** The turn that begins while another runs as far as the store knows. */
+/** The turn that begins while, as far as the store knows, another is running. */
 export interface Displacing {
   client_turn_id: string | null;
-  /** A person or a program has just submitted its prompt; else the record must have it already. */
+  /** True when its prompt has just been submitted; else the transcript must contain it already. */
   prompted: boolean;
 }
 
 /**
- * Whether Claude Code's record of a turn breaks off where the next prompt follows: nothing was said since the
+ * Whether Claude Code's transcript of a turn breaks off where the next prompt follows: nothing was said since the
  * turn's prompt or its last tool, or what was being said was cut off. A turn that ended by itself has said something
- * last, so a Stop hook that was lost proves nothing.
+ * last, so a lost Stop hook alone proves nothing.
  */
-export function saysReplaced(tail: string, turn: Pick<Turn, 'client_turn_id'>, next: Displacing): boolean {
+export function transcriptShowsReplaced(
+  tail: string,
+  turn: Pick<Turn, 'client_turn_id'>,
+  next: Displacing,
+): boolean {
   if (turn.client_turn_id === null) return false;
   let last: 'unseen' | 'open' | 'said' = 'unseen';
   for (const line of tail.split('\n')) {
-    // Somebody's hook ended it.
+    // A hook ended it.
     if (last !== 'unseen' && line.includes('"hook_stopped_continuation"')) last = 'said';
     if (!CONVERSATION.test(line)) continue;
     const entry = parse(line);
@@ -361,10 +370,10 @@ export function saysReplaced(tail: string, turn: Pick<Turn, 'client_turn_id'>, n
 }
 
 const CONVERSATION = /"type":"(?:user|assistant|system)"/;
-/** Written when a turn has ended by itself. */
+/** System entries written when a turn has ended by itself. */
 const ENDS: ReadonlySet<string> = new Set(['stop_hook_summary', 'turn_duration']);
 
-/** Cut off while it was said, or a thought, which ends no turn. */
+/** Cut off while it was being said, or only a thought, which ends no turn. */
 function isUnfinished(entry: Entry): boolean {
   if (entry['isAbortedMidStream'] === true) return true;
   const message = entry['message'];
@@ -372,13 +381,13 @@ function isUnfinished(entry: Entry): boolean {
   return Array.isArray(content) && content.every((part) => isObject(part) && part['type'] === 'thinking');
 }
 
-/** The words of a person or of a program, not a wake-up that the client wrote itself. */
+/** The words of a person or a program, not a wake-up that the client wrote itself. */
 function isPrompt({ origin }: Entry): boolean {
   return !isObject(origin) || origin['kind'] !== 'task-notification';
 }
 
-/** Why Codex's rollout says that this turn was aborted; null where it says nothing that is known here. */
-export function rolloutSays(
+/** Why Codex's rollout says that this turn was aborted; null where it gives no known reason. */
+export function rolloutAbortReason(
   tail: string,
   turn: Pick<Turn, 'client_turn_id'>,
 ): 'interrupted' | 'replaced' | null {
@@ -403,7 +412,7 @@ function isInterruption(entry: Entry): boolean {
   return isObject(part) && part['type'] === 'text' && INTERRUPTIONS.has(String(part['text']));
 }
 
-/** By the turn's id; by time where a client wrote none, and where a turn goes on under an id that was interrupted before. */
+/** Matched by the turn's id; by time where the client wrote none, and where a turn continues under an id that was interrupted before. */
 function isOf(
   entry: Entry,
   { client_turn_id, continues, started_at }: Pick<Turn, 'client_turn_id' | 'continues' | 'started_at'>,
@@ -419,7 +428,7 @@ function parse(line: string): Entry | null {
     const value: unknown = JSON.parse(line);
     return isObject(value) ? value : null;
   } catch {
-    // The first line of a tail begins in the middle, and the last may still be under way.
+    // The first line of a tail begins in the middle, and the last may still be being written.
     return null;
   }
 }

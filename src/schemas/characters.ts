@@ -1,10 +1,10 @@
-/** Texts bounded as the domain bounds them: in characters, of which an emoji is one. */
+/** Strings limited as the domain limits them: in characters, so that an emoji counts as one. */
 import { z } from 'zod';
 import { characterCount } from '../domain/text.ts';
 
 /**
- * A string of at most `limit` characters. zod's own `max` counts UTF-16 units and would refuse what the domain takes;
- * a JSON schema's `maxLength` counts characters, so that is what a client is told.
+ * A string of at most `limit` characters. zod's own `max` counts UTF-16 units and would refuse what the domain accepts.
+ * The `maxLength` of a JSON schema counts characters, so a client sees that.
  */
 export function characters(limit: number): z.ZodString {
   const fits = (text: string): boolean =>

@@ -1,4 +1,4 @@
-/** The shape of what a desk sends about itself. */
+/** Input about desks: the handshake, focus and preferences. */
 import { z } from 'zod';
 import type { OutreachChanges } from '../domain/outreach.ts';
 import { readRules } from '../domain/permission-rules.ts';
@@ -6,12 +6,13 @@ import type { PreferenceChanges, Preferences } from '../domain/preferences.ts';
 import { type SettingKey, settingNamed } from '../domain/settings.ts';
 import { outreachSettings } from './outreach.ts';
 
+/** The version of the JSON-RPC protocol between Emacs and the sidecar. */
 export const PROTOCOL_VERSION = 1;
 
 export const initializeParams = z.object({
   protocol_version: z.number().int(),
   client: z.object({ name: z.string().max(100), version: z.string().max(100) }),
-  /** What the human is called; left out, as the sidecar's environment says. */
+  /** The name of the human; by default from the sidecar's environment. */
   human: z.string().max(400).nullish(),
 });
 export const focusParams = z.object({ focused: z.boolean() });
@@ -20,7 +21,7 @@ const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time of day is written HH:MM, as in 22:30.');
 
-/** Refused whole when one of them is not understood: half a rule might allow what nobody meant. */
+/** Refused as a whole when one rule is not understood: half a rule might allow more than was meant. */
 const permissionRules = z
   .array(z.record(z.string().max(100), z.string().max(4_096)))
   .max(1_000)
@@ -72,7 +73,7 @@ const preferenceShape = {
   outreach: outreachSettings.nullish(),
 };
 
-/** `desk/preferences`: what changes. A null goes back to the default; what is left out stays. */
+/** `desk/preferences`: the changes. Null goes back to the default; what is left out stays. */
 export const preferencesParams: z.ZodType<
   PreferenceChanges & { outreach?: OutreachChanges | null | undefined }
 > = z.strictObject(preferenceShape, {

@@ -1,9 +1,9 @@
-/** The shape of a search through history. */
+/** Input of a search through the history. */
 import { z } from 'zod';
 
 /**
- * `history/search`: at most 200 entries a page; times are ISO-8601 UTC. Of each text 400 characters, or with
- * `full` all of it, and as many entries as fit one frame.
+ * `history/search`: at most 200 entries a page; times are ISO-8601 UTC. Each text has at most 400 characters; with `full`
+ * it is complete, and as many entries are returned as fit into one frame.
  */
 export const historyParams = z.object({
   query: z.string().max(1_000).nullish(),

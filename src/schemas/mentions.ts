@@ -1,4 +1,4 @@
-/** The shape of what comes in about mentions. */
+/** Input about mentions. */
 import { z } from 'zod';
 import { NOTE_LIMIT } from '../domain/mentions.ts';
 import { characters } from './characters.ts';

@@ -1,4 +1,4 @@
-/** The shape of what comes in about messages. Bounds are the domain's (MESSAGE_LIMITS); texts explain each field to a model. */
+/** Input about messages. The limits are the domain's (MESSAGE_LIMITS); the descriptions explain each field to a model. */
 import { z } from 'zod';
 import { MESSAGE_LIMITS } from '../domain/messages.ts';
 import { characters } from './characters.ts';
@@ -19,7 +19,7 @@ export const postShape = {
   reply_to: messageId
     .optional()
     .describe(
-      'The message_id that this answers; a mention of you in it is dealt with by that. Mention its author as well if they are to be told.',
+      'The message_id that this answers; answering processes a mention of you in it. Mention its author as well if they should be notified.',
     ),
   thread: characters(limits.thread)
     .optional()
@@ -50,20 +50,20 @@ export const readShape = {
     .describe('Only this thread of your project, or a message_id: that message and the replies to it.'),
   from: handle.optional().describe('Only messages of this author: a handle, or Human.'),
   query: z.string().min(1).max(1_000).optional().describe('Only messages that contain these words.'),
-  limit: z.number().int().min(1).max(100).optional().describe('At most so many. Default 20.'),
+  limit: z.number().int().min(1).max(100).optional().describe('At most this many. Default 20.'),
 };
 
-/** Which project an editor's buffer belongs to: its directory, or the identity it was told. Neither: everyone's. */
-const placeShape = {
+/** The project of an editor's buffer: its directory, or its identity. Without either: everyone's. */
+const projectShape = {
   directory: z.string().min(1).max(4_096).nullish(),
   project_dir: z.string().min(1).max(4_096).nullish(),
 };
 
 const STAMP = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
 
-/** `message/post`: `message_id` is chosen by Emacs, `heading` is that of a block, and how it came into its buffer. */
+/** `message/post`: Emacs chooses `message_id`; `heading` is that of a block, with how it came into its buffer. */
 export const postParams = z.object({
-  ...placeShape,
+  ...projectShape,
   body: z.string(),
   by: characters(limits.thread).min(1),
   reply_to: messageId.nullish(),
@@ -82,22 +82,22 @@ export const postParams = z.object({
       origin: z.enum(['typed', 'inserted', 'program']).optional(),
     })
     .nullish(),
-  /** The store it was written for: another one refuses it. */
+  /** The store it was written for; another store refuses it. */
   store_id: characters(limits.id).nullish(),
-  /** The outbox's own id; a message is known by its `message_id`. */
+  /** The outbox's own id; a message is identified by its `message_id`. */
   response_id: characters(limits.id).nullish(),
 });
 
-/** A cursor, or the `seq` of a message that is known: an editor drops what it showed, and pages on from what is left. */
-const place = z.union([cursor, z.number().int().min(0)]).nullish();
+/** A cursor, or the `seq` of a known message: an editor drops messages it has shown, and pages on from what is left. */
+const position = z.union([cursor, z.number().int().min(0)]).nullish();
 
 /** `message/list`: at most 500 a page. */
 export const messageListParams = z.object({
-  ...placeShape,
+  ...projectShape,
   thread: characters(limits.thread).min(1).nullish(),
   from: handle.nullish(),
   query: z.string().max(1_000).nullish(),
-  after: place,
-  before: place,
+  after: position,
+  before: position,
   limit: z.number().int().min(1).max(500).nullish(),
 });

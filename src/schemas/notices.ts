@@ -1,4 +1,4 @@
-/** The shape of a question for notices. */
+/** Input of a request for notices. */
 import { z } from 'zod';
 
 /** `notice/list`: newest first, at most 200 a page. */
@@ -7,6 +7,6 @@ export const noticeListParams = z.object({
   /** The `next_cursor` of the page before. */
   cursor: z
     .string()
-    .regex(/^\d{1,15}$/, 'no cursor of this list')
+    .regex(/^\d{1,15}$/, 'not a cursor of this list')
     .nullish(),
 });

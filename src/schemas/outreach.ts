@@ -1,4 +1,4 @@
-/** The shape of what comes in about outreach. Bounds are the domain's (OUTREACH_LIMITS); texts explain each field to a model. */
+/** Input about outreach. The limits are the domain's (OUTREACH_LIMITS); the descriptions explain each field to a model. */
 import { z } from 'zod';
 import { CARD_COLORS, OUTREACH_LIMITS, type OutreachChanges, REPORT_POLICIES } from '../domain/outreach.ts';
 import { boundsOf } from '../domain/settings.ts';
@@ -27,7 +27,7 @@ export const cardShape = {
       z.object({
         name: z.string().describe(`Up to ${limits.fieldName} characters.`),
         value: z.string().describe(`Up to ${limits.fieldValue} characters.`),
-        inline: z.boolean().optional().describe('Stands beside its neighbours. Default false.'),
+        inline: z.boolean().optional().describe('Shown beside its neighbours. Default false.'),
       }),
     )
     .optional()
@@ -58,7 +58,7 @@ const wholeNumber = (key: keyof OutreachChanges) => {
   return z.number().int().min(min).max(max).nullish();
 };
 
-/** What the human sets of outreach, for every session (`desk/preferences`) or for one (`session/configure`). */
+/** Outreach settings by the human, for every session (`desk/preferences`) or for one (`session/configure`). */
 export const outreachSettingsShape = {
   allow_ping: z.boolean().nullish(),
   report_policy: z.enum(REPORT_POLICIES).nullish(),

@@ -1,4 +1,4 @@
-/** The shape of what comes in about prompts. Bounds are the domain's (PROMPT_LIMITS); texts explain each field to a model. */
+/** Input about prompts. The limits are the domain's (PROMPT_LIMITS); the descriptions explain each field to a model. */
 import { z } from 'zod';
 import {
   BLOCKING_DEFAULT_MS,
@@ -21,7 +21,7 @@ const option = z.union([
   }),
 ]);
 
-/** What `hivemind_ask_async` and `hivemind_ask` give. */
+/** The arguments of `hivemind_ask_async` and `hivemind_ask`. */
 export const askShape = {
   question: z
     .string()
@@ -53,7 +53,7 @@ export const askShape = {
     .max(limits.maxTimeoutMs)
     .optional()
     .describe(
-      'Give the question up after so long (1 s to 30 days). Default: wait for ever. An expired question carries no decision.',
+      'Expire the question after this many ms (1 s to 30 days). Default: wait for ever. An expired question carries no decision.',
     ),
   idempotency_key: characters(limits.key)
     .min(1)
@@ -80,10 +80,10 @@ export const askShape = {
     .min(limits.minTimeoutMs)
     .max(limits.maxTimeoutMs)
     .optional()
-    .describe('With `to`: after so long without an answer everybody is asked (1 s to 30 days).'),
+    .describe('With `to`: everybody is asked after this many ms without an answer (1 s to 30 days).'),
 };
 
-/** `hivemind_ask`: its time is the call's, not the question's. */
+/** `hivemind_ask`: the time limit is that of the call, not of the question. */
 export const blockingAskShape = {
   ...askShape,
   timeout_ms: z
@@ -106,7 +106,9 @@ export const pollShape = {
     .min(0)
     .max(LONGEST_WAIT_MS)
     .optional()
-    .describe(`Wait up to so long (at most ${LONGEST_WAIT_MS}) for an answer. Default 0: look and return.`),
+    .describe(
+      `Wait at most this many ms (up to ${LONGEST_WAIT_MS}) for an answer. Default 0: return at once.`,
+    ),
 };
 
 const answerShape = {
@@ -120,7 +122,7 @@ export const respondShape = { ask_id: askId, ...answerShape };
 
 const responseId = characters(limits.key).min(1);
 
-/** `hivemind-response`: who answered is said, for the trail; left out, the human of this desk. */
+/** `hivemind-response`: `by` says who answered, for the event log; by default the human of this desk. */
 export const responseParams = z.object({
   ask_id: askId,
   ...answerShape,
@@ -129,16 +131,16 @@ export const responseParams = z.object({
   store_id: characters(limits.key).nullish(),
 });
 
-/** `prompt/amend`: the same answer may be given twice, with another in between, so each correction has an id of its own. */
+/** `prompt/amend`: the same answer may be given twice with another in between, so each correction has its own id. */
 export const amendParams = responseParams.extend({
   by: characters(limits.key).min(1),
   response_id: responseId,
 });
 
 export const promptRef = z.object({ ask_id: askId });
-/** `prompt/cancel` and `prompt/claim`: which prompt, and who. */
+/** `prompt/cancel` and `prompt/claim`: which prompt, and who acts. */
 export const actParams = z.object({ ask_id: askId, by: characters(limits.key).min(1) });
-/** Any precision comes in; what is stored compares as text, so it has the store's own. */
+/** Any precision is accepted; stored times are compared as text, so they get the store's own precision. */
 const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
 export const snoozeParams = z.object({ ask_id: askId, until: instant.nullable() });
 

@@ -1,4 +1,4 @@
-/** The shape of what comes in about sessions. */
+/** Input about sessions. */
 import { z } from 'zod';
 import { ROLE, ROLE_SENTENCE } from '../domain/sessions.ts';
 import { SOURCES } from '../domain/sources.ts';
@@ -6,13 +6,13 @@ import { outreachSettingsShape } from './outreach.ts';
 
 const role = z.string().regex(ROLE, ROLE_SENTENCE);
 
-/** `session/list`: the living, or those that have ended; newest first. The reply says in `more` whether it left out any. */
+/** `session/list`: living sessions, ended ones, or both; newest first. `more` in the reply says whether any were left out. */
 export const sessionListParams = z.object({
   state: z.enum(['alive', 'ended', 'all']).nullish(),
   limit: z.number().int().min(1).max(1_000).nullish(),
 });
 
-/** `session/configure`: what changes. What is left out stays; a null goes back to what holds without it. */
+/** `session/configure`: the changes. What is left out stays; null goes back to the wider setting. */
 export const configureParams = z.object({
   /** The id or the handle. */
   session_id: z.string().min(1).max(500),
@@ -20,7 +20,7 @@ export const configureParams = z.object({
   gate: z.enum(['block', 'remind', 'off']).nullish(),
   shared: z.boolean().nullish(),
   roles: z.array(role).max(20).nullish(),
-  /** Whose doing it is, for the event log. */
+  /** Who changes it, for the event log. */
   by: z.string().min(1).max(200).nullish(),
   ...outreachSettingsShape,
 });

@@ -1,4 +1,4 @@
-/** The shape of what comes in about turns and interrupts. */
+/** Input about turns and interrupts. */
 import { z } from 'zod';
 import { INTERRUPT_LIMITS } from '../domain/interrupts.ts';
 import { LONGEST_WAIT_MS, PROMPT_LIMITS } from '../domain/prompts.ts';
@@ -10,7 +10,7 @@ const id = characters(PROMPT_LIMITS.key).min(1);
 const session_id = z.string().min(1).max(500);
 const by = id.nullish();
 
-/** `turn/interrupt`. The reply waits; asked again under the same interrupt_id, it is the same request. */
+/** `turn/interrupt`. The reply waits; the same interrupt_id again is the same request. */
 export const interruptParams = z.object({
   session_id,
   turn_id: id.nullish(),
@@ -20,10 +20,10 @@ export const interruptParams = z.object({
   by,
 });
 
-/** `turn/interrupt_all`: every turn that runs. */
+/** `turn/interrupt_all`: every running turn. */
 export const interruptAllParams = interruptParams.pick({ note: true, timeout_ms: true, by: true });
 
-/** `turn/cancel_interrupt`: one request, or all that wait for a turn. */
+/** `turn/cancel_interrupt`: one request, or all that are pending for a turn. */
 export const cancelInterruptParams = interruptParams.pick({
   session_id: true,
   turn_id: true,
@@ -34,7 +34,7 @@ export const cancelInterruptParams = interruptParams.pick({
 /** `hivemind_interrupt`, for coordinators. */
 export const interruptShape = {
   session: session_id.describe('Handle or session_id of the agent to stop, as in Claude-abc12.'),
-  turn_id: id.optional().describe('Only this turn; default: the one that runs now.'),
+  turn_id: id.optional().describe('Only this turn; default: the one that is running now.'),
   note: characters(note).optional().describe('Why, in a sentence: the agent and its human read it.'),
   wait_ms: z
     .number()
@@ -43,7 +43,7 @@ export const interruptShape = {
     .max(LONGEST_WAIT_MS)
     .optional()
     .describe(
-      `Wait up to so long for the turn to end (at most ${LONGEST_WAIT_MS}). Default ${LONGEST_WAIT_MS}.`,
+      `Wait at most this many ms for the turn to end (up to ${LONGEST_WAIT_MS}). Default ${LONGEST_WAIT_MS}.`,
     ),
-  interrupt_id: id.optional().describe('Wait on for a request of before, instead of asking anew.'),
+  interrupt_id: id.optional().describe('Keep waiting for an earlier request instead of making a new one.'),
 };

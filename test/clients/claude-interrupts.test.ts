@@ -87,7 +87,9 @@ describe.skipIf(clients === null)('an interrupt of Claude Code', () => {
     await emacs.keys('Enter');
     await asked(run, handle);
     run.goOn();
-    await emacs.until(new RegExp(`${handle}: task interrupted by Ada; 1 open question fell with it`));
+    await emacs.until(
+      new RegExp(`${handle}: task interrupted by Ada; 1 open question was cancelled with it`),
+    );
     await expectStopped(run, 'Ada', 'emacs');
     // Its question waits no longer.
     await emacs.keys('M-x');

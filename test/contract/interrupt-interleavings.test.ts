@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { HiveError } from '../../src/domain/errors.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
 import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
-import { FALLS } from '../../src/domain/turns.ts';
+import { CANCELS } from '../../src/domain/turns.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ask, eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
@@ -196,7 +196,7 @@ async function checkStore(hive: OpenedHive): Promise<void> {
   for (const prompt of items) {
     const turn = prompt.turn_id === null ? null : await hive.turns.get(prompt.turn_id);
     const kind = turn === null || turn.state === 'in_progress' ? null : (turn.abort_reason ?? 'completed');
-    const falls = kind !== null && FALLS[kind](prompt);
+    const falls = kind !== null && CANCELS[kind](prompt);
     expect([prompt.status, prompt.cancel_reason]).toEqual(falls ? ['cancelled', kind] : ['pending', null]);
     expect(turn?.cancelled_prompts.includes(prompt.ask_id) ?? false).toBe(falls);
   }

@@ -127,7 +127,7 @@ export function migrationsContract(engine: StoreEngine): void {
       expect(open[0]).toMatchObject({ ...mcp, collected_at: null });
       expect(await tx.deliveries.carriedBy('mcp:1', '9999')).toMatchObject([{ subject: 'ask-handed' }]);
       expect(await tx.outreach.get('report-1')).toMatchObject({ carrier: 'hook:session-9', handed_at: AT });
-      expect(await tx.turns.untold('session-9', 10)).toMatchObject([
+      expect(await tx.turns.unreadAborts('session-9', 10)).toMatchObject([
         { turn: { turn_id: 'turn-told' }, delivery: { carrier: 'hook:session-9', handed_at: AT } },
         { turn: { turn_id: 'turn-new' }, delivery: { carrier: null, handed_at: null } },
       ]);

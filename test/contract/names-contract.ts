@@ -106,7 +106,7 @@ export function namesContract(engine: StoreEngine): void {
       await named(hive, NAME);
       await named(hive, 'frontend-docs', 'frontend-docs');
       await expect(hive.sessions.find('front')).rejects.toThrow(
-        '"front" begins 2 handles: frontend-docs, frontend-tests. Type more of the one you mean.',
+        '"front" matches 2 handles: frontend-docs, frontend-tests. Type more of the one you mean.',
       );
       await expect(hive.sessions.find('frontend-tsets')).rejects.toThrow('Did you mean frontend-tests?');
       await expect(hive.sessions.find('')).rejects.toMatchObject({ code: 'session_not_found' });

@@ -62,7 +62,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
 /** What is sorted nevertheless: the little that one session has open. */
 const SORTED: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'what a session has open': (tx) => tx.prompts.openOf('session-1', 200),
-  'the turns that it was not told of': (tx) => tx.turns.untold('session-1', 5),
+  'the turns that it was not told of': (tx) => tx.turns.unreadAborts('session-1', 5),
 };
 
 function cursor(seq: number): string {

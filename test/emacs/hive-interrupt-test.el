@@ -70,9 +70,9 @@
      (hive-interrupt-test-turn "a" :state "aborted" :sentence "task interrupted by Ada"
                                :interrupts (vector (list :interrupt_id (plist-get (car (hive-interrupt-test-called)) :interrupt_id)
                                                          :state "answered" :outcome "aborted"
-                                                         :sentence "task interrupted by Ada; 1 open question fell with it"))))
+                                                         :sentence "task interrupted by Ada; 1 open question was cancelled with it"))))
     (hive-test-wait 5 (cdr said))
-    (should (equal "Codex-a: task interrupted by Ada; 1 open question fell with it" (car said)))))
+    (should (equal "Codex-a: task interrupted by Ada; 1 open question was cancelled with it" (car said)))))
 
 (ert-deftest hive-interrupt-the-outcome-is-told-after-a-restart-of-either ()
   (hive-interrupt-test nil

@@ -29,7 +29,7 @@ describe('two agents work together', () => {
       expects_reply: true,
     });
     expect(asked).toMatchObject({ mentioned: ['Claude-abc12'], unresolved: [] });
-    expect(asked['next']).toContain('told: Claude-abc12');
+    expect(asked['next']).toContain('notified: Claude-abc12');
 
     expect(await abc.call('hivemind_has_unprocessed_mentions')).toMatchObject({
       has_mentions: true,

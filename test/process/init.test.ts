@@ -230,8 +230,8 @@ describe('hive init', () => {
 
   it.each([
     ['claude', '.claude.json', '{"mcpServers": {"hive": {"command": "beehive"}}}', /rename it first/],
-    ['claude', '.claude.json', '{"mcpServers": ', /no JSON that Hive can add to/],
-    ['codex', '.codex/config.toml', 'model = ', /no TOML that Hive can add to/],
+    ['claude', '.claude.json', '{"mcpServers": ', /not JSON that Hive can add to/],
+    ['codex', '.codex/config.toml', 'model = ', /not TOML that Hive can add to/],
     ['codex', '.codex/config.toml', 'mcp_servers = {}\n', /change it by hand/],
   ])('%s refuses %s with %s', async (client, name, text, sentence) => {
     const { folder, person } = home({ [name]: text });

@@ -1,6 +1,6 @@
 /** Interrupts between real processes: from a shell, over MCP and from Emacs, and when they race. */
 import { describe, expect, test } from 'vitest';
-import { FALLS } from '../../src/domain/turns.ts';
+import { CANCELS } from '../../src/domain/turns.ts';
 import { type Child, childEnvironment, outputOf, spawnHive, spawnScript } from '../support/children.ts';
 import { introduction, openTestHive } from '../support/hive.ts';
 import { beginTurn, fireHookProcess, requestStored } from '../support/interrupts.ts';
@@ -383,7 +383,7 @@ test('each request is answered once, by its own turn; questions stand as the tab
   for (const prompt of items) {
     const turn = prompt.turn_id === null ? null : await hive.turns.get(prompt.turn_id);
     const kind = turn === null || turn.state === 'in_progress' ? null : (turn.abort_reason ?? 'completed');
-    const falls = kind !== null && FALLS[kind](prompt);
+    const falls = kind !== null && CANCELS[kind](prompt);
     expect([prompt.status, prompt.cancel_reason]).toEqual(falls ? ['cancelled', kind] : ['pending', null]);
   }
 }, 60_000);

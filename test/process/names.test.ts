@@ -51,7 +51,7 @@ describe('a name', () => {
       ['mentions', 'mute', 'front', 'frontend-docs'],
     ]) {
       const { code, err } = await person.hive(...words);
-      expect(err).toContain('"front" begins 2 handles: frontend-docs, frontend-tests.');
+      expect(err).toContain('"front" matches 2 handles: frontend-docs, frontend-tests.');
       expect(code).toBe(2);
     }
     const muted = await person.hive('mentions', 'mute', 'frontend-t', 'frontend-d');
@@ -153,9 +153,9 @@ describe('hive sessions set', () => {
     );
     expect((await set('frontend-tests', 'shared=on')).code).toBe(0);
     for (const [words, why] of [
-      [['gate=off'], 'Only a human changes "gate": the gate holds an agent until'],
-      [['source=main'], 'Only a human changes "source": the source decides how much'],
-      [['ping=on'], 'Only a human changes "allow_ping": it limits what an agent may send'],
+      [['gate=off'], 'Only a human may change "gate": the gate holds an agent until'],
+      [['source=main'], 'Only a human may change "source": the source decides how much'],
+      [['ping=on'], 'Only a human may change "allow_ping": it limits what an agent may send'],
       [['other', 'shared=off'], 'An agent changes only its own settings, and other is another session.'],
     ] as const) {
       const { code, err } = await set(...words);
@@ -174,7 +174,7 @@ describe('hive sessions set', () => {
       [['front', 'toString=1'], 'There is no setting "toString".'],
       [['front', 'gate=open'], '"gate=open" sets nothing: gate=block|remind|off|default.'],
       [['front', 'shared'], '"shared" sets nothing: shared=on|off.'],
-      [['front', 'roles=All'], '"All" is no role'],
+      [['front', 'roles=All'], '"All" is not a role'],
     ] as const) {
       const { code, err } = await person.hive('sessions', 'set', ...words);
       expect(err).toContain(said);

@@ -803,7 +803,7 @@ requirement(
     expect((await typesWhereRefused(abc, 'Go on')).reason).toContain('send it again');
     await waiting(abc);
     await abc.use('hivemind_process_mentions', { all: true });
-    expect((await abc.tries()).text).toContain('Go on where you were held');
+    expect((await abc.tries()).text).toContain('Continue where you were held');
   },
 );
 

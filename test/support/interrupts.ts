@@ -16,7 +16,7 @@ export const INTERRUPTED = { aborted: 'interrupted', by: 'ada' } as const;
 export const STOP = 'Interrupted by ada. Note: wrong branch';
 
 /** What the agent reads of it. */
-export const PLEASE_STOP: string = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. What was under way may be half done; do not repeat it unasked.`;
+export const PLEASE_STOP: string = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 
 /** A session, introduced, whose turn has begun. */
 export async function beginTurn(

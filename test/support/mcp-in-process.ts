@@ -12,7 +12,7 @@ export function agentConnection(stopping: AbortSignal = new AbortController().si
     env: { HIVE_AGENT: 'agent-1' },
     connection_id: 'connection-1',
     source: null,
-    place: { project: 'demo', project_dir: '/demo', branch: null },
+    project: { project: 'demo', project_dir: '/demo', branch: null },
     machine: 'test',
     parent_pid: null,
     trusts_meta: true,

@@ -1,6 +1,6 @@
 /** What an environment tells of the agent that set it. */
 import { describe, expect, it } from 'vitest';
-import { agentVariable, sessionsTold } from '../../src/application/identity.ts';
+import { agentVariable, sessionsInEnvironment } from '../../src/application/identity.ts';
 
 describe('an agent at work', () => {
   it('is seen by any of its variables', () => {
@@ -25,27 +25,31 @@ describe('an agent at work', () => {
 
 describe('the sessions that are told', () => {
   it('are the same as over MCP', () => {
-    expect(sessionsTold({ CLAUDE_CODE_SESSION_ID: 'c' })).toEqual([
+    expect(sessionsInEnvironment({ CLAUDE_CODE_SESSION_ID: 'c' })).toEqual([
       { session_id: 'c', client: 'claude-code', name: null },
     ]);
-    expect(sessionsTold({ CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' })).toEqual([
+    expect(sessionsInEnvironment({ CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 's' })).toEqual([
       { session_id: 's', client: 'codex', name: null },
     ]);
-    expect(sessionsTold({ CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 't' })).toEqual([
+    expect(sessionsInEnvironment({ CODEX_SESSION_ID: 's', CODEX_THREAD_ID: 't' })).toEqual([
       { session_id: 's:t', client: 'codex', name: null },
     ]);
-    expect(sessionsTold({ HIVE_AGENT: 'a' })).toEqual([{ session_id: 'a', client: 'a', name: 'a' }]);
-    expect(sessionsTold({ HOME: '/' })).toEqual([]);
+    expect(sessionsInEnvironment({ HIVE_AGENT: 'a' })).toEqual([{ session_id: 'a', client: 'a', name: 'a' }]);
+    expect(sessionsInEnvironment({ HOME: '/' })).toEqual([]);
   });
 
   it('have the name that their person gave, but no subagent has', () => {
     const codex = { HIVE_AGENT: 'a', CODEX_SESSION_ID: 's' };
-    expect(sessionsTold({ ...codex, CODEX_THREAD_ID: 's' })[0]?.name).toBe('a');
-    expect(sessionsTold({ ...codex, CODEX_THREAD_ID: 't' })[0]?.name).toBeNull();
+    expect(sessionsInEnvironment({ ...codex, CODEX_THREAD_ID: 's' })[0]?.name).toBe('a');
+    expect(sessionsInEnvironment({ ...codex, CODEX_THREAD_ID: 't' })[0]?.name).toBeNull();
   });
 
   it('are several where one agent was started by another', () => {
-    const told = sessionsTold({ HIVE_AGENT: 'a', CODEX_THREAD_ID: 't', CLAUDE_CODE_SESSION_ID: 'c' });
+    const told = sessionsInEnvironment({
+      HIVE_AGENT: 'a',
+      CODEX_THREAD_ID: 't',
+      CLAUDE_CODE_SESSION_ID: 'c',
+    });
     expect(told.map(({ session_id }) => session_id)).toEqual(['c', 't', 'a']);
     expect(told.map(({ name }) => name)).toEqual(['a', 'a', 'a']);
   });

@@ -5,11 +5,11 @@ import {
   type Bucket,
   type BudgetSize,
   fullBucket,
-  giveBack,
-  nextTokenAt,
+  nextCreditAt,
   refill,
+  refundCredit,
   SHARED_BUCKET,
-  takeToken,
+  takeCredit,
 } from '../../src/domain/outreach.ts';
 
 const HOUR = 3_600_000;
@@ -19,32 +19,32 @@ const at = (ms: number): string => new Date(START + ms).toISOString();
 
 function taken(count: number, now = at(0)): Bucket {
   let bucket = fullBucket(SHARED_BUCKET, SIZE, now);
-  for (let n = 0; n < count; n += 1) bucket = takeToken(bucket, SIZE, now) ?? bucket;
+  for (let n = 0; n < count; n += 1) bucket = takeCredit(bucket, SIZE, now) ?? bucket;
   return bucket;
 }
 
 describe('a bucket of five, one back each ninety minutes', () => {
   test('gives five at once and no sixth', () => {
     expect(taken(5).tokens).toBe(0);
-    expect(takeToken(taken(5), SIZE, at(0))).toBeNull();
+    expect(takeCredit(taken(5), SIZE, at(0))).toBeNull();
   });
 
   test('has the next one after ninety minutes, not a moment before', () => {
-    expect(takeToken(taken(5), SIZE, at(1.5 * HOUR - 1))).toBeNull();
-    expect(takeToken(taken(5), SIZE, at(1.5 * HOUR))).toMatchObject({ tokens: 0 });
-    expect(nextTokenAt(taken(5), SIZE, at(HOUR))).toBe(at(1.5 * HOUR));
+    expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR - 1))).toBeNull();
+    expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR))).toMatchObject({ tokens: 0 });
+    expect(nextCreditAt(taken(5), SIZE, at(HOUR))).toBe(at(1.5 * HOUR));
   });
 
   test('keeps the part of a wait that has passed when a token is taken', () => {
-    const second = takeToken(taken(5), SIZE, at(2 * HOUR)) as Bucket;
-    expect(takeToken(second, SIZE, at(3 * HOUR))).toMatchObject({ tokens: 0 });
+    const second = takeCredit(taken(5), SIZE, at(2 * HOUR)) as Bucket;
+    expect(takeCredit(second, SIZE, at(3 * HOUR))).toMatchObject({ tokens: 0 });
   });
 
   test('is full again after seven and a half hours, and waits from the next use on', () => {
     const full = refill(taken(5), SIZE, at(7.5 * HOUR));
     expect(full.tokens).toBe(5);
     expect(refill(full, SIZE, at(100 * HOUR)).tokens).toBe(5);
-    const used = takeToken(full, SIZE, at(100 * HOUR)) as Bucket;
+    const used = takeCredit(full, SIZE, at(100 * HOUR)) as Bucket;
     expect(used).toMatchObject({ tokens: 4, since: at(100 * HOUR) });
   });
 
@@ -56,8 +56,8 @@ describe('a bucket of five, one back each ninety minutes', () => {
 
   test('that holds none has no next token', () => {
     const none = { capacity: 0, refill_ms: HOUR };
-    expect(takeToken(fullBucket('*', none, at(0)), none, at(HOUR))).toBeNull();
-    expect(nextTokenAt(fullBucket('*', none, at(0)), none, at(0))).toBeNull();
+    expect(takeCredit(fullBucket('*', none, at(0)), none, at(HOUR))).toBeNull();
+    expect(nextCreditAt(fullBucket('*', none, at(0)), none, at(0))).toBeNull();
   });
 });
 
@@ -81,8 +81,8 @@ describe('whatever happens to it', () => {
         for (const { kind, ms } of steps) {
           now += ms;
           const time = new Date(now).toISOString();
-          if (kind === 'take') bucket = takeToken(bucket, given, time) ?? bucket;
-          if (kind === 'give') bucket = giveBack(bucket, given, time);
+          if (kind === 'take') bucket = takeCredit(bucket, given, time) ?? bucket;
+          if (kind === 'give') bucket = refundCredit(bucket, given, time);
           if (kind === 'look') bucket = refill(bucket, given, time);
           // A restart keeps what the store keeps, and nothing else.
           if (kind === 'restart') bucket = JSON.parse(JSON.stringify(bucket));
@@ -104,7 +104,7 @@ describe('whatever happens to it', () => {
         let bucket = fullBucket(SHARED_BUCKET, given, at(0));
         for (const ms of waits) {
           now += ms;
-          const next = takeToken(bucket, given, new Date(now).toISOString());
+          const next = takeCredit(bucket, given, new Date(now).toISOString());
           if (next !== null) {
             bucket = next;
             got += 1;
@@ -123,7 +123,7 @@ describe('whatever happens to it', () => {
         fc.array(fc.integer({ min: 0, max: HOUR }), { maxLength: 30 }),
         (given, uses, waits) => {
           let looked = fullBucket('*', given, at(0));
-          for (let n = 0; n < uses; n += 1) looked = takeToken(looked, given, at(0)) ?? looked;
+          for (let n = 0; n < uses; n += 1) looked = takeCredit(looked, given, at(0)) ?? looked;
           const untouched = looked;
           let now = 0;
           for (const ms of waits) {

@@ -14,7 +14,7 @@ import {
   newGate,
   noteProgress,
   PROMPT_REFUSALS,
-  toldInFull,
+  shownInFull,
   type UnprocessedCount,
 } from '../../src/domain/mentions.ts';
 
@@ -232,6 +232,6 @@ test('only what a reason says in full counts as told', () => {
   const long = mention({ body: 'x'.repeat(200) });
   const lines = mention({ body: 'two\nlines' });
   const short = mention({ body: 'short' });
-  expect(toldInFull([long, short, long, lines, short])).toEqual([long, short]);
-  expect(toldInFull([])).toEqual([]);
+  expect(shownInFull([long, short, long, lines, short])).toEqual([long, short]);
+  expect(shownInFull([])).toEqual([]);
 });

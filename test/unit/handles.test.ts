@@ -115,7 +115,7 @@ describe('a given name', () => {
     ['builder', 'builder-2', 'another living session has that name: the handle is builder-2.'],
     ['my agent', 'my-agent', 'the handle is my-agent, because a handle has letters'],
     ['🐝', 'Agent-x', 'no letter or digit: the handle is Agent-x.'],
-    ['Human', 'Claude-abc12', '@Human means somebody else: the handle is Claude-abc12.'],
+    ['Human', 'Claude-abc12', '@Human is reserved: the handle is Claude-abc12.'],
     ['boss', 'Claude-abc12', 'the name belongs to the session that started this one'],
   ])('%j that became %j is explained', (name, handle, said) => {
     const sentence = explainHandle(name, handle);

@@ -20,7 +20,7 @@ const NOWHERE: CallerEvidence = {
   client: '',
   connection_id: 'connection-abc',
   source: null,
-  place: { project: 'demo', project_dir: '/demo/.git', branch: 'main' },
+  project: { project: 'demo', project_dir: '/demo/.git', branch: 'main' },
   machine: 'machine',
   parent_pid: 4242,
 };
@@ -111,5 +111,5 @@ test('a parent is named by HIVE_PARENT', () => {
 });
 
 test('project, machine and process come with every identity', () => {
-  expect(identify({}).introduction).toMatchObject({ ...NOWHERE.place, machine: 'machine', pid: 4242 });
+  expect(identify({}).introduction).toMatchObject({ ...NOWHERE.project, machine: 'machine', pid: 4242 });
 });

@@ -53,7 +53,7 @@ describe('setting a property', () => {
   });
 
   it.each(['[]', '{', '{"mcpServers": []}', '', '{"a" 1}'])('refuses %j with a sentence', (text) => {
-    expect(() => setJson(text, PATH, 1)).toThrow(/no JSON that Hive can add to/);
+    expect(() => setJson(text, PATH, 1)).toThrow(/not JSON that Hive can add to/);
   });
 });
 

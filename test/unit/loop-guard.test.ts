@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   hopsAfter,
-  isTold,
+  isLoopNotified,
   type Loop,
   loopReason,
   MOST_HOPS,
@@ -46,9 +46,9 @@ describe('a loop', () => {
 
   test('is told of once, and again when it comes back after a human word', () => {
     const loop: Loop = { ...pairOf('a', 'b'), state: 'tripped', at: '', seq: 10, reason: '' };
-    expect(isTold(undefined, 0)).toBe(false);
-    expect(isTold(loop, 0)).toBe(true);
-    expect(isTold(loop, 5)).toBe(true);
-    expect(isTold(loop, 15)).toBe(false);
+    expect(isLoopNotified(undefined, 0)).toBe(false);
+    expect(isLoopNotified(loop, 0)).toBe(true);
+    expect(isLoopNotified(loop, 5)).toBe(true);
+    expect(isLoopNotified(loop, 15)).toBe(false);
   });
 });

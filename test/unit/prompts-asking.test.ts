@@ -53,14 +53,14 @@ describe('an ask', () => {
     ['a header too long', { header: 'x'.repeat(201) }, /header is too long/],
     ['a context over 64 KB', { context: 'é'.repeat(32_769) }, /context is too long/],
     ['21 options', { options: Array.from({ length: 21 }, (_, n) => `${n}`) }, /21 options: at most 20/],
-    ['the same option twice', { options: ['yes', 'yes '] }, /"yes" stands twice/],
+    ['the same option twice', { options: ['yes', 'yes '] }, /"yes" is given twice/],
     ['an option without a text', { options: ['yes', ' '] }, /empty label/],
     ['an option that nobody can see', { options: ['yes', '\u200b'] }, /empty label/],
     ['no way to answer', { options: [], allow_free_text: false }, /nobody could answer/],
-    ['a negative time', { timeout_ms: -1 }, /must lie between 1000 \(1 s\)/],
-    ['no time at all', { timeout_ms: 0 }, /must lie between/],
+    ['a negative time', { timeout_ms: -1 }, /must be between 1000 \(1 s\)/],
+    ['no time at all', { timeout_ms: 0 }, /must be between/],
     ['a huge time', { timeout_ms: 1e300 }, /2592000000 \(30 days\)/],
-    ['a time that is no number', { timeout_ms: Number.NaN }, /must lie between/],
+    ['a time that is no number', { timeout_ms: Number.NaN }, /must be between/],
     ['a key too long', { idempotency_key: 'k'.repeat(201) }, /idempotency_key is too long/],
   ])('is refused with %s', (_what, request, sentence) => {
     const { code, message } = refusal(request);

@@ -92,7 +92,7 @@ describe('a value', () => {
     ['budget_capacity', '1.5', 'takes a whole number'],
     ['budget_refill_minutes', '0', 'takes a whole number from 1 to 10080'],
     ['do_not_disturb', 'soon', 'takes yes, no, or a duration such as 90m or 2h'],
-    ['do_not_disturb', '2 hours', 'is no duration'],
+    ['do_not_disturb', '2 hours', 'is not a duration'],
     ['quiet_hours', '22:00-25:00', 'takes two times of day, such as 22:00-07:30'],
     ['muted_projects', 'shop,', 'takes names separated by commas'],
     ['gate', 'blck', 'gate takes one of block, remind, off, not "blck".'],

@@ -26,7 +26,7 @@ describe('each piece of evidence by itself', () => {
     ['an entry point that says nothing of a person', { entrypoint: 'sdk-cli' }, 'bg'],
     ['the terminal program', { entrypoint: 'cli', attended: '1' }, 'main'],
     ['an entry point with a person at it', { entrypoint: 'sdk-ts', attended: '1' }, 'main'],
-    ['what it is known as', { standing: 'fork' }, 'fork'],
+    ['what it is known as', { current: 'fork' }, 'fork'],
     ['the correction', { corrected: 'main' }, 'main'],
   ])('%s', (_name, evidence, source) => {
     expect(decideSource(evidence)).toBe(source);
@@ -34,9 +34,9 @@ describe('each piece of evidence by itself', () => {
 });
 
 describe('background wins', () => {
-  const speaking: (keyof SourceEvidence & ('standing' | 'told' | 'option' | 'variable'))[] = [
-    'standing',
-    'told',
+  const speaking: (keyof SourceEvidence & ('current' | 'reported' | 'option' | 'variable'))[] = [
+    'current',
+    'reported',
     'option',
     'variable',
   ];
@@ -64,7 +64,7 @@ describe('background wins', () => {
   test('only the correction stands over all', () => {
     for (const corrected of SOURCES)
       expect(
-        decideSource({ corrected, standing: 'bg', told: 'bg', option: 'fork', forked: true, ...HEADLESS }),
+        decideSource({ corrected, current: 'bg', reported: 'bg', option: 'fork', forked: true, ...HEADLESS }),
       ).toBe(corrected);
   });
 });

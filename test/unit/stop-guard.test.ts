@@ -123,7 +123,7 @@ describe('the notice', () => {
     expect(unreportedNotice(who, [ping('one')], 'ended')).toBe(
       '[bg] Claude-abc12 (shop) ended with unreported output: ping "one".',
     );
-    expect(unreportedNotice(who, [], 'stopped')).toContain('without the report that it owed');
+    expect(unreportedNotice(who, [], 'stopped')).toContain('without the required report');
   });
 
   test('names five at most', () => {

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { rolloutSays, saysInterrupted, saysReplaced } from '../../src/domain/turns.ts';
+import {
+  rolloutAbortReason,
+  transcriptShowsInterrupt,
+  transcriptShowsReplaced,
+} from '../../src/domain/turns.ts';
 import { ROOT } from '../support/children.ts';
 
 const recorded = (name: string): string =>
@@ -33,13 +37,13 @@ describe('recorded transcripts', () => {
     ['sdk-now-thinking', []],
     ['sdk-now-streaming', []],
   ])('%s: the turns %j', (name, interrupted) => {
-    const found = [1, 2, 3, 4, 5, 6, 7, 8].filter((n) => saysInterrupted(recorded(name), prompt(n)));
+    const found = [1, 2, 3, 4, 5, 6, 7, 8].filter((n) => transcriptShowsInterrupt(recorded(name), prompt(n)));
     expect(found).toEqual(interrupted);
   });
 
   test('a tail that begins in the middle of a line still tells', () => {
     const text = recorded('esc-pretooluse-hook');
-    expect(saysInterrupted(text.slice(700), prompt(1))).toBe(true);
+    expect(transcriptShowsInterrupt(text.slice(700), prompt(1))).toBe(true);
   });
 });
 
@@ -62,13 +66,13 @@ describe('a turn that another displaced', () => {
     ['sdk-now-thinking', 'with priority now while the model thinks'],
     ['sdk-now-streaming', 'with priority now while it answers'],
   ])('%s: %s', (name) => {
-    expect(saysReplaced(recorded(name), prompt(1), next(2, false))).toBe(true);
-    expect(saysReplaced(recordedUntil(name, 2), prompt(1), next(2, true))).toBe(true);
+    expect(transcriptShowsReplaced(recorded(name), prompt(1), next(2, false))).toBe(true);
+    expect(transcriptShowsReplaced(recordedUntil(name, 2), prompt(1), next(2, true))).toBe(true);
   });
 
   test('Esc before the first token takes the prompt back, and the next one stands in its place', () => {
     const tail = recordedUntil('esc-tool-stream-early-mcp', 6);
-    expect(saysReplaced(tail, prompt(5), next(6, true))).toBe(true);
+    expect(transcriptShowsReplaced(tail, prompt(5), next(6, true))).toBe(true);
   });
 
   test.each([
@@ -79,25 +83,25 @@ describe('a turn that another displaced', () => {
   ])('not when %s', (_name, transcript, turn, following) => {
     const tail = recordedUntil(transcript, following);
     expect(tail).toContain(`"promptId":"${prompt(turn).client_turn_id}"`);
-    expect(saysReplaced(tail, prompt(turn), next(following, true))).toBe(false);
+    expect(transcriptShowsReplaced(tail, prompt(turn), next(following, true))).toBe(false);
   });
 
   test('not by a wake-up, nor by a turn whose prompt the record does not have', () => {
     const tail = recordedUntil('send-now-thinking', 2);
-    expect(saysReplaced(tail, prompt(1), next(2, false))).toBe(false);
+    expect(transcriptShowsReplaced(tail, prompt(1), next(2, false))).toBe(false);
     const woken = JSON.stringify({
       type: 'user',
       promptId: prompt(2).client_turn_id,
       origin: { kind: 'task-notification' },
       message: { role: 'user', content: '<task-notification>' },
     });
-    expect(saysReplaced(`${tail}\n${woken}`, prompt(1), next(2, false))).toBe(false);
-    expect(saysReplaced(recorded('send-now-thinking'), prompt(1), next(7, false))).toBe(false);
+    expect(transcriptShowsReplaced(`${tail}\n${woken}`, prompt(1), next(2, false))).toBe(false);
+    expect(transcriptShowsReplaced(recorded('send-now-thinking'), prompt(1), next(7, false))).toBe(false);
   });
 
   test('not where the record does not reach back to it', () => {
-    expect(saysReplaced('', prompt(1), next(2, true))).toBe(false);
-    expect(saysReplaced(recorded('send-now-thinking'), prompt(7), next(8, true))).toBe(false);
+    expect(transcriptShowsReplaced('', prompt(1), next(2, true))).toBe(false);
+    expect(transcriptShowsReplaced(recorded('send-now-thinking'), prompt(7), next(8, true))).toBe(false);
   });
 });
 
@@ -106,15 +110,17 @@ describe('Codex’ rollout', () => {
   const turn = (n: number) => ({ client_turn_id: `00000000-0000-7000-8000-00000000000${n}` });
 
   test('says why a turn was aborted, for that turn alone', () => {
-    expect(rolloutSays(text, turn(2))).toBe('replaced');
-    expect(rolloutSays(text.replace('"reason":"replaced"', '"reason":"interrupted"'), turn(2))).toBe(
+    expect(rolloutAbortReason(text, turn(2))).toBe('replaced');
+    expect(rolloutAbortReason(text.replace('"reason":"replaced"', '"reason":"interrupted"'), turn(2))).toBe(
       'interrupted',
     );
-    expect(rolloutSays(text, turn(3))).toBeNull();
+    expect(rolloutAbortReason(text, turn(3))).toBeNull();
   });
 
   test('a reason of tomorrow is none that is known', () => {
-    expect(rolloutSays(text.replace('"reason":"replaced"', '"reason":"budget_limited"'), turn(2))).toBeNull();
+    expect(
+      rolloutAbortReason(text.replace('"reason":"replaced"', '"reason":"budget_limited"'), turn(2)),
+    ).toBeNull();
   });
 });
 
@@ -128,7 +134,8 @@ describe('what only looks so', () => {
       ...changes,
     });
 
-  test('the client’s own entry counts', () => expect(saysInterrupted(entry({}), prompt(1))).toBe(true));
+  test('the client’s own entry counts', () =>
+    expect(transcriptShowsInterrupt(entry({}), prompt(1))).toBe(true));
 
   test.each([
     [
@@ -145,26 +152,28 @@ describe('what only looks so', () => {
       'another text holds them',
       { message: { content: [{ type: 'text', text: 'see [Request interrupted by user] there' }] } },
     ],
-  ])('%s', (_name, changes) => expect(saysInterrupted(entry(changes), prompt(1))).toBe(false));
+  ])('%s', (_name, changes) => expect(transcriptShowsInterrupt(entry(changes), prompt(1))).toBe(false));
 
   test('without ids the time tells', () => {
     const turn = { ...prompt(1), client_turn_id: null };
-    expect(saysInterrupted(entry({}), turn)).toBe(true);
-    expect(saysInterrupted(entry({}), { ...turn, started_at: '2026-01-01T00:00:02.000Z' })).toBe(false);
+    expect(transcriptShowsInterrupt(entry({}), turn)).toBe(true);
+    expect(transcriptShowsInterrupt(entry({}), { ...turn, started_at: '2026-01-01T00:00:02.000Z' })).toBe(
+      false,
+    );
   });
 
   test('a turn that goes on under an id that was interrupted before is not interrupted by that', () => {
     const turn = { ...prompt(1), continues: 'turn-0', started_at: '2026-01-01T00:00:02.000Z' };
-    expect(saysInterrupted(entry({}), turn)).toBe(false);
+    expect(transcriptShowsInterrupt(entry({}), turn)).toBe(false);
   });
 
   test('no text whatever makes it throw', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (lines) => {
         const tail = [...lines, '{"a":"[Request interrupted by user"', 'null', '"turn_aborted"'].join('\n');
-        saysInterrupted(tail, prompt(1));
-        saysReplaced(`${tail}\n{"type":"user"`, prompt(1), next(2, true));
-        rolloutSays(tail, prompt(1));
+        transcriptShowsInterrupt(tail, prompt(1));
+        transcriptShowsReplaced(`${tail}\n{"type":"user"`, prompt(1), next(2, true));
+        rolloutAbortReason(tail, prompt(1));
       }),
     );
   });

@@ -2,22 +2,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  abortNotice,
   outcomeOf,
   outcomeSentence,
   stopPrinted,
   stopWasLost,
-  toldSentence,
   turnSentence,
 } from '../../src/domain/interrupts.ts';
 import { WHEN_TURN_ABORTED, type WhenTurnAborted } from '../../src/domain/prompts.ts';
 import {
   type ArrivalKind,
   batchClosed,
+  CANCELS,
   ENDED_UNKNOWN,
   ENDED_WITH_SESSION,
   type EndKind,
   endTurn,
-  FALLS,
   INTERRUPTED_AT_TERMINAL,
   meaningOf,
   startTurn,
@@ -111,7 +111,7 @@ describe('what an end does to the pending questions of the turn', () => {
     ['ended', []],
   ];
   test.each(table)('%s: of these fall %s', (kind, falling) => {
-    const falls = WHEN_TURN_ABORTED.filter((when_turn_aborted) => FALLS[kind]({ when_turn_aborted }));
+    const falls = WHEN_TURN_ABORTED.filter((when_turn_aborted) => CANCELS[kind]({ when_turn_aborted }));
     expect(falls).toEqual(falling);
   });
 });
@@ -169,7 +169,9 @@ describe('sentences', () => {
 
   test('what an interrupt came to', () => {
     const outcome = outcomeOf(endTurn(running, INTERRUPTED_AT_TERMINAL, ['a', 'b'], NOW), null, 3);
-    expect(outcomeSentence(outcome)).toBe('task interrupted at the terminal; 2 open questions fell with it');
+    expect(outcomeSentence(outcome)).toBe(
+      'task interrupted at the terminal; 2 open questions were cancelled with it',
+    );
     expect(outcomeSentence(outcomeOf(completed, null, 3))).toBe(
       'task completed before the interrupt reached it',
     );
@@ -182,7 +184,7 @@ describe('sentences', () => {
     expect(said).toContain('by %s x');
     expect(said).not.toContain('\n');
     expect(said.length).toBeLessThan(140);
-    expect(toldSentence(turn({ state: 'aborted', abort_reason: 'ended', ended_at: NOW }), true)).toMatch(
+    expect(abortNotice(turn({ state: 'aborted', abort_reason: 'ended', ended_at: NOW }), true)).toMatch(
       /^Your last turn was cut off when its session ended .* before\.\)$/,
     );
   });

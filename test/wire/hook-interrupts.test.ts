@@ -133,7 +133,7 @@ describe('Claude Code', () => {
     await reply;
     const { hookSpecificOutput } = JSON.parse(await client.prompt('p2'));
     expect(hookSpecificOutput.additionalContext).toMatch(
-      /^Your last turn was interrupted by ada \(\d{4}-.*Z\)\. Note: wrong branch\. What was under way may be half done/,
+      /^Your last turn was interrupted by ada \(\d{4}-.*Z\)\. Note: wrong branch\. Work in progress may be half done/,
     );
     expect(await client.pre('p2', 't2')).toBe('');
     await client.stop('p2');
@@ -147,7 +147,7 @@ describe('Claude Code', () => {
     await interruptStored(hive);
     await client.pre('p1', 't1');
     expect(await client.start('resume')).toContain('was interrupted by ada');
-    expect(await client.start('resume')).toContain('You may have been told this before');
+    expect(await client.start('resume')).toContain('This may have reached you before');
     expect(await client.prompt('p2')).toBe('');
   });
 

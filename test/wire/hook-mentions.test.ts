@@ -71,7 +71,7 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
     await clear(hive);
     expect(said(await fire(hive, gatedBash()))?.hookSpecificOutput).toEqual({
       hookEventName: 'PreToolUse',
-      additionalContext: 'Your mentions are processed: tool calls pass again. Go on where you were held.',
+      additionalContext: 'Your mentions are processed: tool calls pass again. Continue where you were held.',
     });
     expect(await fire(hive, gatedBash())).toBe('');
   });

@@ -207,7 +207,7 @@ function resolve(
     client: 'claude-code',
     connection_id: 'connection-1',
     source: null,
-    place: { project: 'demo', project_dir: '/demo/.git', branch: null },
+    project: { project: 'demo', project_dir: '/demo/.git', branch: null },
     machine: 'test',
     parent_pid: 4242,
   });

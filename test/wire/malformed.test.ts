@@ -140,7 +140,7 @@ test('a batch is told how else', async () => {
   sidecar.frame(JSON.stringify([GOOD]));
   const { error } = await sidecar.seen((frame) => frame.error !== undefined);
   expect(error?.message).toBe(
-    'invalid_input: Batches are not taken: send each request in a frame of its own.',
+    'invalid_input: Batches are not supported: send each request in its own frame.',
   );
 });
 

@@ -19,7 +19,7 @@ beforeEach(async () => {
     env: { CLAUDE_CODE_SESSION_ID: 'session-1', CLAUDECODE: '1' },
     connection_id: 'connection-1',
     source: null,
-    place: { project: 'demo', project_dir: '/demo/.git', branch: null },
+    project: { project: 'demo', project_dir: '/demo/.git', branch: null },
     machine: 'test',
     parent_pid: null,
     trusts_meta: true,

@@ -321,7 +321,7 @@ describe('an idle Codex', () => {
 
   test('that has never called a tool of ours is woken by a mention, once, whichever process of Codex does it', async () => {
     const queued: Queued[] = [];
-    for (const { waker } of [codexWaker(queued), codexWaker(queued)]) waker.greet('codex-mcp-client');
+    for (const { waker } of [codexWaker(queued), codexWaker(queued)]) waker.onClient('codex-mcp-client');
     const session_id = '019c-codex-session';
     const raw = { session_id, cwd: '/demo', transcript_path: null, turn_id: 't1' };
     await fire(hive, { ...raw, hook_event_name: 'UserPromptSubmit', prompt: 'go' }, { client: 'codex' });
@@ -343,7 +343,7 @@ describe('an idle Codex', () => {
     ['that is no Codex', { machine: 'test', client: 'claude-code' }],
   ])('none is taken %s', async (_what, changes) => {
     const { waker, queued } = codexWaker();
-    waker.greet('codex-mcp-client');
+    waker.onClient('codex-mcp-client');
     const session = await join(hive, '019c-codex-session', changes);
     await post(hive, await join(hive, 'other-session'), `@${session.handle} please look`);
     await sleep(150);
@@ -354,8 +354,8 @@ describe('an idle Codex', () => {
   test('gets a message that our hooks know to be none of the human’s', async () => {
     const { waker, queued } = codexWaker();
     const session = { ...(await hive.sessions.find(SESSION)), client: 'codex-mcp-client' };
-    waker.note(session);
-    waker.note(session);
+    waker.onSession(session);
+    waker.onSession(session);
     await claude(hive).stop('p1');
     await answer();
     await eventually(() => queued.length === 1);

@@ -1,6 +1,6 @@
 /**
- * A hive for a program that runs agents through the Claude Agent SDK: what the callbacks of one program share.
- * The callbacks run in the program itself, so the store is opened once and no process is started.
+ * Hive for a program that runs agents through the Claude Agent SDK: what the callbacks of one program share. They run
+ * in the program itself, so the store is opened once and no process is started.
  */
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -15,32 +15,32 @@ import { findProject } from '../../infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
 import { readHook } from '../hooks/hook.ts';
 
-/** The store, opened for the callbacks of one program. Give it to `hiveHooks`, `hiveCanUseTool` and `onInterrupt`; of its members a program needs `close` alone. */
+/** The store, opened for the callbacks of one program. Pass it to `hiveHooks`, `hiveCanUseTool` and `onInterrupt`; of its members a program needs only `close`. */
 export interface AgentHive {
-  /** The services of this package, as the command line has them; they may change with any version. */
+  /** The services of this package, as the command line uses them; they may change with any version. */
   readonly hive: Hive;
-  /** A hook that fails stops what it guards (HIVE_GATE_FAIL). */
+  /** True: a failing hook blocks what it guards (HIVE_GATE_FAIL). */
   readonly fails_closed: boolean;
   /** Fires when the program is done with its agents. */
   readonly closing: AbortSignal;
-  /** Reads what a hook of the SDK was given. @throws HiveError `invalid_input`. */
+  /** Parses the input of an SDK hook. @throws HiveError `invalid_input`. */
   read(input: object): HookEvent;
-  /** How a hook of this program runs; `signal` fires when the SDK waits for it no more. */
+  /** The settings of a hook of this program; `signal` fires when the SDK stops waiting for it. */
   settings(event: HookEvent, signal?: AbortSignal): HookSettings;
-  /** The session and agent behind a tool's call, as its PreToolUse told. */
+  /** The session and agent of a tool call, as its PreToolUse reported them. */
   callerOf(tool_use_id: string | undefined): { session_id: string; agent_id: string | null } | null;
-  /** Calls back with each event that was handled; returns how to stop that. */
+  /** Calls `listener` with each event that was handled; returns a function that stops this. */
   onHandled(listener: (event: HookEvent) => void): () => void;
-  /** To be told by who has handled one. */
+  /** Reports an event that was handled. */
   handled(event: HookEvent): void;
-  /** Work that closing waits for. */
+  /** Adds work that `close` waits for. */
   track(work: Promise<void>): void;
-  /** Waits for what is under way and closes the store; interrupts are heard no more. */
+  /** Waits for running work and closes the store; interrupts are no longer received. */
   close(): Promise<void>;
 }
 
 const RULES_BYTES = 256 * 1024;
-/** So many calls are remembered; an agent has a handful under way. */
+/** How many calls are remembered; an agent runs only a handful at a time. */
 const CALLERS = 1_000;
 
 /**
@@ -107,10 +107,10 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
   };
 }
 
-// ---------------------------------------------------------------------------
-// `hiveServer`: our tools for an agent of the SDK, as an entry of its `mcpServers`.
+// ---- hiveServer ----
+// Our tools for an agent of the SDK, as an entry of its `mcpServers`.
 
-/** An entry of `mcpServers`, as the SDK takes it. */
+/** An entry of `mcpServers`, as the SDK accepts it. */
 export interface ServerEntry {
   /** The server is a process. */
   type: 'stdio';
@@ -118,13 +118,13 @@ export interface ServerEntry {
   command: string;
   /** The program `hive` of this package, and `mcp`. */
   args: string[];
-  /** What its process gets beside what the SDK gives it. */
+  /** Additional variables for its process. */
   env?: Record<string, string>;
-  /** Its tools are there from the start, not found by a search. */
+  /** The model sees its tools at once instead of having to search for them. */
   alwaysLoad: boolean;
 }
 
-/** The `hive mcp` of this very package. `env` is what its process gets beside what the SDK gives it. */
+/** The `hive mcp` of this package. `env` has additional variables for its process. */
 export function hiveServer(env?: Record<string, string>): ServerEntry {
   return {
     type: 'stdio',
@@ -135,28 +135,28 @@ export function hiveServer(env?: Record<string, string>): ServerEntry {
   };
 }
 
-/** Beside `dist/`, wherever this file lies in it. */
+/** The path of bin/hive, which is beside `dist/`, wherever this file is in it. */
 function program(): string {
   for (let folder = import.meta.dirname; folder !== join(folder, '..'); folder = join(folder, '..')) {
     const found = join(folder, 'bin/hive');
     if (existsSync(found)) return found;
   }
-  throw new Error('The program bin/hive of this package is not where it belongs: install it anew.');
+  throw new Error('The program bin/hive of this package is missing: install the package again.');
 }
 
-// ---------------------------------------------------------------------------
-// `onInterrupt`: an interrupt stops a `query` of the SDK at once, instead of with its next hook.
+// ---- onInterrupt ----
+// An interrupt stops a `query` of the SDK at once, instead of with its next hook.
 
-/** As far as we use what the SDK's `query` returns. */
+/** The part of an SDK `query` that we use. */
 export interface Interruptible {
   /** Stops the query. */
   interrupt(): Promise<unknown>;
 }
 
 /**
- * Calls `query.interrupt()` when somebody wants a turn of this program's agents stopped, and ends the turn: the
- * SDK fires no Stop hook then. Needs `hiveHooks`, which hear of the turns. The SDK takes interrupts only of a
- * query whose prompt is a stream of messages. Returns how to stop listening.
+ * Calls `query.interrupt()` when somebody wants a turn of this program's agents stopped, and ends the turn, because the
+ * SDK fires no Stop hook then. Needs `hiveHooks`, which report the turns. The SDK takes interrupts only for a query whose
+ * prompt is a stream of messages. Returns a function that stops listening.
  */
 export function onInterrupt(
   hive: AgentHive,
@@ -174,7 +174,7 @@ export function onInterrupt(
     watched.add(turn.turn_id);
     const order = await interrupts.untilInterrupted(turn.turn_id, signal);
     if (order === null) return;
-    // Told first: with the interrupt the query ends, and its program with it.
+    // Called first: with the interrupt the query ends, and its program with it.
     callback(order);
     await query.interrupt();
     await turns.end(turn.turn_id, { aborted: 'interrupted' });

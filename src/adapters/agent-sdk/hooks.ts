@@ -1,4 +1,4 @@
-/** `hiveHooks`: the hooks of Claude Code as callbacks of the program that runs the agent. */
+/** `hiveHooks` and `hiveCanUseTool`: Claude Code's hooks and permissions as callbacks of the program that runs the agent. */
 
 import type { DialogAnswer } from '../../domain/hooks.ts';
 import { hookSettings } from '../../domain/installation.ts';
@@ -6,12 +6,12 @@ import { sayVerdict } from '../hooks/hook.ts';
 import type { AgentHive } from './agent-hive.ts';
 import type { CanUseTool, HookCallback, HookMatcher } from './sdk-types.ts';
 
-/** These ask the human through `hiveCanUseTool`, which the SDK calls in their place. */
+/** Left out: the SDK calls `hiveCanUseTool` instead, which asks the human. */
 const BY_CALLBACK: ReadonlySet<string> = new Set(['PermissionRequest', 'PermissionDenied']);
 
 /**
- * For `options.hooks` of the SDK's `query`: answers and mentions are carried in, mentions and interrupts deny
- * tool calls, the Stop guard holds, AskUserQuestion is answered at a desk. What fails here fails open, unless
+ * For `options.hooks` of the SDK's `query`: answers and mentions are delivered, mentions and interrupts deny tool calls,
+ * the Stop guard holds, and AskUserQuestion is answered at a desk. A failing hook lets everything pass, unless
  * HIVE_GATE_FAIL is `closed`, as with `hive hook`.
  */
 export function hiveHooks(hive: AgentHive): Record<string, HookMatcher[]> {
@@ -21,12 +21,13 @@ export function hiveHooks(hive: AgentHive): Record<string, HookMatcher[]> {
       .filter(({ event }) => !BY_CALLBACK.has(event))
       .map(({ event, timeout }) => [
         event,
-        // A question of the model's waits for its human in its PreToolUse: there is no dialog beside it.
+        // A question of the model's waits for its human in PreToolUse, because there is no dialog beside it.
         [{ hooks: [callback], timeout: event === 'PreToolUse' ? ASKING : timeout }],
       ]),
   );
 }
 
+/** In seconds. */
 const ASKING = 600;
 
 function hookCallback(hive: AgentHive): HookCallback {
@@ -35,7 +36,7 @@ function hookCallback(hive: AgentHive): HookCallback {
       const event = hive.read(input);
       const handled = await hive.hive.hooks.handle(event, hive.settings(event, signal));
       hive.handled(event);
-      // It is on its way with this return: there is no print that could be lost.
+      // Returning it delivers it: there is no print that could be lost.
       await hive.hive.hooks.printed(handled);
       const said = sayVerdict(event, handled);
       return said === '' ? {} : (JSON.parse(said) as Record<string, unknown>);
@@ -47,17 +48,17 @@ function hookCallback(hive: AgentHive): HookCallback {
   };
 }
 
-// ---------------------------------------------------------------------------
-// `hiveCanUseTool`: the permissions that the SDK asks its program for, asked at a desk.
+// ---- hiveCanUseTool ----
+// The permissions that the SDK asks its program for, asked at a desk.
 
 const NOBODY = 'Nobody was there to permit this: it needs a human at a desk, or a rule of theirs.';
 
 /**
- * For `options.canUseTool` of the SDK's `query`. Left alone (no desk open, the time up, permission_wait off) it
- * asks `next`, and denies where there is none.
+ * For `options.canUseTool` of the SDK's `query`. Without an answer (no desk open, the time over, `permission_wait` off) it
+ * asks `next`, and denies when there is none.
  *
- * It is no gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that
- * only read. What must hold every call, mentions and interrupts among it, holds them in `hiveHooks`.
+ * It is not a gate: the SDK calls it only for what its own rules neither allow nor deny, and never for tools that only
+ * read. What must block every call, such as mentions and interrupts, does so in `hiveHooks`.
  */
 export function hiveCanUseTool(hive: AgentHive, next?: CanUseTool): CanUseTool {
   return async (tool_name, input, options) => {
@@ -78,7 +79,7 @@ export function hiveCanUseTool(hive: AgentHive, next?: CanUseTool): CanUseTool {
   };
 }
 
-/** The same as the hook of a terminal's dialog, so that both have one rule. */
+/** Handles it like the hook of a terminal's dialog, so that both follow the same rules. */
 async function askDesk(
   hive: AgentHive,
   tool_name: string,
@@ -86,7 +87,7 @@ async function askDesk(
   { signal, suggestions, toolUseID }: Parameters<CanUseTool>[2],
 ): Promise<DialogAnswer | null> {
   const caller = hive.callerOf(toolUseID);
-  // No hook has told whose call this is: without hiveHooks there is no session to ask for.
+  // No hook has reported this call: without hiveHooks there is no session to ask for.
   if (caller === null) return null;
   const { session_id, agent_id } = caller;
   const event = hive.read({

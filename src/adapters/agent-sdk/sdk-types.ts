@@ -1,6 +1,6 @@
 /**
- * What the Claude Agent SDK hands over and takes back, as far as we use it: described here, so that it need not
- * be installed to use this package. The SDK's own, narrower types fit into these.
+ * The types of the Claude Agent SDK, as far as we use them. They are declared here so that the SDK need not be installed
+ * to use this package; its own, narrower types are assignable to them.
  */
 
 /** A hook as a function of this process. */
@@ -10,17 +10,17 @@ export type HookCallback = (
   options: { signal: AbortSignal },
 ) => Promise<Record<string, unknown>>;
 
-/** An entry of the SDK's `hooks`: what is called for an event, and for how long it may take. */
+/** An entry of the SDK's `hooks`: what is called for an event, and how long it may take. */
 export interface HookMatcher {
-  /** Called one beside the other. */
+  /** Called in parallel. */
   hooks: HookCallback[];
-  /** Seconds. */
+  /** In seconds. */
   timeout?: number;
 }
 
-/** What the SDK tells of a permission that it needs. */
+/** What the SDK says about a permission that it needs. */
 export interface PermissionOptions {
-  /** Fires when the SDK waits no more. */
+  /** Fires when the SDK stops waiting. */
   signal: AbortSignal;
   /** Permissions that the SDK proposes to keep. */
   // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type, which is passed back as it came
@@ -31,13 +31,13 @@ export interface PermissionOptions {
   agentID?: string;
 }
 
-/** What the SDK is answered. `updatedInput`: the call's input as it is to run. `message`: told to the model. `interrupt`: stops the run. */
+/** The answer to the SDK. `updatedInput`: the input to run the call with. `message`: shown to the model. `interrupt`: stops the run. */
 export type PermissionResult =
   // biome-ignore lint/suspicious/noExplicitAny: the SDK's own type, which is passed back as it came
   | { behavior: 'allow'; updatedInput?: Record<string, unknown>; updatedPermissions?: any[] }
   | { behavior: 'deny'; message: string; interrupt?: boolean };
 
-/** The SDK's `canUseTool`: asked before a tool runs that no rule of the SDK's allows or denies. */
+/** The SDK's `canUseTool`: called before a tool runs that no rule of the SDK's allows or denies. */
 export type CanUseTool = (
   tool_name: string,
   input: Record<string, unknown>,

@@ -1,61 +1,66 @@
 /**
- * Answers as they come in, by request or by notification. One that cannot be taken is kept (unread-answers.ts): its
- * sender may hear of it too late, or, of a notification, never.
+ * Answers as they arrive, by request or by notification. One that cannot be accepted is kept (unread-answers.ts),
+ * because its sender may learn of that too late or, for a notification, never.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRetries } from '../../application/retries.ts';
 import { isTransient } from '../../domain/errors.ts';
 import { toWireError } from '../errors.ts';
 import { type DeskConnection, ignoredIn } from './desk-connection.ts';
-import { placeOf, promptMethods } from './prompts.ts';
+import { originOf, promptMethods } from './prompts.ts';
 
-/** Sent as a request: whatever is refused is kept as well, save where the sender can try again. */
-export async function takeAnswer(params: unknown, seat: DeskConnection): Promise<object | null> {
+/** Takes an answer sent as a request. A refused one is kept as well, unless the sender can try again. */
+export async function takeAnswer(params: unknown, connection: DeskConnection): Promise<object | null> {
   try {
-    return await promptMethods['hivemind-response'](params, seat);
+    return await promptMethods['hivemind-response'](params, connection);
   } catch (error) {
-    // What cannot be kept either must not change what the sender is told.
-    if (!isTransient(error)) await keepAnswer(params, seat, { error, sender_told: true }).catch(logged(seat));
+    // When it cannot be kept either, the sender still gets the first error.
+    if (!isTransient(error))
+      await keepAnswer(params, connection, { error, sender_told: true }).catch(logged(connection));
     throw error;
   }
 }
 
-/** Sent as a notification: its sender tries nothing again, so that is done here, until `ended`. */
-export async function hearAnswer(params: unknown, seat: DeskConnection, ended: AbortSignal): Promise<void> {
-  await untilStored(seat, ended, async () => {
+/** Takes an answer sent as a notification. Its sender does not retry, so this does, until `ended`. */
+export async function hearAnswer(
+  params: unknown,
+  connection: DeskConnection,
+  ended: AbortSignal,
+): Promise<void> {
+  await untilStored(connection, ended, async () => {
     try {
-      const ignored = ignoredIn(await promptMethods['hivemind-response'](params, seat));
-      if (ignored.length > 0) await keepPart(params, seat, ignored);
+      const ignored = ignoredIn(await promptMethods['hivemind-response'](params, connection));
+      if (ignored.length > 0) await keepPart(params, connection, ignored);
     } catch (error) {
       if (isTransient(error)) throw error;
-      await keepAnswer(params, seat, { error, sender_told: false });
+      await keepAnswer(params, connection, { error, sender_told: false });
     }
   });
 }
 
-/** What claims to be an answer and is not even a message. */
+/** Keeps an answer that is not even a valid message. */
 export async function keepMalformed(
   params: unknown,
-  seat: DeskConnection,
+  connection: DeskConnection,
   { reason, sender_told, ended }: { reason: string; sender_told: boolean; ended: AbortSignal },
 ): Promise<void> {
-  const answer = { from: placeOf(seat), params, reason, sender_told };
-  await untilStored(seat, ended, () => seat.hive.unreadAnswers.keep(answer));
+  const answer = { from: originOf(connection), params, reason, sender_told };
+  await untilStored(connection, ended, () => connection.hive.unreadAnswers.keep(answer));
 }
 
 function keepAnswer(
   params: unknown,
-  seat: DeskConnection,
+  connection: DeskConnection,
   { error, sender_told }: { error: unknown; sender_told: boolean },
 ): Promise<void> {
   const reason = sentenceOf(toWireError(error).message);
-  return seat.hive.unreadAnswers.keep({ from: placeOf(seat), params, reason, sender_told });
+  return connection.hive.unreadAnswers.keep({ from: originOf(connection), params, reason, sender_told });
 }
 
-function keepPart(params: unknown, seat: DeskConnection, ignored: readonly string[]): Promise<void> {
+function keepPart(params: unknown, connection: DeskConnection, ignored: readonly string[]): Promise<void> {
   const names = ignored.map((name) => `"${name}"`).join(', ');
-  return seat.hive.unreadAnswers.keep({
-    from: placeOf(seat),
+  return connection.hive.unreadAnswers.keep({
+    from: originOf(connection),
     params,
     reason: `Hive does not know what ${names} means in an answer.`,
     taken: true,
@@ -63,7 +68,7 @@ function keepPart(params: unknown, seat: DeskConnection, ignored: readonly strin
   });
 }
 
-/** A message of ours without the code that it begins with, and without saying again that an answer was not taken. */
+/** One of our errors without its leading code, and without repeating that an answer was not taken. */
 export function sentenceOf(message: string): string {
   const why = message.replace(/^\w+: /, '').replace(/^The answer to \S+ was not taken: /, '');
   const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
@@ -92,5 +97,5 @@ async function untilStored(
 }
 
 function logged({ hive }: Pick<DeskConnection, 'hive'>): (error: unknown) => void {
-  return (error) => hive.log.error('An answer could be neither taken nor kept.', { error: String(error) });
+  return (error) => hive.log.error('An answer could be neither stored nor kept.', { error: String(error) });
 }

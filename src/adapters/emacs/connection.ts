@@ -1,7 +1,7 @@
 /**
- * The desk's side of the wire: JSON-RPC 2.0 on stdio with Content-Length framing. Every method stands on
- * this screen; what it does, the file of its capability says. The sidecar tells Emacs things by notification
- * only and asks nothing (invariant 7).
+ * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. All methods are listed on this screen;
+ * each is implemented in the file of its capability. The sidecar sends Emacs notifications only, and never a request
+ * (invariant 7).
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -33,11 +33,12 @@ import { FrameReader, fitted } from './frames.ts';
 import { historyMethods } from './history.ts';
 import { mentionMethods } from './mentions.ts';
 import { messageMethods } from './messages.ts';
-import { outreachMethods, tellUnseen } from './outreach.ts';
+import { notifyUnseen, outreachMethods } from './outreach.ts';
 import { promptMethods } from './prompts.ts';
 import { sessionMethods } from './sessions.ts';
 import { turnMethods } from './turns.ts';
 
+/** Every method that Emacs may call. */
 export const METHODS: Methods = {
   ...promptMethods,
   ...messageMethods,
@@ -53,23 +54,23 @@ export const METHODS: Methods = {
 
 export interface EmacsOptions {
   seat: string;
-  /** What the human is called, unless Emacs says. */
+  /** The name of the human, unless Emacs says otherwise. */
   human: string;
   pid: number;
   input: Readable;
   output: Writable;
   stop: AbortSignal;
-  /** Called once when the desk is open and hears of events. */
+  /** Called once when the desk is open and receives events. */
   opened?: () => void;
-  /** Called once when the end has come; what came before it is still taken, and all is put away. */
+  /** Called once when the end has come; messages from before it are still handled, then everything is closed. */
   ending: () => void;
 }
 
-/** How long what came before the end of input may take, and how long the putting away. */
+/** How many ms the messages from before the end of input may take, and how many ms the closing. */
 const LAST_MESSAGES_MS = 250;
-const PUT_AWAY_MS = 600;
+const CLOSING_MS = 600;
 
-/** Serves one Emacs until its end of stdin, `exit`, or `stop`; resolves when everything is put away. */
+/** Serves one Emacs until the end of its stdin, `exit`, or `stop`; resolves when everything is closed. */
 export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<void> {
   const { input, output, stop } = options;
   const writer = new StreamMessageWriter(output);
@@ -81,15 +82,15 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     sift: (content) =>
       sift(content, traffic, (refusal) => {
         if (refusal !== 'ignore') refuse(refusal);
-        if (isAnswer(content)) traffic.follow(keepRefused(content, refusal, seat, over.signal));
+        if (isAnswer(content)) traffic.follow(keepRefused(content, refusal, desk, over.signal));
       }),
   });
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
-  const { seat: place, human, pid } = options;
-  const seat: DeskConnection = {
+  const { seat, human, pid } = options;
+  const desk: DeskConnection = {
     hive,
-    seat: place,
+    seat,
     human,
     pid,
     desk: null,
@@ -97,50 +98,50 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
     head_seq: 0,
     following: null,
   };
-  const tell: Notify = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
+  const notify: Notify = (method, params) => connection.sendNotification(method, fitted(cleanDeep(params)));
   let stopPopups: (() => Promise<void>) | null = null;
   let stopHeld: (() => void) | null = null;
-  let told = false;
+  let announced = false;
 
   const ended = new Promise<void>((resolve) => {
     connection.onNotification('exit', resolve);
     connection.onClose(resolve);
-    // Emacs may have sent an answer and died: what came before the end is still taken.
+    // Emacs may have sent an answer and died: messages from before the end are still handled.
     const atEnd = (): void => {
       options.ending();
       void within(LAST_MESSAGES_MS, traffic.settled()).then(resolve);
     };
     input.once('end', atEnd).once('close', atEnd);
-    // Emacs is gone and its pipe with it; there is nobody left to tell.
+    // Emacs is gone and its pipe with it; nobody is left to notify.
     output.once('error', () => resolve());
     stop.addEventListener('abort', () => resolve(), { once: true });
   });
 
   const reportIgnored = createIgnoredReport(hive);
   connection.onRequest('initialize', (params: unknown) =>
-    answer(hive, async () => reportIgnored('initialize', await initializeDesk(params, seat))),
+    answer(hive, async () => reportIgnored('initialize', await initializeDesk(params, desk))),
   );
   connection.onNotification('initialized', () => {
-    if (seat.desk === null) return;
-    seat.following ??= startEvents(seat, tell);
-    stopPopups ??= startDeskPopups(seat, tell);
-    stopHeld ??= hive.startHeldNotices(seat.seat);
-    if (!told) {
+    if (desk.desk === null) return;
+    desk.following ??= startEvents(desk, notify);
+    stopPopups ??= startDeskPopups(desk, notify);
+    stopHeld ??= hive.startHeldNotices(desk.seat);
+    if (!announced) {
       options.opened?.();
-      tellUnseen(seat, tell).catch((error: unknown) =>
+      notifyUnseen(desk, notify).catch((error: unknown) =>
         hive.log.warn('What was kept for the human could not be shown.', { error: String(error) }),
       );
     }
-    told = true;
+    announced = true;
   });
   connection.onRequest('shutdown', () => null);
   for (const [name, method] of Object.entries({ ...METHODS, 'hivemind-response': takeAnswer })) {
     connection.onRequest(name, (params: unknown) =>
-      answer(hive, async () => reportIgnored(name, await method(params, seat))),
+      answer(hive, async () => reportIgnored(name, await method(params, desk))),
     );
   }
-  // Emacs may send it as a mere event (docs/protocol.md): it is stored all the same, and only nobody hears that it is.
-  connection.onNotification('hivemind-response', (params: unknown) => hearAnswer(params, seat, over.signal));
+  // Emacs may send it as a notification (docs/protocol.md): it is stored all the same, but nobody learns that it is.
+  connection.onNotification('hivemind-response', (params: unknown) => hearAnswer(params, desk, over.signal));
   connection.onRequest((method: string) => {
     throw new ResponseError(
       RPC_CODES.methodNotFound,
@@ -155,12 +156,12 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   over.abort();
   connection.dispose();
   (stopHeld as (() => void) | null)?.();
-  const stops = [seat.following, stopPopups] as ((() => Promise<void>) | null)[];
-  // An Emacs that hangs takes no more bytes, and what waits for that would wait for ever.
-  await within(PUT_AWAY_MS, Promise.all([...stops.map((putAway) => putAway?.()), seat.desk?.close()]));
+  const stops = [desk.following, stopPopups] as ((() => Promise<void>) | null)[];
+  // An Emacs that hangs reads no more bytes, and a write to it would wait for ever.
+  await within(CLOSING_MS, Promise.all([...stops.map((end) => end?.()), desk.desk?.close()]));
 }
 
-/** Every string that goes to Emacs is well-formed and free of NUL: one bad one would lose the whole frame there. */
+/** Every string for Emacs is well-formed and free of NUL: one bad string would lose the whole frame there. */
 async function answer(hive: Hive, work: () => Promise<object | null>): Promise<object | null> {
   try {
     return fitted(cleanDeep(await work()));
@@ -175,7 +176,7 @@ async function answer(hive: Hive, work: () => Promise<object | null>): Promise<o
   }
 }
 
-/** Lets through what is a request or a notification, and counts it. */
+/** Lets requests and notifications through, and counts them. */
 function sift(
   content: unknown,
   traffic: Traffic,
@@ -190,18 +191,18 @@ function sift(
   return null;
 }
 
-/** An answer in a frame that is no message is an answer all the same. */
+/** Keeps an answer in a frame that is not a valid message. */
 function keepRefused(
   content: { params?: unknown },
   refusal: Refusal | 'ignore',
-  seat: DeskConnection,
+  desk: DeskConnection,
   ended: AbortSignal,
 ): Promise<void> {
   const [reason, sender_told] =
     refusal === 'ignore'
       ? ['It is not written as {ask_id, decision, by}.', false]
       : [sentenceOf(refusal.message), true];
-  return keepMalformed(content.params ?? content, seat, { reason, sender_told, ended });
+  return keepMalformed(content.params ?? content, desk, { reason, sender_told, ended });
 }
 
 function isAnswer(content: unknown): content is { params?: unknown } {
@@ -213,7 +214,7 @@ function isAnswer(content: unknown): content is { params?: unknown } {
   );
 }
 
-/** Logs each name that was ignored once: Emacs may send it with every request. */
+/** Logs each ignored name once, because Emacs may send it with every request. */
 function createIgnoredReport({ log }: Hive): (method: string, reply: object | null) => object | null {
   const reported = new Set<string>();
   return (method, reply) => {
@@ -240,7 +241,7 @@ function counted(traffic: Traffic): MessageStrategy['handleMessage'] {
   };
 }
 
-/** What cannot be read has no id to answer to: JSON-RPC 2.0 says an error with a null id, and the connection lives on. */
+/** The refusal of a frame that cannot be read and so has no id. JSON-RPC 2.0 wants an error with a null id; the connection stays open. */
 function unreadable(why: string): Refusal {
   return {
     id: null,

@@ -1,4 +1,4 @@
-/** What the methods and notifications of one desk share: where they work, and their shapes. */
+/** The connection of one desk, as its methods and notifications share it: context, parameters, invalid messages, pending work. */
 import type { Message } from 'vscode-jsonrpc/node';
 import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
@@ -14,29 +14,30 @@ export interface DeskConnection {
   hive: Hive;
   /** Machine and user. */
   seat: string;
-  /** What the human here is called. */
+  /** The name of the human here. */
   human: string;
   pid: number;
-  /** Null until `initialize`. */
+  /** Null before `initialize`. */
   desk: OpenDesk | null;
   /** `initialize` has begun. */
   opening: boolean;
-  /** Where the feed begins: what was there before, Emacs takes as a snapshot. */
+  /** Where the feed begins; Emacs gets everything before that as a snapshot. */
   head_seq: number;
-  /** What tells Emacs of events; null until `initialized`. */
+  /** The feed that sends events to Emacs; null before `initialized`. */
   following: Following | null;
 }
 
-export type Method = (params: unknown, seat: DeskConnection) => Promise<object | null>;
+/** One JSON-RPC method. */
+export type Method = (params: unknown, connection: DeskConnection) => Promise<object | null>;
 export type Methods = Readonly<Record<string, Method>>;
 
-/** The same method, whose reply comes after every notification that it rests on, a refusal as well. */
-export function afterNews(method: Method): Method {
-  return async (params, seat) => {
+/** The same method, but its reply (or its error) comes after every notification that it is based on. */
+export function afterEvents(method: Method): Method {
+  return async (params, connection) => {
     try {
-      return await method(params, seat);
+      return await method(params, connection);
     } finally {
-      await seat.following?.caughtUp();
+      await connection.following?.caughtUp();
     }
   };
 }
@@ -62,14 +63,14 @@ export type NotificationName = (typeof NOTIFICATIONS)[number];
 /** Sends a notification whose params are the thing itself. Resolves when it is written. */
 export type Notify = (method: NotificationName, params: object) => Promise<void>;
 
-/** Something to be told, and what is then to be done about it. */
+/** Queues a notification, and what to do once it is sent. */
 export type NotifyThen = (method: NotificationName, params: object, then?: () => Promise<unknown>) => void;
 
-/** Finds out what is to be told of these events. */
+/** Determines the notifications for these events. */
 export type EventNotifier = (
   events: readonly HiveEvent[],
-  seat: DeskConnection,
-  tell: NotifyThen,
+  connection: DeskConnection,
+  notify: NotifyThen,
 ) => Promise<void>;
 
 /** The subjects of the events of some types, each once, in the order of their first event. */
@@ -81,24 +82,24 @@ export function subjectsOf(
   return [...new Set(subjects)];
 }
 
-// ---------------------------------------------------------------------------
-// The parameters of a method: any spelling of a name is taken, and null is absent (../arguments.ts). A name that this
-// sidecar does not know is no error, because Emacs may be newer; the reply names it in `ignored_params`.
+// ---- Parameters ----
+// Any spelling of a name is accepted, and null counts as missing (../arguments.ts). A name that this sidecar does not
+// know is not an error, because Emacs may be newer; the reply lists it in `ignored_params`.
 
 const MOST_NAMED = 10;
 
 /** A method whose params have this shape. */
 export function takes<Schema extends z.ZodType>(
   schema: Schema,
-  handle: (params: z.infer<Schema>, seat: DeskConnection) => Promise<object | null>,
+  handle: (params: z.infer<Schema>, connection: DeskConnection) => Promise<object | null>,
 ): Method {
-  return async (params, seat) => {
+  return async (params, connection) => {
     const { given, unknown } = understand(schema, params ?? {});
     const parsed = schema.safeParse(given);
     if (!parsed.success)
       throw new z.ZodError([...parsed.error.issues, ...unknown.slice(0, MOST_NAMED).map(issueOf)]);
-    if (unknown.length === 0) return handle(parsed.data, seat);
-    const reply = await handle(parsed.data, seat).catch((error: unknown) => {
+    if (unknown.length === 0) return handle(parsed.data, connection);
+    const reply = await handle(parsed.data, connection).catch((error: unknown) => {
       throw withHints(error, unknown);
     });
     return { ...reply, ignored_params: unknown.slice(0, MOST_NAMED).map(({ path }) => path) };
@@ -108,15 +109,15 @@ export function takes<Schema extends z.ZodType>(
 const NOTHING = z.object({});
 
 /** A method without params. */
-export function takesNothing(handle: (seat: DeskConnection) => Promise<object | null>): Method {
-  return takes(NOTHING, (_params, seat) => handle(seat));
+export function takesNothing(handle: (connection: DeskConnection) => Promise<object | null>): Method {
+  return takes(NOTHING, (_params, connection) => handle(connection));
 }
 
 function issueOf(unknown: UnknownName): z.core.$ZodIssue {
   return { code: 'custom', path: [], message: hint(unknown), input: undefined };
 }
 
-/** Where something is missing, a name that was not understood is likely to be the reason. */
+/** When something is missing, a name that was not understood is the likely reason, so the error mentions it. */
 function withHints(error: unknown, unknown: readonly UnknownName[]): unknown {
   if (!(error instanceof HiveError)) return error;
   const hints = unknown.slice(0, MOST_NAMED).map((one) => ` ${hint(one)}.`);
@@ -127,32 +128,32 @@ function hint({ path, meant }: UnknownName): string {
   return `There is no parameter "${path}"${meant === null ? '' : `; "${meant}" is probably meant`}`;
 }
 
-/** The names that a reply says were ignored. */
+/** The names that a reply lists as ignored. */
 export function ignoredIn(reply: object | null): readonly string[] {
   const names = (reply as { ignored_params?: unknown } | null)?.ignored_params;
   return Array.isArray(names) ? names : [];
 }
 
-// ---------------------------------------------------------------------------
-// What came in a frame, before it is taken for a request: JSON-RPC 2.0 knows shapes that vscode-jsonrpc
-// drops without a word or fails on (a batch, an id that is none, a cancellation without an id).
+// ---- Invalid messages ----
+// Checked before a frame counts as a request: JSON-RPC 2.0 has shapes that vscode-jsonrpc drops silently or fails on (a
+// batch, an invalid id, a cancellation without an id).
 
-/** An error reply; the id is null where the frame had none that can be answered to. */
+/** An error reply; the id is null when the frame had none to answer to. */
 export interface Refusal {
   id: string | number | null;
   code: number;
   message: string;
 }
 
-/** What is wrong with a message, null when nothing is, 'ignore' where nobody waits for an answer. */
+/** What is wrong with a message: null when nothing is, 'ignore' when nobody waits for an answer. */
 export function refusalOf(message: unknown): Refusal | 'ignore' | null {
   if (Array.isArray(message))
-    return invalid(null, 'Batches are not taken: send each request in a frame of its own');
+    return invalid(null, 'Batches are not supported: send each request in its own frame');
   if (message === null || typeof message !== 'object') return invalid(null, 'A request is an object');
   const { jsonrpc, id, method, params } = message as Record<string, unknown>;
   const known = typeof id === 'string' || typeof id === 'number' ? id : null;
   if (jsonrpc !== '2.0') return invalid(known, '"jsonrpc" must be "2.0"');
-  // The sidecar asks Emacs nothing, so a reply answers nothing.
+  // The sidecar sends no requests, so a reply answers nothing.
   if (method === undefined && ('result' in message || 'error' in message)) return 'ignore';
   if (typeof method !== 'string') return invalid(known, 'A request has a "method"');
   if (id !== undefined && known === null) return invalid(null, 'An "id" is a string or a number');
@@ -164,11 +165,11 @@ export function refusalOf(message: unknown): Refusal | 'ignore' | null {
     };
     return id === undefined ? 'ignore' : refusal;
   }
-  // No request of ours takes long enough to be cancelled.
+  // None of our requests takes long enough to be cancelled.
   return method.startsWith('$/') && id === undefined ? 'ignore' : null;
 }
 
-/** The same message with parameters, be they none. */
+/** The message with params, defaulting to {}. */
 export function withParams(message: Message): Message {
   const { params } = message as { params?: object | null };
   return { ...message, params: params ?? {} } as Message;
@@ -182,21 +183,21 @@ function sentence(what: string): string {
   return `invalid_input: ${what}.`;
 }
 
-// ---------------------------------------------------------------------------
-// traffic
+// ---- Pending work ----
 
-/** What is on its way through a connection, so that an end of input does not cut off what came before it. */
+/** The messages being handled, so that an end of input does not cut off those that came before it. */
 export interface Traffic {
-  /** A message has come in. */
+  /** A message has arrived. */
   came(): void;
-  /** It has been dealt with, reply and all. */
+  /** It has been handled, including its reply. */
   done(): void;
-  /** Counts this until it is done; it never fails. */
+  /** Counts this work until it is done; it must never reject. */
   follow(work: Promise<void>): void;
-  /** Resolves when everything that came is done. */
+  /** Resolves when everything that arrived is done. */
   settled(): Promise<void>;
 }
 
+/** A counter of pending work, at zero. */
 export function createTraffic(): Traffic {
   let open = 0;
   let wake: (() => void) | null = null;
@@ -222,7 +223,7 @@ export function createTraffic(): Traffic {
   return traffic;
 }
 
-/** Resolves with `work`, or after `limit_ms` without it; what fails then is nobody's business any more. */
+/** Resolves with `work`, or after `limit_ms` without it; a failure is ignored. */
 export async function within(limit_ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<void>((resolve) => {

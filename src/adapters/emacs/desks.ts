@@ -1,4 +1,4 @@
-/** The handshake, what a desk tells of itself, and what holds at its seat. */
+/** Desks over JSON-RPC: the handshake, focus, preferences, notices, popups and the doctor. */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import { cleanName, EVERY_SEAT, namesOf } from '../../domain/humans.ts';
@@ -17,8 +17,8 @@ import {
 } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
-/** Opens the desk: from here on agents see that a human is near. */
-export const initializeDesk: Method = takes(initializeParams, async (params, seat) => {
+/** Opens the desk: from here on agents see that a human is present. */
+export const initializeDesk: Method = takes(initializeParams, async (params, connection) => {
   const { protocol_version, client, human } = params;
   if (protocol_version !== PROTOCOL_VERSION) {
     const older = protocol_version < PROTOCOL_VERSION ? 'the Emacs package hive-mode' : 'hive-sidecar';
@@ -26,31 +26,31 @@ export const initializeDesk: Method = takes(initializeParams, async (params, sea
       `Emacs speaks protocol ${protocol_version}, this sidecar ${PROTOCOL_VERSION}: update ${older}.`,
     );
   }
-  if (seat.opening) throw invalidInput('This desk is open already: initialize is sent once.');
-  seat.opening = true;
+  if (connection.opening) throw invalidInput('This desk is open already: initialize is sent once.');
+  connection.opening = true;
   try {
-    const { hive, pid } = seat;
-    if (human !== null && human !== undefined) seat.human = cleanName('name of the human', human);
-    seat.desk = await hive.desks.open({
-      seat: seat.seat,
-      human: seat.human,
+    const { hive, pid } = connection;
+    if (human !== null && human !== undefined) connection.human = cleanName('name of the human', human);
+    connection.desk = await hive.desks.open({
+      seat: connection.seat,
+      human: connection.human,
       pid,
       client: `${client.name} ${client.version}`,
     });
   } catch (error) {
-    seat.opening = false;
+    connection.opening = false;
     throw error;
   }
-  seat.head_seq = await seat.hive.history.head();
+  connection.head_seq = await connection.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
     protocol_version: PROTOCOL_VERSION,
-    desk_id: seat.desk.desk_id,
-    human: seat.human,
-    // Whoever compares them with a prompt's `recipients` need not fold anything.
-    names: namesOf(seat),
-    store_id: seat.hive.store_id,
-    head_seq: seat.head_seq,
+    desk_id: connection.desk.desk_id,
+    human: connection.human,
+    // A client that compares them with a prompt's `recipients` need not fold anything.
+    names: namesOf(connection),
+    store_id: connection.hive.store_id,
+    head_seq: connection.head_seq,
   };
 });
 
@@ -62,7 +62,7 @@ export const deskMethods: Methods = {
   }),
 
   'desk/preferences': takes(preferencesParams, async ({ outreach: changes, ...ofSeat }, { hive, seat }) => {
-    // What holds for outreach holds at every seat: it is the agents', not this desk's.
+    // Outreach settings apply to every seat: they belong to the agents, not to this desk.
     const outreach = await (changes === undefined || changes === null
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
@@ -70,29 +70,29 @@ export const deskMethods: Methods = {
   }),
 };
 
-/** What holds at this seat has changed: by a shell, or by another Emacs. */
-export const tellPreferences: EventNotifier = async (events, { hive, seat }, tell) => {
+/** The preferences of this seat changed, through a shell or another Emacs. */
+export const notifyPreferences: EventNotifier = async (events, { hive, seat }, notify) => {
   const ours = events.some(
     ({ type, data }) =>
       type === 'desk/preferences_changed' && (data['seat'] === seat || data['seat'] === EVERY_SEAT),
   );
   if (ours)
-    tell('desk/preferences_changed', {
+    notify('desk/preferences_changed', {
       preferences: { ...(await hive.desks.preferences(seat)), outreach: await hive.outreach.settings() },
     });
 };
 
-// ---------------------------------------------------------------------------
-// Notices as they reach Emacs: what the human should know though nobody asked anything.
+// ---- Notices ----
+// What the human should know though nobody asked them anything.
 
 const DEFAULT_PAGE = 100;
 
-export const notifyNotices: EventNotifier = async (events, { seat }, tell) => {
+export const notifyNotices: EventNotifier = async (events, { seat }, notify) => {
   for (const event of events)
-    if (event.type === 'desk/notice' && isFor(seat, event)) tell('desk/notice', toNotice(event));
+    if (event.type === 'desk/notice' && isFor(seat, event)) notify('desk/notice', toNotice(event));
 };
 
-/** Some notices depend on what the human of a seat prefers, and are for that seat alone. */
+/** Some notices depend on the preferences of a seat, and are for that seat only. */
 function isFor(seat: string, { data }: HiveEvent): boolean {
   return data['seat'] === undefined || data['seat'] === seat;
 }
@@ -115,15 +115,12 @@ function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number
   return { notice_id: seq, at, session_id, ...data };
 }
 
-// ---------------------------------------------------------------------------
-// popups
+// ---- Popups ----
 
-/** A desk's popups: a click on one brings its prompt up in this Emacs. */
-
-/** Null before the handshake: there is no desk yet to show anything for. */
+/** Starts the popups of a desk. A click on one opens its prompt in this Emacs. Null before the handshake, without a desk. */
 export function startDeskPopups(
   { hive, seat, human, desk, head_seq }: DeskConnection,
-  tell: Notify,
+  notify: Notify,
 ): (() => Promise<void>) | null {
   if (desk === null) return null;
   const { desk_id } = desk;
@@ -133,15 +130,12 @@ export function startDeskPopups(
     name: desk_id,
     desk_id,
     cursor: head_seq,
-    // The person clicked, so here Emacs may come to the front; still only a notification (invariant 7).
-    open: (ask_id) => tell('desk/open_prompt', { ask_id }),
+    // The person clicked, so Emacs may come to the front; this is still only a notification (invariant 7).
+    open: (ask_id) => notify('desk/open_prompt', { ask_id }),
   });
 }
 
-// ---------------------------------------------------------------------------
-// doctor
-
-/** The doctor, asked from Emacs. */
+// ---- The doctor ----
 
 export const doctorMethods: Methods = {
   'doctor/run': takesNothing(async ({ hive }) => {

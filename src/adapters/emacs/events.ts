@@ -1,12 +1,12 @@
 /**
- * What the sidecar tells Emacs unasked: each thing that changed, as it now stands, once a batch of events.
- * Each capability tells its own; the order within a batch is prompts first, notices last.
+ * Notifications to Emacs: each thing that changed, in its current state, once per batch of events. Each capability has
+ * its notifier; within a batch prompts come first and notices last.
  */
 import type { Following } from '../../application/feed.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
 import type { DeskConnection, EventNotifier, Notify, NotifyThen } from './desk-connection.ts';
-import { notifyNotices, tellPreferences } from './desks.ts';
+import { notifyNotices, notifyPreferences } from './desks.ts';
 import { notifyMentions } from './mentions.ts';
 import { notifyMessages } from './messages.ts';
 import { notifyOutreach } from './outreach.ts';
@@ -21,45 +21,46 @@ const EVENT_NOTIFIERS: readonly EventNotifier[] = [
   notifyOutreach,
   notifySessions,
   notifyTurns,
-  tellPreferences,
+  notifyPreferences,
   notifyNotices,
 ];
 
 /** Follows the feed from the handshake on, until the returned function is called. */
-export function startEvents(seat: DeskConnection, tell: Notify): Following {
-  /** Up to here everything was told. */
-  let told = seat.head_seq;
-  /** What is still to be done about that. */
-  const owed: (() => Promise<unknown>)[] = [];
+export function startEvents(connection: DeskConnection, notify: Notify): Following {
+  /** Everything up to this event has been sent. */
+  let sent = connection.head_seq;
+  /** What is still to do after a notification, such as a receipt. */
+  const afterwards: (() => Promise<unknown>)[] = [];
 
-  async function tellAll(events: readonly HiveEvent[]): Promise<void> {
-    // All is read before anything is told: were the store to fail in between, the batch would be told twice.
+  async function notifyAll(events: readonly HiveEvent[]): Promise<void> {
+    // Everything is read before anything is sent: if the store failed in between, the batch would be sent twice.
     const found: Parameters<NotifyThen>[] = [];
-    for (const teller of EVENT_NOTIFIERS) await teller(events, seat, (...one) => void found.push(one));
+    for (const notifier of EVENT_NOTIFIERS)
+      await notifier(events, connection, (...one) => void found.push(one));
     for (const [method, params, then] of found) {
-      await tell(method, params);
-      if (then !== undefined) owed.push(then);
+      await notify(method, params);
+      if (then !== undefined) afterwards.push(then);
     }
   }
 
-  return seat.hive.feed.follow({
-    cursor: told,
+  return connection.hive.feed.follow({
+    cursor: sent,
     async onEvents(events) {
-      const news = events.filter(({ seq }) => seq > told);
-      await tellAll(news);
-      told = news.at(-1)?.seq ?? told;
-      for (let next = owed[0]; next !== undefined; next = owed[0]) {
+      const unsent = events.filter(({ seq }) => seq > sent);
+      await notifyAll(unsent);
+      sent = unsent.at(-1)?.seq ?? sent;
+      for (let next = afterwards[0]; next !== undefined; next = afterwards[0]) {
         await next().catch((error: unknown) => {
-          // Tried again with the next reading, but for what was pruned meanwhile.
+          // Tried again with the next batch, unless retention has removed the prompt.
           if (!(error instanceof HiveError) || error.code !== 'prompt_not_found') throw error;
         });
-        owed.shift();
+        afterwards.shift();
       }
     },
-    // Emacs lost its place: it takes a fresh snapshot.
+    // Events were removed before Emacs saw them, so it takes a new snapshot.
     async onResync(head) {
-      await tell('desk/resync', { head_seq: head });
-      told = head;
+      await notify('desk/resync', { head_seq: head });
+      sent = head;
     },
   });
 }

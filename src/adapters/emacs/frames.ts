@@ -1,6 +1,7 @@
 /**
- * Frames to Emacs stay under 256 KB: its JSON-RPC library works inside a process filter, where large
- * frames are slow and, in bursts, have killed connections (measured).
+ * Frames: limits on what is sent to Emacs, and a reader for what comes from it. Frames to Emacs stay under 256 KB: its
+ * JSON-RPC library works inside a process filter, where large frames are slow and, in bursts, have killed connections
+ * (measured).
  */
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
@@ -8,10 +9,10 @@ import type { Page } from '../../application/ports.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 
 export const FRAME_BYTES: number = 240 * 1024;
-/** How much of a context travels unasked; the whole is fetched by prompt/get. */
+/** How many characters of a context a notification carries; prompt/get returns the whole. */
 const LISTED_CONTEXT = 2_000;
 
-/** A prompt without what only the store needs. */
+/** A prompt without the fields that only the store needs. */
 type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & { context_truncated?: true };
 
 /** A prompt as lists and notifications carry it. */
@@ -19,7 +20,7 @@ export function listed(prompt: Prompt): WirePrompt {
   return toWire(prompt, LISTED_CONTEXT, FRAME_BYTES);
 }
 
-/** The whole prompt; only one whose escapes swell it past a frame has its longest texts cut. */
+/** The whole prompt. Only one that escapes make larger than a frame has its longest texts cut. */
 export function fitFrame(prompt: Prompt, budget: number = FRAME_BYTES): WirePrompt {
   return toWire(prompt, Number.POSITIVE_INFINITY, budget);
 }
@@ -31,7 +32,7 @@ function toWire(prompt: Prompt, longestContext: number, budget: number): WirePro
   return fitting.context === prompt.context ? fitting : { ...fitting, context_truncated: true };
 }
 
-/** The value itself, or with its longest texts cut as far as it takes to fit: the last resort, for what escapes swell. */
+/** The value itself, or with its longest texts cut until it fits: the last resort for text that escapes make larger. */
 export function fitted<T>(value: T, budget: number = FRAME_BYTES): T {
   let fitting = value;
   for (let longest = LONGEST_CUT; bytes(fitting) > budget && longest >= SHORTEST_CUT; longest /= 2)
@@ -40,7 +41,7 @@ export function fitted<T>(value: T, budget: number = FRAME_BYTES): T {
 }
 
 const LONGEST_CUT = 64 * 1024;
-/** No id of ours is longer. */
+/** Longer than any id. */
 const SHORTEST_CUT = 64;
 
 function shorten<T>(value: T, longest: number): T {
@@ -54,12 +55,12 @@ function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }
 
-/** How many are read at once: seldom do more fit into a frame. */
+/** How many are read at once; more seldom fit into a frame. */
 const CHUNK = 50;
 
 /**
- * A page of at most `limit` things, each as `shape` makes it, fewer where more would not fit one frame; at
- * least one where there is one.
+ * A page of at most `limit` things, each converted by `shape`. It has fewer when more would not fit into one frame, but
+ * at least one if there is one.
  */
 export async function fitPage<Thing, Wire>(
   list: (limit: number, cursor: string | null) => Promise<Page<Thing>>,
@@ -85,26 +86,26 @@ export async function fitPage<Thing, Wire>(
     }
     const taken = fitting.length === 0 ? Math.max(1, count) : count;
     fitting.push(...items.slice(0, taken));
-    // Where the page was cut, only the list itself can say how it goes on.
+    // When the page was cut, only the list itself has the cursor for the rest.
     if (taken > 0) cursor = (await list(taken, cursor)).next_cursor;
     return { items: fitting, next_cursor: cursor };
   } while (cursor !== null && fitting.length < limit);
   return { items: fitting, next_cursor: cursor };
 }
 
-/** Something stands around the things in the reply. */
+/** The room for things in a reply, which has other fields too. */
 export const PAGE_BYTES: number = FRAME_BYTES - 2_000;
 
 function bytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-// ---------------------------------------------------------------------------
-// Reads frames with a Content-Length header, and finds its way again after broken ones: vscode-jsonrpc's own
-// reader takes what follows a bad header for the next header, and waits for ever for a length that was wrong.
-// It can be found again because valid JSON holds no raw line break inside a string: a header is a header.
+// ---- Reading frames ----
+// Frames with a Content-Length header. The reader recovers after broken ones: vscode-jsonrpc's own takes what follows a
+// bad header for the next header, and waits for ever for a wrong length. Recovery works because valid JSON has no raw
+// line break inside a string, so a header can only be a header.
 
-/** The longest answer that is allowed stays below this, however it is escaped. */
+/** The longest allowed answer stays below this, however it is escaped. */
 export const LONGEST_FRAME: number = 4 * 1024 * 1024;
 const LONGEST_HEADER = 4 * 1024;
 const MARK = 'Content-Length:';
@@ -113,19 +114,20 @@ const HEADER = /^(?:[\w-]+:[^\r\n]*\r\n)+\r\n$/;
 const END_OF_HEADER = '\r\n\r\n';
 
 interface FrameReaderOptions {
-  /** Says what of the JSON in a frame is a message for the listener; null for what has been dealt with. */
+  /** Returns the message for the listener from the JSON of a frame; null when it has been dealt with. */
   sift: (content: unknown) => Message | null;
-  /** Hears once of every stretch that is no frame of JSON. */
+  /** Called once for every stretch of input that is not a frame of JSON. */
   refuse: (why: string) => void;
 }
 
+/** Reads frames from a stream, and skips broken ones. */
 export class FrameReader extends AbstractMessageReader {
   readonly #input: Readable;
   readonly #options: FrameReaderOptions;
   #buffer: Buffer = Buffer.alloc(0);
-  /** The length of the body that comes next; null while a header is expected. */
+  /** The length of the next body; null while a header is expected. */
   #length: number | null = null;
-  /** Between a broken frame and the next header. */
+  /** True between a broken frame and the next header. */
   #lost = false;
 
   constructor(input: Readable, options: FrameReaderOptions) {
@@ -143,7 +145,7 @@ export class FrameReader extends AbstractMessageReader {
     return { dispose: () => void this.#input.off('data', onData) };
   }
 
-  /** Takes one header or body from the buffer; false when more must come first. */
+  /** Takes one header or body from the buffer; false when it needs more input. */
   #step(callback: DataCallback): boolean {
     if (this.#buffer.length === 0) return false;
     if (this.#lost) return this.#findHeader();
@@ -154,7 +156,7 @@ export class FrameReader extends AbstractMessageReader {
     const end = this.#buffer.subarray(0, LONGEST_HEADER).indexOf(END_OF_HEADER);
     if (end === -1) {
       const begun = this.#buffer.toString('latin1', 0, LONGEST_HEADER);
-      // What does not even begin as a header will not become one by waiting.
+      // What does not even begin like a header will not become one by waiting.
       return begun.length === LONGEST_HEADER || !/^[\w-]*(?::|$)/.test(begun)
         ? this.#lose('no header')
         : false;
@@ -170,7 +172,7 @@ export class FrameReader extends AbstractMessageReader {
 
   #takeBody(length: number, callback: DataCallback): boolean {
     if (this.#buffer.length < length) {
-      // A header inside the body: the length was too long, and has begun to swallow the next frame.
+      // A header inside the body: the length was too large and covers part of the next frame.
       return headerIn(this.#buffer) === -1 ? false : this.#lose('shorter than its Content-Length');
     }
     let content: unknown;
@@ -208,7 +210,7 @@ export class FrameReader extends AbstractMessageReader {
 
 const LONGEST_MARK = MARK.length + 20;
 
-/** Where a whole Content-Length line stands in these bytes; -1 where none does. */
+/** The start of a complete Content-Length line in these bytes; -1 when there is none. */
 function headerIn(buffer: Buffer): number {
   let start = buffer.indexOf(MARK);
   while (start !== -1 && !HEADER_START.test(buffer.toString('latin1', start, start + LONGEST_MARK)))

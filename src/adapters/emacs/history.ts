@@ -1,4 +1,4 @@
-/** History, asked from Emacs. */
+/** History over JSON-RPC. */
 import type { Page } from '../../application/ports.ts';
 import type { HistoryEntry } from '../../domain/history.ts';
 import { excerpt } from '../../domain/text.ts';
@@ -7,7 +7,7 @@ import { type Methods, takes } from './desk-connection.ts';
 import { fitPage, fitted, PAGE_BYTES } from './frames.ts';
 
 const DEFAULT_PAGE = 100;
-/** A page of 200 with as much text each stays within a frame; with `full` fewer come, and whole. */
+/** A page of 200 with this many characters each fits into a frame; with `full` there are fewer, and whole. */
 const SHOWN = 400;
 
 export const historyMethods: Methods = {

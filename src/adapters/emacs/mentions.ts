@@ -1,4 +1,4 @@
-/** Mentions as Emacs asks for them: the human's own, and any session's. */
+/** Mentions over JSON-RPC: the human's own, and those of any session. */
 import type { Hive } from '../../application/hive.ts';
 import { HUMAN_ADDRESSEE } from '../../domain/actors.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
@@ -8,8 +8,8 @@ import { type EventNotifier, type Methods, subjectsOf, takes, takesNothing } fro
 import { fitPage } from './frames.ts';
 
 const DEFAULT_PAGE = 200;
-/** How much of what was said to an agent travels unasked; mention/list has the whole. */
-const TOLD_BODY = 500;
+/** How many characters of an agent's mention a notification carries; mention/list returns the whole. */
+const NOTIFIED_BODY = 500;
 
 async function addresseeOf(
   hive: Hive,
@@ -66,15 +66,15 @@ export const mentionMethods = {
   }),
 } satisfies Methods;
 
-export const notifyMentions: EventNotifier = async (events, { hive }, tell) => {
+export const notifyMentions: EventNotifier = async (events, { hive }, notify) => {
   for (const mention_id of subjectsOf(events, (type) => type.startsWith('mention/'))) {
     const mention = await hive.mentions.find(mention_id);
-    if (mention !== undefined) tell('mention/changed', told(mention));
+    if (mention !== undefined) notify('mention/changed', shortened(mention));
   }
 };
 
-/** A broadcast changes many mentions of one body at once; only what is said to the human is told whole. */
-function told(mention: MentionInFull): MentionInFull & { body_truncated?: true } {
-  if (mention.session_id === HUMAN_ADDRESSEE || mention.body.length <= TOLD_BODY) return mention;
-  return { ...mention, body: mention.body.slice(0, TOLD_BODY).toWellFormed(), body_truncated: true };
+/** A broadcast changes many mentions of one body at once, so only the human's are sent whole. */
+function shortened(mention: MentionInFull): MentionInFull & { body_truncated?: true } {
+  if (mention.session_id === HUMAN_ADDRESSEE || mention.body.length <= NOTIFIED_BODY) return mention;
+  return { ...mention, body: mention.body.slice(0, NOTIFIED_BODY).toWellFormed(), body_truncated: true };
 }

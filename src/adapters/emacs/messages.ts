@@ -1,4 +1,4 @@
-/** The shared buffer as Emacs asks for it and writes to it. */
+/** The shared buffer over JSON-RPC: posting and reading. */
 import type { Hive } from '../../application/hive.ts';
 import { wrongStore } from '../../application/prompts.ts';
 import { explainUnresolved } from '../../domain/mentions.ts';
@@ -16,7 +16,7 @@ interface DirectoryParams {
   project_dir?: string | null | undefined;
 }
 
-/** The project of a buffer: told by its identity, or by a directory in it; null for everyone's buffer. */
+/** The project of a buffer, from its identity or from a directory in it; null for everyone's buffer. */
 function projectOf(hive: Hive, params: DirectoryParams): { project: string; project_dir: string } | null {
   const { directory, project_dir } = params;
   if (project_dir !== null && project_dir !== undefined) {
@@ -48,8 +48,8 @@ export const messageMethods = {
 
   'message/list': takes(
     messageListParams,
-    async ({ thread, from, query, after, before, limit, ...place }, { hive }) => {
-      const found = projectOf(hive, place);
+    async ({ thread, from, query, after, before, limit, ...directory }, { hive }) => {
+      const found = projectOf(hive, directory);
       const filter = {
         project_dir: found?.project_dir,
         thread: thread ?? undefined,
@@ -78,9 +78,9 @@ export const messageMethods = {
   ),
 } satisfies Methods;
 
-export const notifyMessages: EventNotifier = async (events, { hive }, tell) => {
+export const notifyMessages: EventNotifier = async (events, { hive }, notify) => {
   for (const message_id of subjectsOf(events, (type) => type === 'message/posted')) {
     const message = await hive.messages.find(message_id);
-    if (message !== undefined) tell('message/posted', message);
+    if (message !== undefined) notify('message/posted', message);
   }
 };

@@ -1,4 +1,4 @@
-/** Pings, cards and reports as Emacs asks for them, and as it hears of them. */
+/** Pings, cards and reports over JSON-RPC. */
 import { outreachListParams } from '../../schemas/outreach.ts';
 import {
   type DeskConnection,
@@ -33,29 +33,29 @@ export const outreachMethods = {
 } satisfies Methods;
 
 /**
- * What was sent is `outreach/received`, and a ping or card that Emacs was told of has been shown; what became
- * of it later, and what a rule suppressed, is `outreach/changed`. What nobody has seen is received as soon as there is a desk.
+ * A new outreach is `outreach/received`, and a ping or card that was sent to Emacs counts as shown. Later changes, and
+ * what a rule suppressed, are `outreach/changed`. What nobody has seen is received as soon as there is a desk.
  */
-export const notifyOutreach: EventNotifier = async (events, { hive, desk }, tell) => {
+export const notifyOutreach: EventNotifier = async (events, { hive, desk }, notify) => {
   const sent = new Set(subjectsOf(events, (type) => type === 'outreach/sent' || type === 'outreach/unseen'));
   for (const outreach_id of subjectsOf(events, (type) => type.startsWith('outreach/'))) {
     const item = await hive.outreach.get(outreach_id);
     if (item === undefined) continue;
-    tell(sent.has(outreach_id) ? 'outreach/received' : 'outreach/changed', item);
+    notify(sent.has(outreach_id) ? 'outreach/received' : 'outreach/changed', item);
     if (desk !== null && item.kind !== 'report' && (item.status === 'sent' || item.status === 'unseen'))
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'emacs' });
   }
 };
 
-/** How many of what is kept one reading takes. */
+/** How many unseen ones are read at once. */
 const KEPT_AT_ONCE = 100;
 
-/** What was kept for the human while they were away: told at the handshake, which shows it. */
-export async function tellUnseen({ hive }: Pick<DeskConnection, 'hive'>, tell: Notify): Promise<void> {
+/** Sends what was kept for the human while they were away, at the handshake, and marks it as shown. */
+export async function notifyUnseen({ hive }: Pick<DeskConnection, 'hive'>, notify: Notify): Promise<void> {
   for (let more = true; more; ) {
     const kept = await hive.outreach.unseen(KEPT_AT_ONCE);
     for (const item of kept) {
-      await tell('outreach/received', item);
+      await notify('outreach/received', item);
       await hive.outreach.settle(item.outreach_id, { status: 'shown', shown_via: 'emacs' });
     }
     more = kept.length === KEPT_AT_ONCE;

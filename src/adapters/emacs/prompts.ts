@@ -1,4 +1,4 @@
-/** Prompts as Emacs asks for them, and how the human's answers come in. */
+/** Prompts over JSON-RPC: listing them, and taking the human's answers. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { HumanActor } from '../../domain/actors.ts';
@@ -30,40 +30,40 @@ function human(by: string): HumanActor {
   return { kind: 'human', by, via: 'emacs', confirmed: true };
 }
 
-/** An answer without an id gets one made of where it came from and what it says: sent again, it is one answer. */
+/** The id of an answer without one, made from its origin and content: sent again, it is the same answer. */
 function responseIdOf(
   answer: Omit<z.infer<typeof responseParams>, 'by'>,
   by: string,
-  seat: DeskConnection,
+  connection: DeskConnection,
 ): string {
   const { ask_id, decision, selected, comment } = answer;
-  const said = [placeOf(seat), ask_id, decision ?? null, selected ?? null, comment ?? null, by];
+  const said = [originOf(connection), ask_id, decision ?? null, selected ?? null, comment ?? null, by];
   const digest = createHash('sha256').update(JSON.stringify(said)).digest('hex');
   return `response-${digest.slice(0, 32)}`;
 }
 
-/** The desk; an Emacs that has not shaken hands is known by its machine, user and process. */
-export function placeOf({ desk, seat, pid }: DeskConnection): string {
+/** The origin of an answer: the desk, or machine, user and process before the handshake. */
+export function originOf({ desk, seat, pid }: DeskConnection): string {
   return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
 export const promptMethods = {
-  'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, seat) => {
-    const by = given ?? seat.human;
-    const response_id = answer.response_id ?? responseIdOf(answer, by, seat);
+  'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, connection) => {
+    const by = given ?? connection.human;
+    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
     const command = { ...answer, response_id, actor: human(by) };
-    const { outcome, prompt } = await seat.hive.prompts.respond(command);
-    const standing = prompt.status === 'responded' ? prompt : prompt.late_response;
+    const { outcome, prompt } = await connection.hive.prompts.respond(command);
+    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
     return {
       ask_id: prompt.ask_id,
       accepted: outcome === 'accepted',
       late: outcome === 'late',
       status: prompt.status,
       agent: prompt.agent,
-      decision: standing?.decision ?? null,
-      by: standing?.by ?? null,
-      via: standing?.via ?? null,
-      responded_at: standing?.responded_at ?? null,
+      decision: current?.decision ?? null,
+      by: current?.by ?? null,
+      via: current?.via ?? null,
+      responded_at: current?.responded_at ?? null,
     };
   }),
 
@@ -129,27 +129,28 @@ export const promptMethods = {
   }),
 } satisfies Methods;
 
-/** A claim lasts as long as the desk that holds it. */
+/** The desk that will hold a claim: the claim lasts as long as the desk. */
 function deskIdOf(desk: DeskConnection['desk']): string {
   if (desk === null) throw new HiveError('invalid_input', 'Send initialize first: there is no desk yet.');
   return desk.desk_id;
 }
 
-/** Receipts that Emacs itself caused, or that no list shows: telling them would only make noise. */
-const UNTOLD: ReadonlySet<string> = new Set(['prompt/offered', 'prompt/popup']);
+/** Receipts that Emacs itself caused, or that no list shows. */
+const NOT_SENT: ReadonlySet<string> = new Set(['prompt/offered', 'prompt/popup']);
 
-/** A new prompt that still waits is `hivemind-ask`; everything else that became of one is `prompt/changed`. */
-export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...place }, tell) => {
+/** A new prompt that is still pending is `hivemind-ask`; everything else about a prompt is `prompt/changed`. */
+export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...identity }, notify) => {
   const created = new Set(subjectsOf(events, (type) => type === 'prompt/created'));
   const escalated = new Set(subjectsOf(events, (type) => type === 'prompt/escalated'));
-  for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !UNTOLD.has(type))) {
+  for (const ask_id of subjectsOf(events, (type) => type.startsWith('prompt/') && !NOT_SENT.has(type))) {
     const found = await hive.prompts.find(ask_id);
     if (found === undefined) continue;
     const { prompt, now } = found;
     const isNew = created.has(ask_id) && prompt.status === 'pending';
-    // What is another's is told, so that it can be helped with, and was offered to nobody here.
-    const offers = (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(place), now);
-    tell(
+    // Prompts for somebody else are sent too, so that this human can help, but they do not count as offered here.
+    const offers =
+      (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(identity), now);
+    notify(
       isNew ? 'hivemind-ask' : 'prompt/changed',
       listed(prompt),
       offers ? () => hive.prompts.mark(ask_id, 'offered') : undefined,

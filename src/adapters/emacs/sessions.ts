@@ -1,4 +1,4 @@
-/** Sessions as Emacs lists and configures them. */
+/** Sessions over JSON-RPC: listing and configuring them. */
 import { userOfSeat } from '../../domain/humans.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
@@ -16,7 +16,7 @@ export const sessionMethods = {
       limit: size + 1,
     });
     const sessions = found.slice(0, size);
-    // What each runs, or how its last turn ended: an outcome that came while nobody looked is seen here.
+    // With the running turn, or how the last one ended: this also shows an outcome that came while Emacs was away.
     const turns = await hive.turns.newestViews(sessions.map(({ session_id }) => session_id));
     const waiting = await hive.mentions.unprocessedBySession();
     const listed = sessions.map((session) => ({
@@ -25,7 +25,7 @@ export const sessionMethods = {
       turn: turns.get(session.session_id) ?? null,
     }));
     const fitting = listed.slice(0, fittingCount(listed, FRAME_BYTES));
-    // No cursor: the order is that of the last sign of life, which is another by the next page.
+    // No cursor: the order is by last activity, which changes before the next page.
     return { sessions: fitting, more: fitting.length < found.length };
   }),
 
@@ -33,7 +33,7 @@ export const sessionMethods = {
     const { session_id, shared, roles, by, ...settings } = params;
     const changes = {
       ...settings,
-      // Neither has anything wider that it could follow: null leaves them, an empty list takes the roles away.
+      // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
       shared: shared ?? undefined,
       roles: roles ?? undefined,
     };
@@ -47,9 +47,9 @@ export const sessionMethods = {
   }),
 } satisfies Methods;
 
-export const notifySessions: EventNotifier = async (events, { hive }, tell) => {
+export const notifySessions: EventNotifier = async (events, { hive }, notify) => {
   for (const session_id of subjectsOf(events, (type) => type.startsWith('session/'))) {
     const session = await hive.sessions.get(session_id);
-    if (session !== undefined) tell('session/changed', session);
+    if (session !== undefined) notify('session/changed', session);
   }
 };

@@ -1,6 +1,6 @@
 /**
- * Claude Code's hooks (recorded with 2.1.330): how its events read, and the exact shapes it takes back. One
- * character before the JSON, or a wrong hookEventName, and it runs the tool.
+ * Claude Code's hooks (recorded with 2.1.330): how its events are read, and the exact output it accepts. One character
+ * before the JSON, or a wrong hookEventName, and it runs the tool.
  */
 import type { DialogAnswer, HookEvent, Verdict } from '../../domain/hooks.ts';
 import { decideSource, sourceEvidence } from '../../domain/sources.ts';
@@ -15,6 +15,7 @@ import {
   toolOf,
 } from './event.ts';
 
+/** Parses an event of Claude Code. */
 export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   const common = commonFields(raw);
   const pid = Number(env['CLAUDE_PID']);
@@ -32,7 +33,7 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
   };
 }
 
-/** Only the result of the Agent tool and the list at a Stop tell that a subagent runs in the background. */
+/** The subagents that run in the background. Only the result of the Agent tool and the list at a Stop say so. */
 function backgroundAgents(raw: Raw): string[] {
   const [response] = objects([raw['tool_response']]);
   const launched = response?.['isAsync'] === true ? text(response, 'agentId') : null;
@@ -52,7 +53,7 @@ const TAKES_CONTEXT: ReadonlySet<string> = new Set([
   'SubagentStart',
 ]);
 
-/** What Claude Code reads on stdout; null prints nothing, which is no opinion. */
+/** What to print for Claude Code to read; null prints nothing, which leaves the decision to the client. */
 export function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | null {
   const said: Record<string, unknown> = {};
   const specific: Record<string, unknown> = {};
@@ -77,7 +78,7 @@ export function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | n
   return Object.keys(said).length > 0 ? said : null;
 }
 
-/** The answer to a dialog: a PermissionRequest takes another shape than a PreToolUse, an Elicitation a third. */
+/** The answer to a dialog. A PermissionRequest takes another shape than a PreToolUse, and an Elicitation a third. */
 function sayDecision(name: string, decision: DialogAnswer): object {
   if (decision.kind === 'form') return { action: decision.action, content: decision.content };
   if (name === 'PreToolUse') {

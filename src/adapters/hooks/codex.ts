@@ -1,20 +1,21 @@
 /**
- * Codex's hooks (recorded with 0.169): how its events read, and the exact shapes it takes back. One field
- * more than it knows, `continue:false` beside a denial among them, and it runs the tool.
+ * Codex's hooks (recorded with 0.169): how its events are read, and the exact output it accepts. With one field that it
+ * does not know, such as `continue:false` beside a denial, it runs the tool.
  */
 import type { DialogAnswer, HookEvent, Verdict } from '../../domain/hooks.ts';
 import { decideSource } from '../../domain/sources.ts';
 import { commonFields, type Environment, isFork, joinContext, type Raw, text, toolOf } from './event.ts';
 
+/** Parses an event of Codex. */
 export function readCodex(raw: Raw, env: Environment): HookEvent {
   const common = commonFields(raw);
   return {
     ...common,
     client: 'codex',
     client_turn_id: text(raw, 'turn_id'),
-    // Every terminal shares one daemon, whose environment is the first terminal's: no process identifies a session.
+    // All terminals share one daemon, whose environment is the first terminal's, so no process identifies a session.
     pid: null,
-    // Only what was set for Hive: Claude Code's variables may stand in the environment of a Codex it started.
+    // Only what was set for Hive: a Codex started by Claude Code inherits Claude Code's variables.
     source: decideSource({ variable: env['HIVE_SOURCE'], forked: isFork(common) }),
     attended: null,
     tool: toolOf(raw),
@@ -31,9 +32,9 @@ const TAKES_CONTEXT: ReadonlySet<string> = new Set([
   'SubagentStart',
 ]);
 
-/** What Codex reads on stdout; null prints nothing, which is no opinion. */
+/** What to print for Codex to read; null prints nothing, which leaves the decision to the client. */
 export function sayCodex({ name }: HookEvent, verdict: Verdict): object | null {
-  // It cannot end a turn from a tool's hook: the denial's reason asks the model to stop.
+  // Codex cannot end a turn from a tool's hook, so the reason of the denial asks the model to stop.
   const deny = verdict.deny ?? (name === 'PreToolUse' ? verdict.end_turn : null);
   if (name === 'PreToolUse' && deny !== null) {
     return specific(name, { permissionDecision: 'deny', permissionDecisionReason: deny });
@@ -48,7 +49,7 @@ function specific(hookEventName: string, fields: Record<string, unknown>): objec
   return { hookSpecificOutput: { hookEventName, ...fields } };
 }
 
-/** Bare yes or no: an updated input or an interrupt would make its hook fail. */
+/** A bare yes or no: an updated input or an interrupt would make its hook fail. */
 function sayDecision(name: string, decision: DialogAnswer): object | null {
   if (decision.kind === 'allow') return specific(name, { decision: { behavior: 'allow' } });
   if (decision.kind === 'form') return null;

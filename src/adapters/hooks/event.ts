@@ -1,9 +1,11 @@
-/** What both clients' hooks have in common: the fields, read with suspicion, since they come from outside. */
+/** Hook events: the fields that both clients have in common. They come from outside, so each is checked. */
 import { invalidInput } from '../../domain/errors.ts';
 import type { HookEvent, HookTool } from '../../domain/hooks.ts';
 import { cleanText } from '../../domain/text.ts';
 
+/** An event as parsed JSON, unchecked. */
 export type Raw = Readonly<Record<string, unknown>>;
+/** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A non-empty string field, cleaned; null for anything else. */
@@ -47,15 +49,15 @@ export function commonFields(
   };
 }
 
-/** A conversation that branches off another under an id of its own. */
+/** Whether an event begins a conversation that branches off another one, with its own id. */
 export function isFork({ name, reason }: Pick<HookEvent, 'name' | 'reason'>): boolean {
   return name === 'SessionStart' && reason === 'fork';
 }
 
-/** Servers whose tools are ours: by our own name, or as a plugin of ours brings it. */
+/** Our tools, by server name: as configured directly, or as part of our plugin. */
 const OWN_TOOL = /^mcp__(?:hive|plugin_hive_hive)__(hivemind_[a-z_]+)$/;
 
-/** The tool that an event is about; null where there is none. */
+/** The tool that an event is about; null when there is none. */
 export function toolOf(raw: Raw): HookTool | null {
   const name = text(raw, 'tool_name');
   if (name === null) return null;
@@ -76,7 +78,7 @@ export function objects(value: unknown): Raw[] {
     : [];
 }
 
-/** Several texts that one model reads as one. */
+/** Several texts joined into one for the model; null when there are none. */
 export function joinContext(context: readonly string[]): string | null {
   return context.length === 0 ? null : context.join('\n\n');
 }

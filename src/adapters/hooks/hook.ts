@@ -1,11 +1,11 @@
-/** One hook call: stdin in, stdout out. Which client it is, the command line says, else the event shows. */
+/** One hook call: the event on stdin, the verdict on stdout. The command line names the client, else the event shows it. */
 import { invalidInput } from '../../domain/errors.ts';
 import type { HookClient, HookEvent, Verdict } from '../../domain/hooks.ts';
 import { readClaudeCode, sayClaudeCode } from './claude-code.ts';
 import { readCodex, sayCodex } from './codex.ts';
 import type { Environment, Raw } from './event.ts';
 
-/** Reads an event. @throws HiveError `invalid_input` for what is no hook event. */
+/** Parses an event. @throws HiveError `invalid_input` when it is not a hook event. */
 export function readHook(stdin: string, env: Environment, client: HookClient | null): HookEvent {
   const raw = parse(stdin);
   return (client ?? guessClient(raw)) === 'codex' ? readCodex(raw, env) : readClaudeCode(raw, env);
@@ -22,10 +22,10 @@ function parse(stdin: string): Raw {
   try {
     value = JSON.parse(stdin);
   } catch {
-    throw invalidInput('The hook event on stdin is no JSON.');
+    throw invalidInput('The hook event on stdin is not JSON.');
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw invalidInput('The hook event on stdin is no JSON object.');
+    throw invalidInput('The hook event on stdin is not a JSON object.');
   return value as Raw;
 }
 

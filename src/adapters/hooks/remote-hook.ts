@@ -1,7 +1,7 @@
 /**
- * Hooks that come over HTTP from another machine. Whose they are the token says: the session they speak for
- * belongs to the machine `token:NAME`, and what they tell of files and processes is of that machine, so that
- * nothing here is read or signalled on their word.
+ * Hooks that come over HTTP from another machine. The token says whose they are: their sessions belong to the machine
+ * `token:NAME`. What they report about files and processes is about that machine, so nothing here is read or signalled
+ * because of it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Hive } from '../../application/hive.ts';
@@ -13,10 +13,10 @@ import type { Token } from '../../domain/tokens.ts';
 import type { Raw } from './event.ts';
 import { readHook, sayVerdict } from './hook.ts';
 
-/** The one path that answers. */
+/** The one path that is served. */
 export const HOOK_PATH = '/hook';
 
-/** Of the hook's environment only this counts: what its client tells, and what its person configured. */
+/** The only variables of the hook's environment that count: what its client reports, and what its person configured. */
 export const REMOTE_VARIABLES: readonly string[] = [
   'CLAUDE_PID',
   'CLAUDE_CODE_ENTRYPOINT',
@@ -29,12 +29,13 @@ export const REMOTE_VARIABLES: readonly string[] = [
   'HIVE_STOP_WAIT_S',
 ];
 
-/** What to print over there; `print_id` comes back when it is printed. */
+/** What to print on the other machine; it sends `print_id` back once it has printed. */
 interface HookReply {
   stdout: string;
   print_id: string | null;
 }
 
+/** Handles one request of a remote hook. */
 export type RemoteHooks = (call: {
   request: IncomingMessage;
   response: ServerResponse;
@@ -42,9 +43,10 @@ export type RemoteHooks = (call: {
   json: unknown;
 }) => Promise<void>;
 
-/** Whose permission rules count: those of the human who serves. */
+/** Which permission rules apply: those of the human who serves. */
 export type RemoteRules = Pick<HookSettings, 'seat' | 'readRules'>;
 
+/** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
   return async ({ request, response, token, json }) => {
     const body = record(json);
@@ -86,12 +88,12 @@ async function handle(
     ...rules,
     env,
     machine: `token:${token.name}`,
-    // No process of ours: nothing above it leads anywhere.
+    // No process on this machine, so nothing is found above it.
     pid: 0,
     findProject: () => projectOf(record(body['place'])),
     readTail: () => null,
     async withoutTimeLimit(work) {
-      // The head of the answer says over there that this waits for the human, and is no server that hangs.
+      // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.flushHeaders();
       return work(gone);

@@ -1,7 +1,7 @@
 /**
- * The bridge for an agent that knows MCP on stdio only: its messages go to `hive serve` and back as they are.
- * The far side may restart or be away; then the session is begun anew with the handshake that the client gave,
- * and what surely did not arrive is sent again. What may have arrived is an error, never sent twice.
+ * The bridge for an agent that knows MCP on stdio only: its messages go to `hive serve` and back unchanged. The server
+ * may restart or be away; then the session is begun again with the client's own handshake, and what certainly did not
+ * arrive is sent again. What may have arrived is answered with an error and never sent twice.
  */
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
@@ -22,7 +22,7 @@ export interface BridgeOptions {
   stop: AbortSignal;
 }
 
-/** How long a message is tried again while nobody is there. */
+/** How many ms a message is retried while the server cannot be reached. */
 const PATIENCE_MS = 20_000;
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 3_000;
@@ -47,7 +47,7 @@ const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
 /** Resolves when the client is gone. @throws HiveError `not_allowed` when the token is refused at the beginning. */
 export async function runBridge({ url, token_file, input, output, stop }: BridgeOptions): Promise<void> {
   const near = new LineTransport(input, output);
-  /** What the client waits for, and what of it the far side has taken. */
+  /** The requests that the client waits for, and those among them that the server has accepted. */
   const waiting = new Set<RequestId>();
   const taken = new Set<RequestId>();
   const sending = new Set<Promise<void>>();
@@ -63,7 +63,7 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
   function connect(onAnswer: (message: JSONRPCMessage) => void): StreamableHTTPClientTransport {
     const transport = new StreamableHTTPClientTransport(url, {
       reconnectionOptions: RECONNECTING,
-      // Read with each request: a token that is rotated goes on where it was.
+      // Read with each request, so that a rotated token continues the session.
       fetch: (target, init = {}) => {
         const headers = new Headers(init.headers);
         headers.set('Authorization', `Bearer ${readToken(token_file)}`);
@@ -88,8 +88,8 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
   }
 
   /**
-   * What was asked over a session that is gone gets its answer from nobody else. What is still on its way to it is
-   * refused there, and sent again: closed too early, it would end as something that may have arrived.
+   * Nobody else will answer requests made over a session that is gone. Messages still on their way to it are refused
+   * there and sent again; closed too early, they would count as messages that may have arrived.
    */
   function lose(lost: StreamableHTTPClientTransport): void {
     if (lost !== far) return;
@@ -98,7 +98,7 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
     for (const id of taken)
       fail(
         id,
-        `The connection to ${url.host} was lost. Whether this was done is not known: look with hivemind_poll, or call again.`,
+        `The connection to ${url.host} was lost. It is not known whether this was done: check with hivemind_poll, or call again.`,
       );
   }
 
@@ -106,7 +106,7 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
     back({ jsonrpc: '2.0', id, error: { code: -32000, message } });
   }
 
-  /** Begins a session with the client's own handshake; the client hears of the first one only. */
+  /** Begins a session with the client's own handshake. The client sees the answer to the first one only. */
   function open(first: boolean): Promise<StreamableHTTPClientTransport> {
     opening ??= (async () => {
       if (hello === null) throw new HiveError('invalid_input', 'The client has not initialized yet.');
@@ -209,7 +209,7 @@ function describe(error: unknown, url: URL, token_file: string): string {
   const code = error instanceof StreamableHTTPError ? error.code : undefined;
   if (code === 401)
     return `${url.host} refuses the token in ${token_file}. Ask its human for one: hive token make NAME`;
-  if (code === 403) return `${url.host} does not know itself by that name: see hive serve --allow-host.`;
+  if (code === 403) return `${url.host} does not accept that host name: see hive serve --allow-host.`;
   const said = code ?? causeOf(error) ?? (error instanceof Error ? error.message : String(error));
-  return `${url.host} cannot be reached (${String(said)}). Whether this was done is not known: call again later.`;
+  return `${url.host} cannot be reached (${String(said)}). It is not known whether this was done: call again later.`;
 }

@@ -1,4 +1,4 @@
-/** How a coordinator finds the questions of other agents and answers them. */
+/** The tools with which a coordinator finds the questions of other agents and answers them. */
 import { z } from 'zod';
 import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
 import type { Prompt } from '../../domain/prompts.ts';
@@ -9,9 +9,9 @@ import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool }
 const DEFAULT_WAIT_MS = 60_000;
 const MOST_WAIT_MS = 3_600_000;
 const MOST_SHOWN = 20;
-/** What is read of the list at once. */
+/** How many prompts are read at once. */
 const PAGE = 100;
-/** What is shown of a context, in characters, where not every context fits. */
+/** How many characters of a context are shown when not all contexts fit. */
 const CONTEXT_SHOWN = 1_000;
 
 const awaitAsk = tool({
@@ -26,7 +26,7 @@ const awaitAsk = tool({
       .min(0)
       .max(MOST_WAIT_MS)
       .optional()
-      .describe(`Wait up to so long. Default ${DEFAULT_WAIT_MS}.`),
+      .describe(`Wait at most this many ms. Default ${DEFAULT_WAIT_MS}.`),
     ask_id: askId.optional().describe('Only this question, with its whole context.'),
   },
   readOnly: true,
@@ -51,7 +51,7 @@ const awaitAsk = tool({
   },
 });
 
-/** Only what waited its whole time has timed out. */
+/** `timed_out` only when the whole time has passed. */
 function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unknown> {
   const left_ms = Math.max(0, timeout_ms - waited_ms);
   const next =
@@ -61,7 +61,7 @@ function nothingAsked(waited_ms: number, timeout_ms: number): Record<string, unk
   return { prompts: [], timed_out: left_ms === 0, waited_ms, next };
 }
 
-/** The first of what waits that this actor may answer (invariant 9), the most urgent first: its own hide nobody's. */
+/** The first pending prompts that this actor may answer (invariant 9), most urgent first. Those it may not answer take up no room. */
 async function answerable(actor: AgentActor, { hive }: ToolCall): Promise<Prompt[]> {
   const found: Prompt[] = [];
   let cursor: string | null = null;
@@ -87,7 +87,7 @@ async function oneQuestion(
 
 const ANSWER = 'Answer with hivemind_respond. Permissions are for the human alone.';
 
-/** As many as a client passes on whole; where they do not all fit, their contexts are cut first. */
+/** As many as a client passes on whole; when they do not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {
   const whole = found.map(question);
   const fits = fittingCount(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;
@@ -100,10 +100,10 @@ function questions(found: readonly Prompt[]): Record<string, unknown> {
       ANSWER,
       cut === undefined
         ? null
-        : `Where context_cut stands, get the question whole with hivemind_await_ask {"ask_id": "${String(cut['ask_id'])}"}.`,
+        : `Where context_cut is true, get the whole question with hivemind_await_ask {"ask_id": "${String(cut['ask_id'])}"}.`,
       prompts.length === found.length
         ? null
-        : `${found.length - prompts.length} more wait: they come when these are answered.`,
+        : `${found.length - prompts.length} more are pending: they come when these are answered.`,
     ),
   };
 }
@@ -119,7 +119,7 @@ function shortened(prompt: Prompt): Record<string, unknown> {
   return { ...question(prompt), context, context_cut: true };
 }
 
-/** A question as the one who answers it sees it. */
+/** A question as its answerer sees it. */
 function question(prompt: Prompt): Record<string, unknown> {
   const { ask_id, agent, project, kind, urgency, header, context, options, created_at, to } = prompt;
   const { multi_select, allow_free_text } = prompt;
@@ -155,7 +155,7 @@ const respond = tool({
         ? 'Stored; the asker gets it.'
         : outcome === 'late'
           ? 'Kept as a late answer.'
-          : `${prompt.by} was first; your answer is on the trail.`;
+          : `${prompt.by} was first; your answer is kept in the event log.`;
     return {
       ask_id,
       accepted: outcome === 'accepted',

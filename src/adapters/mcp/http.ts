@@ -1,6 +1,6 @@
 /**
- * MCP over Streamable HTTP (MCP specification 2025-11-25, transports): many connections in one process, each
- * with the agent and role of its token. Streams can be resumed; a connection nobody uses goes after a while.
+ * MCP over Streamable HTTP (MCP specification 2025-11-25, transports): many connections in one process, each with the
+ * agent and role of its token. Streams can be resumed; an unused connection is closed after a while.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
@@ -14,15 +14,15 @@ import { MCP_PATH, PARENT_PID } from './mcp-path.ts';
 import { createMcpServer } from './server.ts';
 
 interface HttpOptions extends GuardOptions {
-  /** Sessions at once; one more is refused. */
+  /** Sessions at the same time; one more is refused. */
   most_sessions: number;
-  /** A session without a request for so long is closed. */
+  /** A session without a request for this many ms is closed. */
   idle_ms: number;
-  /** No request body may be larger. */
+  /** The most bytes a request body may have. */
   most_bytes: number;
-  place: { project: string; project_dir: string; branch: string | null };
+  project: { project: string; project_dir: string; branch: string | null };
   make_id: () => string;
-  /** What else answers, behind the same guard: POST only, by path. */
+  /** Other handlers behind the same guard, for POST only, by path. */
   routes?: Readonly<Record<string, Route>>;
 }
 
@@ -48,7 +48,7 @@ interface HttpSession {
 }
 
 const SWEEP_MS = 30_000;
-/** How long calls that wait may take to return when the server ends. */
+/** How many ms waiting calls get to return when the server ends. */
 const DRAIN_MS = 700;
 
 export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp {
@@ -67,7 +67,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const path = URL.parse(request.url ?? '', 'http://localhost')?.pathname ?? '';
     const route = request.method === 'POST' ? routes.get(path) : undefined;
     if (path !== MCP_PATH && route === undefined) {
-      return say(response, { status: 404, message: `There is nothing here; MCP is at ${MCP_PATH}.` });
+      return say(response, { status: 404, message: `Nothing is served here; MCP is at ${MCP_PATH}.` });
     }
     const admission = await guard.admit(request);
     if ('refusal' in admission) return say(response, admission.refusal);
@@ -77,11 +77,11 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const id = request.headers['mcp-session-id'];
     if (id === undefined) return begin(request, response, body?.json, admission.token);
     const session = typeof id === 'string' ? sessions.get(id) : undefined;
-    // A session of another token is as unknown as one that never was.
+    // A session of another token is treated as one that never existed.
     if (session === undefined || session.token !== admission.token.name) {
       return say(response, {
         status: 404,
-        message: 'This session is not known here (any more): initialize anew.',
+        message: 'This session does not exist (any more): initialize again.',
       });
     }
     session.used_at = performance.now();
@@ -103,7 +103,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     if (sessions.size >= options.most_sessions) {
       return say(response, {
         status: 503,
-        message: `All ${options.most_sessions} sessions of this server are taken.`,
+        message: `All ${options.most_sessions} sessions of this server are in use.`,
         headers: { 'Retry-After': '10' },
       });
     }
@@ -121,15 +121,15 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     const server = createMcpServer(
       hive,
       {
-        // The token says who calls; what a remote client tells of itself is only a claim.
+        // The token says who calls; what a remote client says about itself is only a claim.
         env: { HIVE_AGENT: token.agent },
         trusts_meta: false,
         stopping: stopping.signal,
         connection_id,
         source: null,
-        place: options.place,
+        project: options.project,
         machine,
-        // What it says of its processes matches hooks of its own machine, and is looked at nowhere else.
+        // The process it reports is compared with hooks of its own machine and examined nowhere else.
         parent_pid: null,
       },
       token.role,
@@ -171,7 +171,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   };
 }
 
-/** Tells the hooks of this connection. A store that cannot be written just now must not cost the agent its tools. */
+/** Records this connection for the hooks. A store that cannot be written now must not cost the agent its tools. */
 async function announce(
   hive: Hive,
   connection: { connection_id: string; machine: string; parent_pid: number | null },
@@ -188,19 +188,21 @@ async function announce(
 async function forget(hive: Hive, connection_ids: readonly string[]): Promise<void> {
   if (connection_ids.length === 0) return;
   await hive.sessions.closeConnections(connection_ids).catch((error: unknown) => {
-    hive.log.warn('Connections that ended stay recorded until the next begins.', { error: String(error) });
+    hive.log.warn('Connections that ended stay recorded until the next one begins.', {
+      error: String(error),
+    });
   });
 }
 
-/** The client's process on its own machine, as the bridge tells it; null where nobody does. */
+/** The client's process on its own machine, as the bridge reports it; null when nobody does. */
 function parentPid({ headers }: IncomingMessage): number | null {
   const pid = Number(headers[PARENT_PID]);
   return Number.isSafeInteger(pid) && pid > 0 ? pid : null;
 }
 
-/** An error as MCP's HTTP transport has it: JSON-RPC, without an id. */
+/** Answers with an error in the form of MCP's HTTP transport: JSON-RPC without an id. */
 function say(response: ServerResponse, { status, message, headers = {} }: Refusal): void {
-  // What was not read of the request is not read: the connection ends with the answer.
+  // The rest of the request is not read: the connection ends with the answer.
   response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close', ...headers });
   response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
 }
@@ -209,7 +211,7 @@ async function readBody(
   request: IncomingMessage,
   most: number,
 ): Promise<{ json: unknown } | { refusal: Refusal }> {
-  const tooLarge = { refusal: { status: 413, message: `A request may have ${most} bytes at most.` } };
+  const tooLarge = { refusal: { status: 413, message: `The request is too large: at most ${most} bytes.` } };
   if (Number(request.headers['content-length'] ?? 0) > most) return tooLarge;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -221,13 +223,13 @@ async function readBody(
   try {
     return { json: JSON.parse(Buffer.concat(chunks).toString('utf8')) };
   } catch {
-    return { refusal: { status: 400, message: 'The body is no JSON.' } };
+    return { refusal: { status: 400, message: 'The body is not JSON.' } };
   }
 }
 
-// ---------------------------------------------------------------------------
-// Who is let in over HTTP, and with how much: decided before anything of a request is read. No token, no
-// answer, on loopback too, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
+// ---- The guard ----
+// Who may connect over HTTP, and how often. It decides before anything of a request is read. Without a token there is
+// no answer, on loopback too, where any web page could otherwise reach us (DNS rebinding: Host and Origin).
 
 interface Refusal {
   status: number;
@@ -238,9 +240,9 @@ interface Refusal {
 type Admission = { token: Token } | { refusal: Refusal };
 
 interface GuardOptions {
-  /** Host names that may stand in Host and Origin, without port. */
+  /** Host names allowed in Host and Origin, without port. */
   hosts: ReadonlySet<string>;
-  /** Requests a token may make at once, and how many it gets back a second. */
+  /** How many requests a token may make at once, and how many it gets back per second. */
   burst: number;
   rate: number;
 }
@@ -252,7 +254,7 @@ interface HttpGuard {
 function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): HttpGuard {
   const buckets = new Map<string, { left: number; at: number }>();
 
-  /** A token bucket for each name; no more names than tokens, so it does not grow. */
+  /** A rate limit per token name. There are no more names than tokens, so the map does not grow without bound. */
   function isTooFast(name: string): boolean {
     const now = performance.now();
     const bucket = buckets.get(name) ?? { left: burst, at: now };
@@ -264,9 +266,9 @@ function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): Http
   return {
     async admit({ headers }) {
       if (!hosts.has(hostName(headers.host)))
-        return refuse(403, 'This Host is none of ours: see hive serve --allow-host.');
+        return refuse(403, 'This Host is not allowed: see hive serve --allow-host.');
       if (headers.origin !== undefined && !hosts.has(originName(headers.origin))) {
-        return refuse(403, 'This Origin is none of ours: see hive serve --allow-host.');
+        return refuse(403, 'This Origin is not allowed: see hive serve --allow-host.');
       }
       const secret = /^Bearer (\S{1,200})$/i.exec(headers.authorization ?? '')?.[1];
       const token = secret === undefined ? undefined : await hive.tokens.verify(secret);
@@ -274,7 +276,7 @@ function createHttpGuard(hive: Hive, { hosts, burst, rate }: GuardOptions): Http
         return {
           refusal: {
             status: 401,
-            message: 'A token is needed: Authorization: Bearer … (hive token shows it).',
+            message: 'A token is required: Authorization: Bearer … (hive token shows it).',
             headers: { 'WWW-Authenticate': 'Bearer realm="hive"' },
           },
         };
@@ -305,10 +307,10 @@ function originName(origin: string): string {
   return URL.parse(origin)?.hostname ?? '';
 }
 
-// ---------------------------------------------------------------------------
-// What a resumed stream may have missed: the last messages of one connection, kept in memory.
+// ---- Resuming a stream ----
+// The last messages of one connection, kept in memory, for a client that missed some.
 
-/** More than a client misses in a reconnect; an answer it misses beyond that is handed again by a poll. */
+/** More than a client misses in a reconnect; an answer missed beyond that is handed again by a poll. */
 const KEPT = 100;
 
 function createReplayStore(): EventStore {

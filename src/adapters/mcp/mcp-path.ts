@@ -1,5 +1,5 @@
-/** Where `hive serve` answers MCP; apart from the server, so that who only calls it need not load one. */
+/** The path at which `hive serve` answers MCP. Separate from the server, so that a client need not load one. */
 export const MCP_PATH = '/mcp';
 
-/** The header in which the bridge tells whose child it is over there, as the hooks know it (`CLAUDE_PID`). */
+/** The header with which the bridge reports its parent process, as the hooks know it (`CLAUDE_PID`). */
 export const PARENT_PID = 'hive-parent-pid';

@@ -1,4 +1,4 @@
-/** How an agent learns of its mentions and deals with them: the tools of mentions. */
+/** The tools with which an agent reads and processes its mentions. */
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
@@ -32,7 +32,7 @@ const get = tool({
   async handle(_args, { hive, session, carrier, advice }) {
     const { session_id, handle } = session;
     const { count } = await hive.mentions.has(session_id);
-    // The receipt is only for what is shown, so what fits is found out first.
+    // Only what is shown gets a receipt, so what fits is determined first.
     const waiting = await hive.mentions.get(session_id, null, MOST_SHOWN);
     const shown = await hive.mentions.get(
       session_id,
@@ -97,7 +97,7 @@ const process = tool({
   },
 });
 
-/** A mention as its addressee reads it. */
+/** A mention as its addressee sees it. */
 export function mentionView(mention: MentionInFull): Record<string, unknown> {
   const { mention_id, message_id, from_handle, author, as_handle, at, priority } = mention;
   return {

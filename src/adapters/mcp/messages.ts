@@ -1,4 +1,4 @@
-/** How an agent writes to the shared buffer and reads it: the tools of messages. */
+/** The tools with which an agent writes to the shared buffer and reads it. */
 import type { Posted } from '../../application/messages.ts';
 import { explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
@@ -7,14 +7,14 @@ import { readFitting } from '../fitting.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const DEFAULT_PAGE = 20;
-/** Names that reached nobody are listed up to here. */
+/** At most this many names that reached nobody are listed. */
 const MOST_UNRESOLVED = 50;
 
 const post = tool({
   name: 'hivemind_post',
   title: 'Write to the shared buffer',
   description:
-    'Post a message to the buffer that you share with the other agents and your human. Whoever it mentions (@Claude-abc12, @All, @Human, @reviewer) is told, and an agent is held until it has dealt with it: mention only whom you need. Not for questions that need an answer of the human: use hivemind_ask_async.',
+    'Post a message to the buffer that you share with the other agents and your human. Whoever it mentions (@Claude-abc12, @All, @Human, @reviewer) is notified, and an agent is held until it has dealt with it: mention only whom you need. Not for questions that need an answer of the human: use hivemind_ask_async.',
   input: postShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {
@@ -34,15 +34,15 @@ const post = tool({
 });
 
 function afterPosting({ mentions, unresolved, trips }: Posted): string {
-  const told =
+  const posted =
     mentions.length === 0
-      ? 'Posted; it mentions nobody, so nobody is told. Write @HANDLE, @All or @Human in a message to reach somebody; hivemind_sessions lists the handles.'
-      : `Posted; told: ${mentions.map((mention) => mention.handle).join(', ')}.`;
+      ? 'Posted; it mentions nobody, so nobody is notified. Write @HANDLE, @All or @Human in a message to reach somebody; hivemind_sessions lists the handles.'
+      : `Posted; notified: ${mentions.map((mention) => mention.handle).join(', ')}.`;
   const loop =
     trips[0] === undefined
       ? null
-      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are told, but neither held up nor woken, until your human writes. Come to an end, or ask your human.`;
-  return sentences(told, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
+      : `You and ${trips.map((trip) => trip.addressee.handle).join(', ')} keep answering each other (${trips[0].reason}): they are notified, but neither held nor woken, until your human writes. Come to an end, or ask your human.`;
+  return sentences(posted, ...unresolved.slice(0, 3).map(explainUnresolved), loop);
 }
 
 const read = tool({
@@ -54,7 +54,7 @@ const read = tool({
   narrowing: ['after', 'thread', 'from', 'query'],
   readOnly: true,
   async handle({ after, thread, from, query, limit = DEFAULT_PAGE }, { hive, session, advice }) {
-    // A chain of replies is read whole, wherever it was written; a thread's name is one of the project.
+    // A chain of replies is read whole, whatever its project; a thread's name belongs to one project.
     const wherever = thread?.startsWith('msg-') === true;
     const filter = {
       project_dir: wherever ? undefined : session.project_dir,
@@ -72,10 +72,10 @@ const read = tool({
     const cursor = next_cursor ?? after ?? null;
     const go =
       after !== undefined && more
-        ? `More has come: read on with {"after": "${cursor}"}.`
+        ? `There is more: read on with {"after": "${cursor}"}.`
         : cursor === null
           ? 'There is nothing here yet.'
-          : `That is all for now; what comes later: {"after": "${cursor}"}.`;
+          : `That is all for now; later messages: {"after": "${cursor}"}.`;
     return {
       messages: items.map(messageView),
       next_cursor: cursor,
@@ -85,7 +85,7 @@ const read = tool({
   },
 });
 
-/** A message as an agent reads it. */
+/** A message as an agent sees it. */
 function messageView(message: Message): Record<string, unknown> {
   const { message_id, at, from_handle, author, as_handle, project, thread, reply_to } = message;
   return {

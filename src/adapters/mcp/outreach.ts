@@ -1,4 +1,4 @@
-/** How an agent makes itself heard unasked: the tools of outreach. */
+/** The tools of outreach: ping, card and report. */
 import { type Outreach, unseenSentence } from '../../domain/outreach.ts';
 import { sourceLabel } from '../../domain/sources.ts';
 import { cardShape, pingShape, reportShape } from '../../schemas/outreach.ts';
@@ -9,7 +9,7 @@ function sentence(item: Outreach): string {
   return item.status === 'unseen' ? unseenSentence(item) : 'Sent.';
 }
 
-/** Only a background session owes a report, for what was seen, and nobody else stands behind it to hear one. */
+/** Only a background session must report visible output; the others have no session behind them to report to. */
 function afterShowing({ source, status }: Outreach): string | null {
   return source === 'bg' && status !== 'unseen'
     ? 'Before you stop, tell the session behind you with hivemind_report_updates: it sees nothing of this.'
@@ -50,7 +50,7 @@ const card = tool({
     const buttons =
       ask_id === null
         ? null
-        : `A button pressed is an answer: look with hivemind_poll {"ask_id": "${ask_id}"}; go on meanwhile.`;
+        : `A pressed button is an answer: check with hivemind_poll {"ask_id": "${ask_id}"}; go on meanwhile.`;
     return {
       outreach_id,
       status,

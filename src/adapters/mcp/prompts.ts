@@ -1,4 +1,4 @@
-/** How an agent asks, and how a question is taken back; how the answer comes back, polling.ts says. */
+/** Prompts over MCP: asking, polling for the answer, taking a question back, and the view of a prompt that its asker gets. */
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -7,10 +7,10 @@ import { askId, askShape, blockingAskShape, pollShape } from '../../schemas/prom
 import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
-// ---------------------------------------------------------------------------
-// A prompt as its asker sees it: where it stands, the answer if there is one, and what to do next.
+// ---- The asker's view ----
+// A prompt's status, the answer if there is one, and what to do next.
 
-/** The sooner after the asking, the sooner it pays to look again. */
+/** When to poll again, in ms: soon after a recent question, later after an old one. */
 function retryAfterMs(prompt: Prompt, now: number): number {
   const age = now - Date.parse(prompt.created_at);
   return age < 60_000 ? 5_000 : age < 10 * 60_000 ? 15_000 : 60_000;
@@ -100,7 +100,7 @@ export function promptView(
 function nextStep(prompt: Prompt, now: number): string {
   const { late_response } = prompt;
   if (late_response !== null) {
-    return `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response. Act on it if it is still of use.`;
+    return `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response. Act on it if it is still useful.`;
   }
   switch (prompt.status) {
     case 'responded':
@@ -114,16 +114,16 @@ function nextStep(prompt: Prompt, now: number): string {
   }
 }
 
-// ---------------------------------------------------------------------------
-// How an answer comes back: hivemind_poll. What is handed over counts as read with the next call, so no more is handed than a client passes on.
+// ---- Polling ----
+// An answer that was handed over counts as read at the next call, so no more is handed over than a client passes on.
 
 type View = Record<string, unknown>;
 
 const poll = tool({
   name: 'hivemind_poll',
-  title: 'Look for answers',
+  title: 'Check for answers',
   description:
-    'Look whether your human has answered: one question (ask_id), several (ask_ids), or without an id everything of yours that is open, what is settled first. wait_ms waits up to 25 s for an answer. Polling changes nothing and may be repeated.',
+    'Check whether your human has answered: one question (ask_id), several (ask_ids), or without an id everything of yours that is open, settled ones first. wait_ms waits up to 25 s for an answer. Polling changes nothing and may be repeated.',
   input: pollShape,
   narrowing: ['ask_id', 'ask_ids'],
   readOnly: true,
@@ -151,7 +151,7 @@ async function pollNamed(ask_ids: readonly string[], wait_ms: number, call: Tool
   const rest =
     left_out.length === 0
       ? null
-      : `The others do not fit into one result; nothing of them is lost: poll them with {"ask_ids": ${JSON.stringify(left_out.slice(0, 3))}}${left_out.length > 3 ? ', and so on through left_out' : ''}.`;
+      : `The others do not fit into one result; none is lost: poll them with {"ask_ids": ${JSON.stringify(left_out.slice(0, 3))}}${left_out.length > 3 ? ', and so on through left_out' : ''}.`;
   return {
     prompts,
     ...(left_out.length === 0 ? {} : { left_out }),
@@ -194,7 +194,7 @@ function tally({ settled, pending }: Count): string {
   return `${settled} settled, ${pending} pending; each says what to do next.`;
 }
 
-/** The first of these that a client passes on to its model whole, measured as they will stand once they are handed over; at least one. */
+/** The first of these that a client passes on to its model whole, measured with the fields they will have once handed over; at least one. */
 function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
   const views = prompts.map((prompt) =>
     promptView({ prompt: { ...prompt, handed_at: prompt.created_at }, repeated: true }),
@@ -202,7 +202,7 @@ function thatFit(prompts: readonly Prompt[]): readonly Prompt[] {
   return prompts.slice(0, fittingCount(views, RESULT_BYTES));
 }
 
-/** Hands over what is settled among them. What was pending when it was looked at stays so: it was measured so. */
+/** Hands over the settled ones among them. One that was pending when it was read is returned as pending, because it was measured as such. */
 async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Promise<View[]> {
   const settled = prompts.filter(({ status }) => status !== 'pending').map(({ ask_id }) => ask_id);
   const handed = settled.length === 0 ? [] : await hand(settled);
@@ -211,7 +211,7 @@ async function handedViews(prompts: readonly Prompt[], { hand }: ToolCall): Prom
   return prompts.map((prompt) => deliveredView(delivered.get(prompt.ask_id) ?? { prompt, repeated: false }));
 }
 
-/** A prompt for its asker, whole: an answer that some client may cut says first how it is read otherwise. */
+/** A whole prompt for its asker. Before an answer that some client may cut comes how else to read it. */
 function deliveredView(delivered: Delivered): View {
   const view = promptView(delivered);
   const bytes = Buffer.byteLength(JSON.stringify(view));
@@ -249,12 +249,12 @@ const askAsync = tool({
 
 function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: ToolCall): string {
   const asked = existing
-    ? `This was asked before and is ${prompt.status}.`
+    ? `This was asked before; its status is ${prompt.status}.`
     : desks_online > 0
       ? 'Asked.'
       : prompt.to === null
         ? 'Asked; no desk is online, so the question waits in the store.'
-        : `Asked; nobody whom "${prompt.to}" reaches is at a desk, so the question waits in the store${prompt.escalates_at === null ? '' : `, and goes to everybody at ${prompt.escalates_at}`}.`;
+        : `Asked; nobody reached by "${prompt.to}" is at a desk, so the question waits in the store${prompt.escalates_at === null ? '' : `, and goes to everybody at ${prompt.escalates_at}`}.`;
   return [asked, `Go on with other work; look with hivemind_poll {"ask_id": "${prompt.ask_id}"}.`, advice]
     .filter((part) => part !== null)
     .join(' ');
@@ -284,7 +284,7 @@ const ask = tool({
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
     const { hive, session, signal } = call;
-    // The time limit is of the waiting only: the question itself stays (invariant 3).
+    // The time limit applies only to the waiting: the question itself stays open (invariant 3).
     const { prompt } = await hive.prompts.ask(request, session, call.turn_id);
     const { ask_id } = prompt;
     const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>

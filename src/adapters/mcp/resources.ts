@@ -1,6 +1,6 @@
 /**
- * Resources: a question, and a session's inbox, for clients that read and subscribe instead of polling. Reading
- * one hands nothing over and proves nothing: the model may never see it.
+ * Resources: a question, and a session's inbox, for clients that read and subscribe instead of polling. Reading one hands
+ * nothing over and proves nothing, because the model may never see it.
  */
 import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import {
@@ -20,15 +20,15 @@ import { promptView } from './prompts.ts';
 import { RESULT_BYTES } from './tool.ts';
 
 const MOST_SHOWN = 100;
-/** One client that subscribes to more has lost its way. */
+/** A client that subscribes to more has a bug. */
 const MOST_SUBSCRIBED = 1_000;
 
-/** Who reads, as far as the request tells. */
+/** Resolves who reads, from the request's `_meta`. */
 export type ResolveReader = (meta: Record<string, unknown>) => Promise<Session>;
 
-/** What a client is told of the resources that it has subscribed to. */
+/** The subscriptions of one client. */
 export interface Subscriptions {
-  /** Resolves when it has been told of everything that is stored now; at once where it has subscribed to nothing. */
+  /** Resolves when it has been notified of everything stored by now; at once when it has subscribed to nothing. */
   caughtUp(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function offerResources(server: McpServer, hive: Hive, resolve: ResolveRe
     {
       title: 'A question to the human',
       description:
-        'Where a question stands, with its answer once there is one. Subscribe to hear of changes.',
+        'The status of a question, with its answer once there is one. Subscribe to be notified of changes.',
       mimeType: 'application/json',
     },
     async (uri, { ask_id }) => {
@@ -79,13 +79,13 @@ function contents(uri: URL, value: Record<string, unknown>): ReadResourceResult 
   return { contents: [{ uri: uri.href, mimeType: 'application/json', text }] };
 }
 
-/** Its own inbox, and those of its subagents. */
+/** A session may read its own inbox, and those of its subagents. */
 function refuseOthers(session_id: string, reader: Session): void {
   if (session_id === reader.session_id || session_id.startsWith(`${reader.session_id}:`)) return;
-  throw new HiveError('not_allowed', `An inbox is its session's own: yours is ${reader.session_id}.`);
+  throw new HiveError('not_allowed', `A session may read only its own inbox: yours is ${reader.session_id}.`);
 }
 
-/** The feed is followed only while somebody has subscribed. */
+/** Follows the feed only while there are subscriptions. */
 function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
   const subscribed = new Set<string>();
   let stop: Following | null = null;
@@ -96,7 +96,7 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
     await ending?.();
   }
 
-  async function tell(uris: Iterable<string>): Promise<void> {
+  async function notify(uris: Iterable<string>): Promise<void> {
     for (const uri of uris) {
       if (subscribed.has(uri)) await server.server.sendResourceUpdated({ uri });
     }
@@ -109,10 +109,10 @@ function offerSubscriptions(server: McpServer, hive: Hive): Subscriptions {
       async onEvents(events) {
         // Not awaited: it waits for this very call to return.
         if (!server.isConnected()) void end();
-        else await tell(new Set(events.flatMap(touchedBy)));
+        else await notify(new Set(events.flatMap(touchedBy)));
       },
-      // What was missed is not known: each may have changed.
-      onResync: () => tell([...subscribed]),
+      // It is not known what was missed, so each may have changed.
+      onResync: () => notify([...subscribed]),
     });
   }
 

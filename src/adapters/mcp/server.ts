@@ -1,6 +1,6 @@
 /**
- * The MCP server of one connection, whatever the transport: who is calling, what a call's way in and out
- * looks like, and how an error becomes a result the model can read. Which tools there are, tools.ts says.
+ * The MCP server of one connection, whatever the transport: every tool with the role that sees it, who is calling, how
+ * a call is run, and how an error becomes a result that the model can read.
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
@@ -46,15 +46,15 @@ import { coordinatorTurnTools, inTurn } from './turns.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
 export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
-  /** Off for a remote client: what it tells of its session is only a claim, the token says who it is. */
+  /** False for a remote client: what it says about its session is only a claim, and the token says who it is. */
   trusts_meta: boolean;
-  /** Aborted when this process is to end: calls that wait return what they have. */
+  /** Aborted when this process should end: calls that wait return what they have. */
   stopping: AbortSignal;
-  /** How long the client lets a call run, where the human said so. */
+  /** How long the client lets a call run, if the human said so. */
   tool_timeout_ms?: number | null;
-  /** Called once the client has introduced itself, with its name. */
+  /** Called with the client's name once it has introduced itself. */
   onClient?: (client: string) => void;
-  /** Told with each call who it is that calls. */
+  /** Called with the calling session at each call. */
   onCaller?: (session: Session) => void;
 }
 
@@ -63,7 +63,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const server = newMcpServer();
   const clientName = (): string => server.server.getClientVersion()?.name ?? '';
   async function resolve(given: Record<string, unknown>): Promise<Caller> {
-    const meta = connection.trusts_meta ? given : toldByHooks(given);
+    const meta = connection.trusts_meta ? given : metaFromHooks(given);
     return hive.sessions.resolveCaller({ ...connection, meta, client: clientName() });
   }
   server.server.oninitialized = () => connection.onClient?.(server.server.getClientVersion()?.name ?? '');
@@ -71,7 +71,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const carrier = mcpCarrier(connection.connection_id);
   const tracker = createDeliveryTracker(hive.delivery, carrier);
   offerTools(server, role, isRemote(connection.machine), async (tool, written, extra) => {
-    const errand = tracker.begin();
+    const delivery = tracker.begin();
     let taken: TakenArguments | null = null;
     try {
       taken = takeArguments(tool, written);
@@ -79,12 +79,12 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
       const meta = extra._meta ?? {};
       const { session, advice, turn } = await resolve(meta);
       connection.onCaller?.(session);
-      // That the client calls again over this connection proves that it read what was returned before.
-      // A proof that cannot be written now is written later; it must not keep the agent from reading on.
-      await errand.prove().catch((error: unknown) => {
-        hive.log.warn('What was read could not be recorded.', { error: String(error) });
+      // Another call over this connection proves that the client read what was returned before. A proof that cannot be
+      // written now is written later; it must not keep the agent from continuing.
+      await delivery.prove().catch((error: unknown) => {
+        hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
       });
-      const hand = (ask_ids: readonly string[]) => errand.hand(ask_ids, session.session_id);
+      const hand = (ask_ids: readonly string[]) => delivery.hand(ask_ids, session.session_id);
       const progress = progressReporter(meta['progressToken'], extra.sendNotification);
       const longest_wait_ms = longestWait({
         client: clientName(),
@@ -98,43 +98,43 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         tool.handle(args as never, {
           ...call,
           turn_id,
-          // Few tools wait for anything.
+          // Made only when used: few tools wait for anything.
           get signal() {
             return AbortSignal.any([...ends]);
           },
         }),
       );
-      // A call that its client has cancelled is not answered.
-      if (extra.signal.aborted) await errand.dropped();
-      else errand.returned();
+      // A call that its client has cancelled gets no answer.
+      if (extra.signal.aborted) await delivery.dropped();
+      else delivery.returned();
       return toResult(noted(result, taken));
     } catch (error) {
-      await errand.dropped().catch(() => undefined);
+      await delivery.dropped().catch(() => undefined);
       return toErrorResult(error, hive, taken);
     }
   });
   return server;
 }
 
-/** Which call it is a remote client may say: only a hook of the same token can have recorded it. */
-function toldByHooks(meta: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** The only part of `_meta` that a remote client may set is the call's id: only a hook of the same token can have recorded it. */
+function metaFromHooks(meta: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const name = 'claudecode/toolUseId';
   return name in meta ? { [name]: meta[name] } : {};
 }
 
-/** Claude Code and Codex give the model only the structured part; the text is for clients that know no other. */
+/** Claude Code and Codex give the model only the structured part; the text is for clients that do not know it. */
 function toResult(result: Record<string, unknown>): CallToolResult {
   const structuredContent = cleanDeep(result);
   return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
-/** The result with what was ignored. */
+/** The result with a note about ignored arguments. */
 function noted(result: Record<string, unknown>, { ignored, note }: TakenArguments): Record<string, unknown> {
   if (note === null) return result;
   return { ...result, ignored_arguments: ignored, next: sentences(String(result['next'] ?? ''), note) };
 }
 
-/** A domain error is a result with its code and sentence; anything else is a fault of ours, logged and said so. */
+/** A domain error becomes a result with its code and sentence; any other is a fault of ours, which is logged and reported as such. */
 function toErrorResult(error: unknown, hive: Hive, taken: TakenArguments | null): CallToolResult {
   if (error instanceof HiveError)
     return refusal({ code: error.code, message: sentences(cleanText(error.message), taken?.note ?? null) });
@@ -166,11 +166,10 @@ function progressReporter(token: unknown, send: SendNotification): ToolCall['pro
   };
 }
 
-// ---------------------------------------------------------------------------
-// What every MCP server of ours is, with a store behind it or without.
+// ---- Servers with and without a store ----
 
-/** Checks forms that a client fills in, of which we send none: the SDK's own takes 5 ms of each start. */
-const madeAtNeed: jsonSchemaValidator = {
+/** Validates forms filled in by a client, of which we send none; creating the SDK's own would cost 5 ms of each start. */
+const validatorOnDemand: jsonSchemaValidator = {
   getValidator: (schema) => new AjvJsonSchemaValidator().getValidator(schema),
 };
 
@@ -178,11 +177,11 @@ const madeAtNeed: jsonSchemaValidator = {
 function newMcpServer(): McpServer {
   return new McpServer(
     { name: 'hive', version: VERSION },
-    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: madeAtNeed },
+    { instructions: INSTRUCTIONS, capabilities: { tools: {} }, jsonSchemaValidator: validatorOnDemand },
   );
 }
 
-/** How a tool shows itself to a client. */
+/** How a tool is described to a client. */
 function configOf({ title, description, input, readOnly }: Tool): {
   title: string;
   description: string;
@@ -201,21 +200,21 @@ function configOf({ title, description, input, readOnly }: Tool): {
       idempotentHint: readOnly,
       openWorldHint: false,
     },
-    // Claude Code may hide tools behind a search; these are few, and wanted unasked.
+    // Claude Code may hide tools behind a search; these are few, and should be visible at once.
     _meta: { 'anthropic/alwaysLoad': true },
   };
 }
 
-/** What a call brings beside its arguments. */
+/** What comes with a call beside its arguments. */
 type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 /** Runs a tool with the arguments as the client wrote them. */
 type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
 
 /**
- * Lists the tools of a role and runs them; a call of another role's tool is told how to get that role. The SDK runs a
- * tool only with the arguments that its schema knows, and drops the others before anybody sees them; so the calls come
- * here as they were written.
+ * Lists the tools of a role and runs them. A call of another role's tool is answered with how to get that role. The SDK
+ * would pass a tool only the arguments in its schema and drop the others silently, so calls are handled here as the
+ * client wrote them.
  */
 function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTool): void {
   const tools = toolsFor(role);
@@ -228,7 +227,7 @@ function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTo
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
     if (!hidden.has(params.name)) return unknownTool(params.name);
-    // Listed, it would cost every agent its tokens; unexplained, the model could only guess.
+    // Listing it would cost every agent tokens; without an explanation the model could only guess.
     const client = server.server.getClientVersion()?.name ?? '';
     return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
   });
@@ -249,7 +248,7 @@ function unknownTool(name: string): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: message }] };
 }
 
-/** A refusal of ours as the model reads it. */
+/** A refusal as the model reads it. */
 function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: `${code}: ${message}` }] };
 }
@@ -262,30 +261,29 @@ function howToCoordinate(tool: string, client: string, isRemote: boolean): strin
       : /codex/i.test(client)
         ? 'your human runs: hive init codex --role coordinator'
         : 'your human starts the server of your client with: hive mcp --role coordinator';
-  return `${tool} is for coordinators, and this server runs with the role "agent". To get it, ${set}. It holds from the next session on. Do not change that yourself; ask your human.`;
+  return `${tool} is for coordinators, and this server runs with the role "agent". To get it, ${set}. It takes effect with the next session. Do not change it yourself; ask your human.`;
 }
 
 /**
- * A server whose store could not be opened: a process that just ended would leave the model without a word, and
- * without tools. Each call tries again; as long as that fails it says why.
+ * A server whose store could not be opened. A process that simply ended would leave the model without an explanation
+ * and without tools. Each call tries again, and says why as long as that fails.
  */
 export function createRefusingServer(role: Role, open: () => Promise<HiveError | null>): McpServer {
   const server = newMcpServer();
   const refuse = async (): Promise<CallToolResult> => {
     const error = await open();
     if (error === null) {
-      const message = 'The store could not be opened until now; it is open again. Call once more.';
+      const message = 'The store could not be opened until now; it is open again. Repeat the call.';
       return refusal({ code: 'store_unavailable', message });
     }
-    const message = `${error.message} Hive answers nothing until then; each call tries again. If it stays so, tell your human.`;
+    const message = `${error.message} Hive cannot answer until then; each call tries again. If it keeps failing, tell your human.`;
     return refusal({ code: error.code, message });
   };
   offerTools(server, role, false, refuse);
   return server;
 }
 
-// ---------------------------------------------------------------------------
-// Every tool on one screen, with the role that sees it.
+// ---- All tools, with the role that sees them ----
 
 const FOR_EVERY_AGENT: readonly Tool[] = [
   ...promptTools,
@@ -297,23 +295,23 @@ const FOR_EVERY_AGENT: readonly Tool[] = [
 ];
 const FOR_COORDINATORS: readonly Tool[] = [...coordinatorPromptTools, ...coordinatorTurnTools];
 
+/** The tools that this role sees. */
 export function toolsFor(role: Role): readonly Tool[] {
   return role === 'coordinator' ? [...FOR_EVERY_AGENT, ...FOR_COORDINATORS] : FOR_EVERY_AGENT;
 }
 
-/** The names of the tools that a role does not see, which its model may have read of and call all the same. */
+/** The names of the tools that a role does not see; its model may have read about them and call them anyway. */
 function hiddenFrom(role: Role): ReadonlySet<string> {
   const seen = new Set(toolsFor(role).map(({ name }) => name));
   return new Set(FOR_COORDINATORS.map(({ name }) => name).filter((name) => !seen.has(name)));
 }
 
-// ---------------------------------------------------------------------------
-// instructions
+// ---- Instructions ----
 
-/** What a model is told about the server as a whole, before it sees a tool. */
+/** What a model reads about the server as a whole, before it sees a tool. */
 const INSTRUCTIONS = `Hive connects you with your human, who answers from their editor when it suits them.
 - To ask: hivemind_ask_async. It returns an ask_id at once and never blocks. Go on with work that does not depend on the answer.
-- To get the answer: hivemind_poll with the ask_id. When you can do nothing else, poll with wait_ms ${LONGEST_WAIT_MS} and repeat; otherwise poll between steps, no oftener than retry_after_ms says.
+- To get the answer: hivemind_poll with the ask_id. When you can do nothing else, poll with wait_ms ${LONGEST_WAIT_MS} and repeat; otherwise poll between steps, no more often than retry_after_ms says.
 - "pending" is no answer, and "expired" or "cancelled" carry no decision: never take silence for consent.
 - Do not ask the same thing twice: an open question stays open. Give an idempotency_key where you might repeat yourself.
 - Other agents and your human can mention you in a shared buffer. Then your tool calls are held until you have read it (hivemind_get_unprocessed_mentions) and answered (hivemind_post with reply_to) or cleared it (hivemind_process_mentions).

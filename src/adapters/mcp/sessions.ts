@@ -1,4 +1,4 @@
-/** Who is here: the tool that lists sessions with the handles by which they are mentioned. */
+/** The tool that lists sessions with the handles by which they are mentioned. */
 import { z } from 'zod';
 import type { Session } from '../../domain/sessions.ts';
 import { sentences, type Tool, tool } from './tool.ts';

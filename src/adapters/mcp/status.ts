@@ -1,4 +1,4 @@
-/** What an agent may know of the whole: who waits, who is here, which desks are open. */
+/** The tool that shows an agent the state of Hive: pending prompts, humans, sessions and desks. */
 import { excerpt } from '../../domain/text.ts';
 import { type Tool, tool } from './tool.ts';
 
@@ -24,13 +24,13 @@ const status = tool({
     return {
       you: session.handle,
       desks_online: desks.length,
-      // Whom `to` of hivemind_ask_async may name.
+      // The names that `to` of hivemind_ask_async accepts.
       humans: humans.slice(0, SHOWN),
       teams: teams
         .slice(0, SHOWN)
         .map(({ name, members, escalate_after_ms }) => ({ name, members, escalate_after_ms })),
       pending_total: total,
-      // Not the ask_id: it is the capability to poll.
+      // Without the ask_id, which is the capability to poll.
       pending: pending.items.map(
         ({ agent, project, kind, urgency, question, created_at, to, claimed_by }) => ({
           agent,

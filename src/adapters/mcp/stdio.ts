@@ -7,7 +7,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 /** The one connection of a process. */
 export interface StdioConnection {
   /**
-   * Serves it from now on, in place of the server before, if there was one: the client's greeting is told to it again,
+   * Serves the connection with this server from now on. If it replaces another, the client's handshake is repeated to it,
    * and the client notices nothing. Resolves when the connection has ended.
    */
   serve(server: McpServer): Promise<void>;
@@ -18,20 +18,20 @@ export interface StdioConnection {
 /** Claude Code ends a child with SIGINT, Codex with EOF or SIGTERM: `stop` covers both. */
 export function openStdio(input: Readable, output: Writable, stop: AbortSignal): StdioConnection {
   const inner = new LineTransport(input, output);
-  const greeting: JSONRPCMessage[] = [];
+  const handshake: JSONRPCMessage[] = [];
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   input.once('end', end);
   input.once('close', end);
-  // A client that is gone leaves a broken pipe; there is nobody left to tell.
+  // A client that is gone leaves a broken pipe; nobody is left to notify.
   output.once('error', end);
   stop.addEventListener('abort', end, { once: true });
   let started = false;
 
   async function connect(server: McpServer): Promise<void> {
-    const again = [...greeting];
+    const again = [...handshake];
     const answered = new Set(again.flatMap((message) => ('id' in message ? [message.id] : [])));
     const transport: Transport = {
       async start() {
@@ -39,16 +39,16 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
         started = true;
       },
       async send(message) {
-        // The client has had its answer to the greeting from the server before.
+        // The client already has the answer to its handshake from the server before.
         if ('id' in message && !('method' in message) && answered.delete(message.id)) return;
         await inner.send(message);
       },
       close: () => inner.close(),
     };
-    // The transport gives up on a message longer than its buffer, and would leave us running deaf.
+    // The transport gives up on a message longer than its buffer; without this we would keep running without input.
     server.server.onclose = end;
     inner.onmessage = (message) => {
-      if ('method' in message && GREETS.has(message.method)) greeting.push(message);
+      if ('method' in message && HANDSHAKE.has(message.method)) handshake.push(message);
       transport.onmessage?.(message);
     };
     inner.onclose = () => transport.onclose?.();
@@ -67,26 +67,27 @@ export function openStdio(input: Readable, output: Writable, stop: AbortSignal):
   };
 }
 
-const GREETS: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized']);
+const HANDSHAKE: ReadonlySet<string> = new Set(['initialize', 'notifications/initialized']);
 
-// ---------------------------------------------------------------------------
-// MCP's transport on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio").
-// Whether an object is a message at all the protocol layer says, and says so anyway; the SDK's own transport asks its whole
-// schema first, which is a tenth of what the server's side of a call takes, and copies a long message once for each piece.
+// ---- The transport ----
+// MCP on two streams: each message is one line of JSON (modelcontextprotocol.io/specification, "stdio"). The protocol
+// layer checks anyway whether an object is a message. The SDK's own transport checks its whole schema first, which takes
+// a tenth of the server's side of a call, and copies a long message once for each chunk.
 
-/** In bytes. A question that is far too long is refused with a sentence; only what is absurd ends the connection. */
+/** In bytes. A question that is too long is refused with a sentence; only an absurd length ends the connection. */
 export const LONGEST_MESSAGE: number = 16 * 1024 * 1024;
 
 const NEWLINE = 10;
 
+/** MCP's stdio transport, one line of JSON per message. */
 export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   onclose?: () => void;
-  /** Told of a line that is no JSON object, which is skipped, and of one that is too long, which ends the connection. */
+  /** Called for a line that is not a JSON object, which is skipped, and for one that is too long, which ends the connection. */
   onerror?: (error: Error) => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a line that is not complete yet. */
   #begun: Buffer[] = [];
   #begun_bytes = 0;
   #open = false;
@@ -133,7 +134,7 @@ export class LineTransport implements Transport {
     void this.close();
   };
 
-  /** The end of a line. */
+  /** Handles a line, given its last chunk. */
   #take(end: Buffer): void {
     const line = this.#begun.length === 0 ? end : Buffer.concat([...this.#begun, end]);
     this.#begun = [];
@@ -147,6 +148,6 @@ export class LineTransport implements Transport {
     }
     if (message !== null && typeof message === 'object' && !Array.isArray(message))
       this.onmessage?.(message as JSONRPCMessage);
-    else this.#fail(new Error('A line is no JSON object: it was skipped.'));
+    else this.#fail(new Error('A line that is not a JSON object was skipped.'));
   }
 }

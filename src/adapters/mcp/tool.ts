@@ -1,4 +1,4 @@
-/** What a tool is, and what its handler gets. */
+/** Tools: what a tool is, what its handler gets, how its arguments are read, and how long a call may wait. */
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
@@ -12,34 +12,35 @@ import { type Aliases, type UnknownName, understand } from '../arguments.ts';
 export interface ToolCall {
   hive: Hive;
   session: Session;
-  /** How the caller can have an identity; null when it has one. */
+  /** How the caller can get an identity; null when it has one. */
   advice: string | null;
-  /** What this call's results are handed over by (invariant 6). */
+  /** What delivers the results of this call (invariant 6). */
   carrier: string;
-  /** Stamps what is settled among these prompts as handed over to the caller, before it is returned. */
+  /** Records that the settled ones among these prompts are handed to the caller, before they are returned. */
   hand(ask_ids: readonly string[]): Promise<Delivered[]>;
-  /** The turn in which it is made; null where none is known. */
+  /** The turn of the call; null when none is known. */
   turn_id: string | null;
-  /** Aborted when the client cancels the call or goes away, and when its turn is to stop. */
+  /** Aborted when the client cancels the call or goes away, and when its turn must stop. */
   signal: AbortSignal;
-  /** So long this call may wait: the client allows no more, or is not known to. */
+  /** How many ms this call may wait: the client allows no more, or is not known to. */
   longest_wait_ms: number;
-  /** Tells a client that asked for it that the call is alive. */
+  /** Reports to a client that asked for progress that the call is still running. */
   progress(message: string): Promise<void>;
-  /** Resolves when the client has been told of what it subscribed to, up to what is stored now. */
+  /** Resolves when the client has been notified of everything it subscribed to, up to what is stored now. */
   caughtUp(): Promise<void>;
 }
 
+/** An MCP tool. */
 export interface Tool {
   name: string;
   title: string;
   description: string;
   input: ZodRawShape;
-  /** Other names that are taken for an argument. Clients are not told of them: a tool list is read with every call. */
+  /** Other accepted names of an argument. Clients do not see them, because a tool list is read with every call. */
   aliases?: Aliases;
-  /** Without any of these the call looks at everything; then an argument that the tool does not know is refused, not ignored. */
+  /** Arguments without which the call covers everything; then an unknown argument is refused, not ignored. */
   narrowing?: readonly string[];
-  /** Changes nothing that anyone would mind. */
+  /** Changes nothing that matters to anyone. */
   readOnly: boolean;
   handle(args: never, call: ToolCall): Promise<Record<string, unknown>>;
 }
@@ -56,20 +57,21 @@ export function tool<Input extends ZodRawShape>(
   return definition as unknown as Tool;
 }
 
-// ---------------------------------------------------------------------------
-// A tool's arguments on their way in. Every spelling of a name is taken and null is absent (../arguments.ts). What is
-// left over is never dropped without a word: it is refused where leaving it out would change what the call means, and
-// said in the result where the call is as good without it.
+// ---- Arguments ----
+// Every spelling of a name is accepted, and null counts as missing (../arguments.ts). An unknown argument is never
+// dropped silently: it is refused where leaving it out would change what the call means, and otherwise mentioned in
+// the result.
 
+/** The arguments of a call, after reading. */
 export interface TakenArguments {
   args: Record<string, unknown>;
-  /** What the tool did not know and was done without. */
+  /** The arguments that the tool does not know and went without. */
   ignored: readonly string[];
   /** A sentence about them; null when there are none. */
   note: string | null;
 }
 
-/** Who calls is never said by an argument (invariant 9). */
+/** Names for who calls, which no argument ever sets (invariant 9). */
 const IDENTITIES: ReadonlySet<string> = new Set(
   ['agent_id', 'agent', 'session_id', 'session', 'claude_id', 'client_id', 'thread_id', 'user', 'by'].map(
     plain,
@@ -81,10 +83,10 @@ function plain(name: string): string {
 }
 
 const MOST_NAMED = 10;
-/** A call is shown whole up to here; a longer one only as far as it changes. */
+/** In characters. Up to this length the corrected call is shown whole; of a longer one only what changes. */
 const LONGEST_CALL = 400;
 
-/** @throws HiveError `invalid_input`, with the right call where it can be told. */
+/** Reads the arguments of a call. @throws HiveError `invalid_input`, with the correct call where it is known. */
 export function takeArguments(tool: Tool, written: unknown): TakenArguments {
   const schema = schemaOf(tool);
   const { given, unknown, corrected } = understand(schema, written ?? {}, tool.aliases);
@@ -107,7 +109,7 @@ function schemaOf(tool: Tool): z.ZodObject {
   return schema;
 }
 
-/** Whether nothing narrows the call, so that it would look at everything. */
+/** Whether nothing narrows the call, so that it would cover everything. */
 function reachesAll({ narrowing = [] }: Tool, given: unknown): boolean {
   return narrowing.length > 0 && !narrowing.some((name) => Object.hasOwn(given as object, name));
 }
@@ -116,7 +118,7 @@ function misspelled({ name }: Tool, { path, meant }: UnknownName, corrected: unk
   const call = `${name} ${JSON.stringify(corrected)}`;
   const way = call.length <= LONGEST_CALL ? `Call ${call}.` : `Call ${name} again with "${meant}" instead.`;
   return invalidInput(
-    `${name} has no argument "${path}"; "${meant}" is probably meant. Nothing was done. ${way}`,
+    `${name} has no argument "${path}"; you probably mean "${meant}". Nothing was done. ${way}`,
     { argument: path, meant },
   );
 }
@@ -124,12 +126,12 @@ function misspelled({ name }: Tool, { path, meant }: UnknownName, corrected: unk
 function tooWide({ name, narrowing = [], input }: Tool, { path }: UnknownName): Error {
   const known = Object.keys(input).join(', ');
   return invalidInput(
-    `${name} has no argument "${path}", and without ${narrowing.join(' or ')} it looks at everything, which is probably not what you meant. Nothing was done. Its arguments are ${known}: call ${name} {"${narrowing[0]}": …}, or ${name} {} for everything.`,
+    `${name} has no argument "${path}", and without ${narrowing.join(' or ')} it covers everything, which is probably not what you meant. Nothing was done. Its arguments are ${known}: call ${name} {"${narrowing[0]}": …}, or ${name} {} for everything.`,
     { argument: path },
   );
 }
 
-/** One thing that does not fit, as a sentence that names the argument. */
+/** One invalid argument, as a sentence that names it. */
 function explain({ path, message }: z.core.$ZodIssue, given: unknown): string {
   const where = path.reduce<string>(
     (before, step) =>
@@ -156,47 +158,47 @@ function noteOn(paths: readonly string[]): string | null {
   );
 }
 
-// ---------------------------------------------------------------------------
-// What results have in common.
+// ---- Results ----
 
-/** What a client passes on to its model whole: Claude Code cuts results at 25,000 tokens. */
+/** How much of a result a client passes on to its model whole: Claude Code cuts results at 25,000 tokens. */
 export const RESULT_BYTES: number = 48 * 1024;
 
-/** Sentences as one text; what is null is left out. */
+/** Sentences as one text; null parts are left out. */
 export function sentences(...parts: readonly (string | null)[]): string {
   return parts.filter((part) => part !== null && part !== '').join(' ');
 }
 
-/** What a model has to know of unverified messages, where there is one among these. */
+/** What a model must know about unverified messages; null when there are none among these. */
 export function unverifiedNote(items: readonly Pick<Message, 'author'>[]): string | null {
   return items.some(({ author }) => author === 'unverified') ? UNVERIFIED_NOTE : null;
 }
 
-// ---------------------------------------------------------------------------
-// How long a call may wait. A client that hears nothing takes a call for dead: most after a minute, and no server is told
-// when. So a call waits 25 s at most, except where it is known that the client allows more.
+// ---- Waiting ----
+// A client that hears nothing takes a call for dead, most after a minute, and does not say when. So a call waits at most
+// 25 s, unless the client is known to allow more.
 
 interface ClientOfCall {
   /** `clientInfo.name` of the initialize request. */
   client: string;
-  /** The client's own environment; null for a client of another machine. */
+  /** The client's own environment; null for a client on another machine. */
   env: Readonly<Record<string, string | undefined>> | null;
-  /** It gave a progress token with the call, so it hears that the call is alive. */
+  /** It gave a progress token with the call, so it learns that the call is still running. */
   hears_progress: boolean;
-  /** What the human said that the client allows a call; null when nothing was said. */
+  /** How long the client allows a call, according to the human; null when they did not say. */
   tool_timeout_ms: number | null;
 }
 
-/** Clients count a call dead that shows no sign of life for a minute or so. */
+/** Clients take a call for dead when it shows no sign of life for about a minute. */
 const PROGRESS_MS = 15_000;
-/** What the result needs to reach the client before its time is up. */
+/** The time in ms that the result needs to reach the client before its limit. */
 const MARGIN_MS = 5_000;
 /**
- * Claude Code ends a call after `MCP_TOOL_TIMEOUT`, which is more than a day unless it is set. Progress does not extend
- * that. It also ends a call that says nothing for some minutes; progress does extend that.
+ * Claude Code ends a call after `MCP_TOOL_TIMEOUT`, which is more than a day unless it is set; progress does not extend
+ * that. It also ends a call that reports nothing for some minutes; progress does extend that.
  */
 const CLAUDE_CODE_MS = 100_000_000;
 
+/** How many ms a call of this client may wait. */
 export function longestWait({ client, env, hears_progress, tool_timeout_ms }: ClientOfCall): number {
   if (tool_timeout_ms !== null) return beforeItsTime(tool_timeout_ms);
   if (client !== 'claude-code' || env === null) return LONGEST_WAIT_MS;
@@ -213,7 +215,7 @@ function milliseconds(text: string | undefined): number | null {
   return Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
-/** Does something that takes long, and tells the client in between that the call is alive. */
+/** Runs something that takes long, and meanwhile reports to the client that the call is still running. */
 export async function keepingAlive<Result>(
   { progress, hive }: Pick<ToolCall, 'progress' | 'hive'>,
   message: string,

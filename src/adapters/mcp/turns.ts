@@ -1,4 +1,4 @@
-/** How a coordinator stops another agent. */
+/** The tool with which a coordinator stops another agent, and how our own tools behave in a turn that must stop. */
 import type { Hive } from '../../application/hive.ts';
 import type { StopOrder } from '../../application/turns.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -24,9 +24,9 @@ const interrupt = tool({
         actor: await call.hive.sessions.actor(call.session, 'mcp'),
         signal: call.signal,
       })
-      // A coordinator that has subscribed to a question hears that it fell before it hears that its interrupt is over.
+      // A coordinator that has subscribed to a question is notified that it was cancelled before its interrupt returns.
       .finally(() => call.caughtUp());
-    // An ask_id is a capability of its asker: how many fell is enough.
+    // An ask_id is a capability of its asker, so only the number of cancelled prompts is returned.
     return { ...outcome, cancelled_prompts: outcome.cancelled_prompts.length, next: nextStep(outcome) };
   },
 });
@@ -34,29 +34,29 @@ const interrupt = tool({
 function nextStep(outcome: InterruptOutcome): string {
   const sentence = outcomeSentence(outcome);
   if (outcome.outcome !== 'unconfirmed') return `${sentence}.`;
-  return `${sentence}. Wait on with hivemind_interrupt {"session": "${outcome.session_id}", "interrupt_id": "${outcome.interrupt_id}"}.`;
+  return `${sentence}. Keep waiting with hivemind_interrupt {"session": "${outcome.session_id}", "interrupt_id": "${outcome.interrupt_id}"}.`;
 }
 
 export const coordinatorTurnTools: readonly Tool[] = [interrupt];
 
-// ---------------------------------------------------------------------------
-// Tools of ours in a turn that somebody wants stopped: they return at once, whatever they were waiting for,
-// and say so. The model stops by itself then, or the hook that follows the call stops it.
+// ---- Our tools in a turn that must stop ----
+// They return at once, whatever they were waiting for, and say so. Then the model stops by itself, or the hook that
+// follows the call stops it.
 
 type Result = Record<string, unknown>;
 
-/** Calls that are over sooner need no watch: the next call finds the interrupt by itself. */
+/** Calls that finish sooner need no watch: the next call notices the interrupt. */
 const WATCH_AFTER_MS = 20;
 
 interface TurnOfCall {
   hive: Hive;
-  /** Undefined where none is known. */
+  /** Undefined when none is known. */
   turn: Turn | undefined;
   /** Any of these ends the call. */
   ends: readonly AbortSignal[];
 }
 
-/** Runs a tool inside its turn: `work` gets the turn, or null, and what ends it, the turn's own stop included. */
+/** Runs a tool inside its turn. `work` gets the turn, or null, and the signals that end it, including the stop of the turn. */
 export async function inTurn(
   { hive, turn, ends }: TurnOfCall,
   work: (turn_id: string | null, ends: readonly AbortSignal[]) => Promise<Result>,
@@ -80,7 +80,7 @@ export async function inTurn(
     const result = await work(turn_id, [...ends, stop.signal]);
     return order === null ? result : interrupted(order, result);
   } catch (error) {
-    // It was asked in a turn that had just been stopped.
+    // The tool ran in a turn that had just been stopped.
     const after = isOver(error) ? await hive.interrupts.orderFor(turn_id) : null;
     if (after === null) throw error;
     return interrupted(after);

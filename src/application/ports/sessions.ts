@@ -1,7 +1,7 @@
 /** Sessions, what they call through, and what hooks remember between two events. */
 import type { Waker } from '../../domain/hooks.ts';
 import type { GateRecord } from '../../domain/mentions.ts';
-import type { HeldHandle, Session } from '../../domain/sessions.ts';
+import type { KnownHandle, Session } from '../../domain/sessions.ts';
 import type { Prunable, PrunableReads } from './records.ts';
 
 /** A live `hive mcp` (or one session of `hive serve`): through it a session can call our tools. */
@@ -20,7 +20,7 @@ export interface SessionReads extends PrunableReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
   /** Every handle, the session heard of last first. */
-  handles(): Promise<HeldHandle[]>;
+  handles(): Promise<KnownHandle[]>;
   /** The living session whose client is this process; subagents carry no pid. */
   byProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The living session that the hooks of this client process speak for. */

@@ -15,7 +15,7 @@ export interface TurnReads extends PrunableReads {
   /** Every turn that runs, the oldest first. */
   running(limit: number): Promise<Turn[]>;
   /** Aborted, and nothing proves that the session was told, the oldest first. */
-  untold(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
+  unreadAborts(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
   interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
   /** Every request for a turn, in the order in which they were asked. */
   interruptsOf(turn_id: string): Promise<Interrupt[]>;

@@ -1,6 +1,7 @@
 /**
- * The program of the user's own (a push service, a webhook): each notification as one JSON document on its
- * stdin. It runs in a shell, because the person wrote it as a shell line; agents' text reaches it as data only.
+ * The user's own notification program (a push service, a webhook): it gets each notification as one JSON document on its
+ * stdin. It runs in a shell, because the person wrote it as a shell line; text of agents reaches it only as data. Also
+ * the helpers that start programs for the desktop.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -8,11 +9,11 @@ import { delimiter, join } from 'node:path';
 import type { Popup } from '../../domain/popups.ts';
 
 const LIMIT_MS = 10_000;
-/** A storm of thousands is told by its count. */
+/** The most prompts listed in a document; a larger storm is described by its count. */
 const MAX_PROMPTS = 100;
 
-/** @throws Error when it fails or takes longer than 10 s. */
-export async function tellCommand(
+/** Runs the program with a popup. @throws Error when it fails or takes longer than 10 s. */
+export async function runNotifyCommand(
   command: string,
   popup: Popup,
   env: Environment,
@@ -31,7 +32,7 @@ export async function tellCommand(
       if (process.platform === 'win32') child.kill('SIGKILL');
       else process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // It has ended already.
     }
   };
   const timer = setTimeout(kill, LIMIT_MS);
@@ -67,18 +68,20 @@ function documentOf({ kind, title, body, urgency, count, prompts }: Popup): Reco
   };
 }
 
-// ---------------------------------------------------------------------------
-// The programs we start for the desktop: bounded in time, and none of them left when we end.
+// ---- Programs for the desktop ----
+// Each is limited in time, and none outlives us.
 
+/** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** How a program ended. */
 export interface Finished {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** How much of what a program prints is kept. */
+/** How many characters of a program's output are kept. */
 const KEPT = 4_096;
 
 /** Resolves when the program has ended and its pipes are drained; never rejects. */
@@ -113,7 +116,7 @@ export async function runProgram(
   return finished(child);
 }
 
-/** Whether PATH leads to such a program. */
+/** Whether PATH contains this program. */
 export function onPath(program: string, env: Environment): boolean {
   return (env['PATH'] ?? '').split(delimiter).some((folder) => {
     if (folder === '') return false;
@@ -126,7 +129,7 @@ export function onPath(program: string, env: Environment): boolean {
   });
 }
 
-/** The reason a program gives for failing, on one line. */
+/** Why a program failed, on one line. */
 export function complaint({ code, stderr }: Finished, program: string): string {
   const said = stderr.replace(/\s+/g, ' ').trim().slice(0, 300);
   return said === '' ? `${program} ended with code ${code ?? 'none'}.` : `${program}: ${said}`;

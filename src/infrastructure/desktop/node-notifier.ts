@@ -1,7 +1,7 @@
 /**
- * node-notifier: the way to the desktop wherever nothing has to come back: other platforms, servers without
- * buttons, an old notify-send. It cannot tell what became of a popup nor take it down (measured: `actions` are
- * dropped, no event ever fires).
+ * node-notifier: shows a popup where no answer can come back: on other platforms, on servers without buttons, and with an
+ * old notify-send. It can neither report what became of a popup nor take it down (measured: `actions` are dropped, and
+ * no event ever fires).
  */
 import type { Popup } from '../../domain/popups.ts';
 import type { Environment } from './command.ts';
@@ -9,10 +9,10 @@ import { plainBody, plainTitle } from './notify-send.ts';
 
 const LIMIT_MS = 3_000;
 
-/** @throws Error with what node-notifier complained of, or after 3 s. */
+/** Shows a popup. @throws Error with node-notifier's complaint, or after 3 s. */
 export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Environment): Promise<void> {
   const { default: notifier } = await import('node-notifier');
-  // Its child inherits our own environment; there is no other way to tell it the bus.
+  // Its child inherits our own environment; there is no other way to pass it the bus.
   const bus = env['DBUS_SESSION_BUS_ADDRESS'];
   if (bus !== undefined) process.env['DBUS_SESSION_BUS_ADDRESS'] ??= bus;
   const { urgency, sound } = popup;
@@ -23,7 +23,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
     urgency,
     category: 'im.received',
     sound,
-    // Left alone it lets every popup go after 10 s; 0 lets the server keep a critical one.
+    // Without this every popup disappears after 10 s; 0 lets the server keep a critical one.
     ...(urgency === 'critical' ? { 'expire-time': 0 } : {}),
     ...(sound ? { hint: 'string:sound-name:message-new-instant' } : {}),
     wait: false,
@@ -36,7 +36,7 @@ export async function showByNodeNotifier(popup: Popup, markup: boolean, env: Env
     const settle = (error: unknown): void => {
       clearTimeout(timer);
       if (error instanceof Error) reject(new Error(error.message.replace(/\s+/g, ' ').trim().slice(0, 300)));
-      // On success this is an empty string, or what the program had to warn of.
+      // On success this is an empty string, or a warning of the program.
       else resolve();
     };
     try {

@@ -1,11 +1,11 @@
 /**
- * Which way a popup takes. Where the notification server has actions, notify-send waits with it; everywhere
- * else, and when that fails, node-notifier hands it over. The user's own program is told besides; a popup
- * has failed only when nobody could be told.
+ * The notifier: how a popup is shown. Where the notification server supports actions, notify-send waits for one;
+ * elsewhere, and when that fails, node-notifier shows it. The user's own program gets it as well. A popup has failed only
+ * when all of these failed.
  */
 import type { Logger, Notifier, ShownPopup } from '../../application/ports.ts';
 import type { Popup } from '../../domain/popups.ts';
-import { type Environment, tellCommand } from './command.ts';
+import { type Environment, runNotifyCommand } from './command.ts';
 import { showByNodeNotifier } from './node-notifier.ts';
 import {
   answersOnBus,
@@ -15,22 +15,23 @@ import {
   type WaitingPopup,
 } from './notify-send.ts';
 
-/** How long the user's own program may go on after we are to end. */
+/** How many ms the user's own program may continue after we were told to end. */
 const COMMAND_GRACE_MS = 400;
 
 const HANDED_OVER: ShownPopup = { outcome: Promise.resolve({ kind: 'closed' }), close: () => undefined };
 
+/** The notifier of this desktop. */
 export function createDesktopNotifier({ env, log }: { env: Environment; log: Logger }): Notifier {
   const waiting = new Set<WaitingPopup>();
   const stopping = new AbortController();
-  const telling = new Set<Promise<void>>();
+  const commands = new Set<Promise<void>>();
   let capabilities: ReadonlySet<string> | null = null;
   let warned = false;
   let closed = false;
 
-  /** The environment with the bus in it. @throws Error where there is no bus. */
+  /** The environment with the bus address. @throws Error when there is no bus. */
   function withBus(): Environment {
-    // Other platforms need no bus. Without an address D-Bus' own tools would start one and leave it behind.
+    // Other platforms need no bus. Without an address D-Bus' own tools would start one and leave it running.
     if (process.platform === 'darwin' || process.platform === 'win32') return env;
     const address = sessionBus(env);
     if (address === null)
@@ -44,7 +45,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     const desktop = withBus();
     capabilities ??= await serverCapabilities(desktop);
     const markup = capabilities === null || capabilities.has('body-markup');
-    // Nobody would be there to take it down.
+    // After close nobody would take it down.
     if (closed) throw new Error('The process that was to show it has ended.');
     if (capabilities?.has('actions') === true) {
       try {
@@ -57,7 +58,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
         if (closed) shown.close();
         return shown;
       } catch {
-        // Another server may have taken over, or this notify-send is too old: the plain way tells.
+        // Another server may have taken over, or this notify-send is too old: show it without buttons.
         capabilities = null;
       }
     }
@@ -65,23 +66,23 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     return HANDED_OVER;
   }
 
-  function tell(popup: Popup): Promise<void> {
+  function runCommand(popup: Popup): Promise<void> {
     const command = popup.command ?? env['HIVE_NOTIFY_COMMAND'] ?? '';
     if (command === '' || popup.kind === 'notice') return Promise.reject(new Error('No command is set.'));
-    const told = tellCommand(command, popup, env, stopping.signal).catch((error: unknown) => {
+    const running = runNotifyCommand(command, popup, env, stopping.signal).catch((error: unknown) => {
       warn(error);
       throw error;
     });
-    const tracked = told.catch(() => undefined).finally(() => telling.delete(tracked));
-    telling.add(tracked);
-    return told;
+    const tracked = running.catch(() => undefined).finally(() => commands.delete(tracked));
+    commands.add(tracked);
+    return running;
   }
 
-  /** Once: a desktop without a server would otherwise fill the log. */
+  /** Logs the first failure only: a desktop without a server would otherwise fill the log. */
   function warn(error: unknown): void {
     if (warned) return;
     warned = true;
-    log.warn('A notification could not be shown; further failures stand on the trail of their prompts.', {
+    log.warn('A notification could not be shown; further failures are recorded with their prompts.', {
       error: error instanceof Error ? error.message : String(error),
     });
   }
@@ -97,14 +98,14 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
     },
 
     async show(popup) {
-      const told = tell(popup).then(
+      const byCommand = runCommand(popup).then(
         () => true,
         () => false,
       );
       try {
         return await showOnDesktop(popup);
       } catch (error) {
-        if (await told) return HANDED_OVER;
+        if (await byCommand) return HANDED_OVER;
         warn(error);
         throw error;
       }
@@ -114,9 +115,9 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
       closed = true;
       const open = [...waiting];
       for (const shown of open) shown.close();
-      // What the person's own program is sending just now may be the only thing that reaches them.
+      // The message the user's own program is sending may be the only one that reaches them.
       const timer = setTimeout(() => stopping.abort(), COMMAND_GRACE_MS);
-      await Promise.all([...open.map((shown) => shown.gone), ...telling]);
+      await Promise.all([...open.map((shown) => shown.gone), ...commands]);
       clearTimeout(timer);
     },
   };

@@ -1,7 +1,7 @@
 /**
- * notify-send called directly, without a shell: the way to buttons, to a click, and to taking a popup down.
- * With actions it waits and prints the key of the one chosen; SIGINT closes its popup (SIGTERM would leave
- * it). Needs libnotify 0.8.
+ * notify-send, called directly without a shell: it allows buttons, a click, and taking a popup down. With actions it waits
+ * and prints the key of the chosen one; SIGINT closes its popup (SIGTERM would leave it). Needs libnotify 0.8. Also how
+ * text is made safe for a notification server, and what the server can do.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,17 +10,18 @@ import type { Popup } from '../../domain/popups.ts';
 import { revealed } from '../../domain/text.ts';
 import { complaint, type Environment, type Finished, finished, onPath, runProgram } from './command.ts';
 
-/** A failure is clean and quick (measured: under 50 ms), success is silent: who lives so long has shown it. */
+/** It fails quickly (measured: under 50 ms) and succeeds silently, so after this many ms it counts as shown. */
 const SHOWN_AFTER_MS = 250;
-/** How long a popup may take to go before its process is killed. */
+/** How many ms a popup may take to close before its process is killed. */
 const CLOSE_MS = 400;
 
+/** A popup that is on the screen. */
 export interface WaitingPopup extends ShownPopup {
   /** Resolves when its process is gone. */
   readonly gone: Promise<void>;
 }
 
-/** @throws Error with what notify-send complained of. */
+/** Shows a popup and waits for its end. @throws Error with notify-send's complaint. */
 export async function showWaiting(popup: Popup, markup: boolean, env: Environment): Promise<WaitingPopup> {
   const child = spawnTied(
     [...argumentsOf(popup), '--', plainTitle(popup.title), plainBody(popup.body, markup)],
@@ -40,12 +41,12 @@ function argumentsOf({ urgency, buttons, openable, sound }: Popup): string[] {
   const args = ['--app-name=Hive', `--urgency=${urgency}`, '--category=im.received'];
   if (sound) args.push('--hint=string:sound-name:message-new-instant');
   for (const [index, label] of buttons.entries()) args.push(`--action=${index}=${plainLabel(label)}`);
-  // Also where it leads nowhere: only a notification with an action is waited for and can be taken down.
+  // Even when it does nothing: only a notification with an action is waited for and can be taken down.
   if (openable || buttons.length === 0) args.push(`--action=default=${openable ? 'Open' : 'Close'}`);
   return args;
 }
 
-/** Where setpriv exists, the kernel interrupts notify-send when we die, however we die: no popup stays whose buttons do nothing. */
+/** Where setpriv exists, the kernel interrupts notify-send when we die in any way, so that no popup with dead buttons stays. */
 function spawnTied(args: readonly string[], env: Environment): ChildProcess {
   const command = onPath('setpriv', env)
     ? ['setpriv', '--pdeathsig', 'INT', '--', 'notify-send', ...args]
@@ -71,13 +72,12 @@ function after(ms: number): Promise<null> {
   return new Promise((resolve) => setTimeout(() => resolve(null), ms));
 }
 
-// ---------------------------------------------------------------------------
-// Agents' text on its way to a notification server (invariant 12). Measured: a NUL or a text of 130 kB as
-// the first call disables node-notifier for the life of the process, later it throws; a text that starts
-// with `-` is read as an option; `<tags>` in the body vanish as markup.
+// ---- Text for a notification server (invariant 12) ----
+// Measured: a NUL, or a text of 130 kB as the first call, disables node-notifier for the life of the process; later it
+// throws. A text that starts with `-` is read as an option, and `<tags>` in the body vanish as markup.
 
 const MAX_BYTES = 1_024;
-/** What becomes a space where all is to stand on one line. */
+/** Becomes a space in text of one line. */
 const LINE_SPACE = /[\t\r\n]+/g;
 
 function plain(text: string, space: RegExp): string {
@@ -85,18 +85,18 @@ function plain(text: string, space: RegExp): string {
   return cut.startsWith('-') ? ` ${cut}` : cut;
 }
 
-/** One line, never an option; what would be hidden is shown as what it is. */
+/** One line that is never read as an option; hidden characters are spelled out. */
 export function plainTitle(text: string): string {
   return plain(text, LINE_SPACE) || ' ';
 }
 
-/** Lines are kept; `markup` says whether the server would read tags. An empty body is an error to node-notifier. */
+/** Lines are kept. `markup`: the server reads tags. An empty body would be an error for node-notifier. */
 export function plainBody(text: string, markup: boolean): string {
   const body = plain(text, /[\t\r]+/g) || ' ';
   return markup ? body.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;') : body;
 }
 
-/** A button: short, one line. */
+/** The label of a button: short, one line. */
 export function plainLabel(text: string): string {
   return cutBytes(plain(text, LINE_SPACE), 60) || '…';
 }
@@ -104,20 +104,19 @@ export function plainLabel(text: string): string {
 function cutBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= limit) return text;
-  // A character that the cut went through becomes U+FFFD, which goes with the ellipsis.
+  // A character that was cut in two becomes U+FFFD, and is dropped before the ellipsis.
   return `${bytes
     .subarray(0, limit - 3)
     .toString()
     .replace(/\ufffd+$/, '')}…`;
 }
 
-// ---------------------------------------------------------------------------
-// The D-Bus session bus of the person, and what the notification server on it can do. `hive mcp` often
-// starts without the variable that names the bus, so its usual place is tried as well.
+// ---- The D-Bus session bus ----
+// `hive mcp` often starts without the variable that names the bus, so its usual path is tried as well.
 
 /**
- * The bus's address, or null where there is none; `disabled:` is the custom for wanting none. `users` is the folder with
- * one folder of each user who has logged in, named by the number.
+ * The address of the person's session bus, or null when there is none; `disabled:` is the usual value for no bus. `users`
+ * is the folder with one folder per logged-in user, named by number.
  */
 export function sessionBus(
   env: Environment,
@@ -143,14 +142,14 @@ const ASK = [
 ];
 const LIMIT_MS = 3_000;
 
-/** What the server can (`actions`, `body-markup`, …), or null when nobody answers or dbus-send is missing. */
+/** What the notification server supports (`actions`, `body-markup`, …), or null when none answers or dbus-send is missing. */
 export async function serverCapabilities(env: Environment): Promise<ReadonlySet<string> | null> {
   const { code, stdout } = await runProgram('dbus-send', ASK, env, LIMIT_MS);
   if (code !== 0) return null;
   return new Set([...stdout.matchAll(/^\s*string "([^"]*)"$/gm)].map(([, name]) => name ?? ''));
 }
 
-/** Whether a notification server answers. Where nothing can tell, it is taken to: a popup will show. */
+/** Whether a notification server answers. When that cannot be determined it is assumed. */
 export async function answersOnBus(env: Environment): Promise<boolean> {
   if (process.platform === 'darwin' || process.platform === 'win32' || !onPath('dbus-send', env)) return true;
   return (await serverCapabilities(env)) !== null;

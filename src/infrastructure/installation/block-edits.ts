@@ -1,7 +1,7 @@
-/** A block of lines between two marks, at the end of somebody's file: put there, found, and cut out again. */
+/** A block of lines between two marks at the end of somebody's file: adding it, finding it, removing it. */
 import type { TextEdit } from '../../domain/text.ts';
 
-/** How a comment begins, and what the block is called: `# hive server: begin`. */
+/** How a comment begins, and the name of the block: `# hive server: begin`. */
 export interface BlockMarks {
   comment: string;
   name: string;
@@ -9,7 +9,7 @@ export interface BlockMarks {
 
 const HINT = '(written by hive init; hive uninit takes it back)';
 
-/** The block with its marks, appended. The lines come without a line end. */
+/** Appends the block with its marks. The lines have no line ends. */
 export function appendBlock(text: string, marks: BlockMarks, lines: readonly string[]): TextEdit[] {
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const gap = text === '' ? '' : text.endsWith('\n') ? eol : eol + eol;
@@ -17,13 +17,13 @@ export function appendBlock(text: string, marks: BlockMarks, lines: readonly str
   return [{ offset: text.length, removed: '', inserted: gap + block }];
 }
 
-/** The lines of the block; null where there is none. */
+/** The lines of the block; null when there is none. */
 export function findBlock(text: string, marks: BlockMarks): string | null {
   const span = spanOf(text, marks);
   return span === null ? null : text.slice(span.inner, span.innerEnd).replaceAll('\r\n', '\n');
 }
 
-/** Cuts the block out, with the empty line before it. */
+/** Removes the block, with the empty line before it. */
 export function removeBlock(text: string, marks: BlockMarks): TextEdit[] {
   const span = spanOf(text, marks);
   if (span === null) return [];

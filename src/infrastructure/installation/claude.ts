@@ -1,4 +1,4 @@
-/** What is ours in Claude Code's files: a server in one, hooks in the other. */
+/** Hive's entries in Claude Code's files: the server in one, the hooks in another. */
 import { isDeepStrictEqual } from 'node:util';
 import { HiveError } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
@@ -46,13 +46,13 @@ export function claudeServer(path: string, program: Program, role: Role = 'agent
   };
 }
 
-/** The role that the server there gives its agents; `agent` where there is none of ours. */
+/** The role that the server entry gives its agents; `agent` when there is no entry of ours. */
 export function claudeRole(text: string | null): Role {
   const entry = at(readJson(text?.trim() ? text : '{}'), SERVER_PATH);
   return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
-/** The hooks: Claude Code's settings.json and Codex' hooks.json are alike. */
+/** The hooks. Claude Code's settings.json and Codex' hooks.json have the same shape. */
 export function hookPart(client: HookClient, path: string, program: Program): Part {
   return {
     path,
@@ -80,7 +80,7 @@ export function hookPart(client: HookClient, path: string, program: Program): Pa
     },
     remove(text) {
       const edits: TextEdit[] = [];
-      // From the last, so that no removal changes where the others stand.
+      // From the last, so that no removal changes the position of the others.
       for (const { path: where } of findHooks(text, client).reverse()) {
         edits.push(...removeJson(applyEdits(text, edits), where));
       }
@@ -89,9 +89,10 @@ export function hookPart(client: HookClient, path: string, program: Program): Pa
   };
 }
 
+/** One of our hooks in a file. */
 export interface FoundHook {
   event: string;
-  /** Where it stands: the whole group when nobody else has a hook in it. */
+  /** Its position: the whole group when nobody else has a hook in it. */
   path: JsonPath;
   group: unknown;
   command: string;

@@ -1,4 +1,4 @@
-/** What is ours in Codex' config.toml: the server, and the trust of our hooks once the person has given it. */
+/** Hive's entries in Codex' config.toml: the server, and the trust in our hooks once the person has given it; and whether Codex runs them. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../../application/ports.ts';
@@ -27,7 +27,7 @@ import { converse } from './try-out.ts';
 
 const SERVER_PATH = ['mcp_servers', SERVER_NAME];
 
-/** `trust` as `trustOf` gives it; none to leave the hooks untrusted. */
+/** The part of config.toml. `trust` comes from `trustOf`; an empty list leaves the hooks untrusted. */
 export function codexConfig(
   path: string,
   program: readonly string[],
@@ -36,7 +36,7 @@ export function codexConfig(
 ): Part {
   const { command, args, env_vars = [] } = serverSetting('codex', program, role);
   const server: TomlTable = { path: SERVER_PATH, values: { command, args, env_vars } };
-  const standsAs = (text: string, { path: where, values }: TomlTable): boolean =>
+  const hasTable = (text: string, { path: where, values }: TomlTable): boolean =>
     isDeepStrictEqual({ ...(tomlAt(readToml(text), where) as object) }, { ...values });
   const isTrust = (where: readonly string[]): boolean => where[0] === 'hooks';
   return {
@@ -44,8 +44,8 @@ export function codexConfig(
     newFile: '',
     fragment: linesOf(server),
     isRight: (text) =>
-      (isForeign(text) || standsAs(text, server)) &&
-      trust.every((table) => standsAs(text, table)) &&
+      (isForeign(text) || hasTable(text, server)) &&
+      trust.every((table) => hasTable(text, table)) &&
       markedTables(text).filter(isTrust).length === trust.length,
     isEmpty: (text) => text.trim() === '',
     add(text) {
@@ -62,19 +62,19 @@ export function codexConfig(
   };
 }
 
-/** The role that the server there gives its agents; `agent` where there is none of ours. */
+/** The role that the server entry gives its agents; `agent` when there is no entry of ours. */
 export function codexRole(text: string): Role {
   const entry = tomlAt(readToml(text), SERVER_PATH);
   return isHiveServer(entry) ? roleOfServer(entry) : 'agent';
 }
 
-/** Whether the server's table was written by somebody else, by `codex mcp add` for one: then it stays as it is. */
+/** Whether the server's table was written by somebody else, for example by `codex mcp add`: then it is left alone. */
 export function isForeign(text: string): boolean {
   const marked = markedTables(text).some((path) => isDeepStrictEqual(path, SERVER_PATH));
   return !marked && isHiveServer(tomlAt(readToml(text), SERVER_PATH));
 }
 
-/** The trust that stands in config.toml under our mark and holds for these hooks. */
+/** The trust tables in config.toml that have our mark and are valid for these hooks. */
 export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[] {
   const parsed = readToml(config);
   const marked = markedTables(config);
@@ -86,8 +86,8 @@ export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[
 }
 
 /**
- * What Codex (0.169) writes once a person has trusted a hook: its place, and a hash of its definition as compact JSON
- * with sorted keys. A hook that is moved or changed is untrusted again, and skipped without a word.
+ * What Codex (0.169) writes once a person has trusted a hook: its position, and a hash of its definition as compact JSON
+ * with sorted keys. A hook that is moved or changed is untrusted again, and silently skipped.
  */
 export function trustOf(hooksFile: string, text: string): TomlTable[] {
   return findHooks(text, 'codex').map(({ event, path, group }) => {
@@ -108,13 +108,13 @@ export function trustOf(hooksFile: string, text: string): TomlTable[] {
   });
 }
 
-// ---------------------------------------------------------------------------
-// Whether Codex runs our hooks: it skips without a word what nobody has trusted, or what has changed since.
+// ---- Whether Codex runs our hooks ----
+// It silently skips hooks that nobody has trusted, or that have changed since.
 
 const NAME = 'Codex trust';
 const ADVICE = 'run hive init codex in a terminal, or look at /hooks in Codex';
 
-/** Codex itself is asked where it is installed; else what stands in its files has to do. */
+/** Asks Codex itself where it is installed; else checks its files. */
 export async function examineTrust(env: Environment, hooksText: string): Promise<Check> {
   const asked = await askCodex(env);
   if (asked === null) {
@@ -122,7 +122,7 @@ export async function examineTrust(env: Environment, hooksText: string): Promise
     const wanted = trustOf(hooks, hooksText);
     const missing = wanted.length - trustIn(readText(config) ?? '', wanted).length;
     return missing === 0
-      ? { name: NAME, ok: true, text: 'written in config.toml (there is no codex here to ask)', advice: null }
+      ? { name: NAME, ok: true, text: 'written in config.toml (no codex here to ask)', advice: null }
       : { name: NAME, ok: false, text: `${missing} hooks are not trusted: Codex skips them`, advice: ADVICE };
   }
   const { skipped, problems } = asked;
@@ -147,7 +147,7 @@ interface Listing {
   errors: unknown[];
 }
 
-/** `hooks/list` of its app server (0.169); null where there is none that answers. */
+/** Asks its app server (0.169) for `hooks/list`; null when none answers. */
 async function askCodex(env: Environment): Promise<{ skipped: string[]; problems: string[] } | null> {
   const send = (message: object): string => `${JSON.stringify(message)}\n`;
   const clientInfo = { name: 'hive', title: 'Hive', version: '1' };

@@ -1,9 +1,10 @@
-/** What is ours in a person's init file: where the package lies, and that it starts with Emacs. */
+/** Hive's lines in a person's init file: where the package is, and that it starts with Emacs. */
 import { appendBlock, findBlock, removeBlock } from './block-edits.ts';
 import type { Part } from './parts.ts';
 
 const MARKS = { comment: ';;', name: 'hive' };
 
+/** The part of the init file. `elisp` is the folder of the package. */
 export function emacsPart(path: string, elisp: string): Part {
   const lines = [
     `(add-to-list 'load-path ${JSON.stringify(elisp)})`,

@@ -1,6 +1,6 @@
 /**
- * What the doctor looks at in the agents' own configuration: found, complete, of this version, and running. What a
- * project's files name is run only when it is plain `hive`: a folder that one has merely cloned must not decide
+ * What the doctor checks in the agents' own configuration: that it is present, complete, of this version, and works. A
+ * command in a project's files is run only when it is plain `hive`, so that a folder that was merely cloned cannot decide
  * what the doctor starts.
  */
 import type { Check, Examination } from '../../application/ports.ts';
@@ -21,6 +21,7 @@ import { claudePaths, codexPaths, type Environment } from './parts.ts';
 import { readToml, tomlAt } from './toml-edits.ts';
 import { tryHook, tryServer } from './try-out.ts';
 
+/** The checks of all agents' configuration; `folder` is the project's. */
 export function examineAgents(env: Environment, folder: string): Examination[] {
   return [
     { name: 'Claude Code', examine: () => examineClaude(env, folder) },
@@ -28,12 +29,12 @@ export function examineAgents(env: Environment, folder: string): Examination[] {
   ];
 }
 
-/** One place where a client finds us. */
+/** One place of a client's configuration, with what it has of ours. */
 interface Found {
   where: string;
   server: unknown;
   hooks: FoundHook[];
-  /** The person's own, and not a project's. */
+  /** The person's own configuration, not a project's. */
   isOwn: boolean;
 }
 
@@ -62,12 +63,12 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
 }
 
 async function examineCodex(env: Environment): Promise<Check[]> {
-  const places = codexPaths(env);
-  const config = readToml(readText(places.config) ?? '');
-  const hooksText = readText(places.hooks) ?? '{}';
+  const paths = codexPaths(env);
+  const config = readToml(readText(paths.config) ?? '');
+  const hooksText = readText(paths.hooks) ?? '{}';
   const hooks = findHooks(hooksText, 'codex');
   const server = tomlAt(config, ['mcp_servers', SERVER_NAME]);
-  const found = [{ where: places.config, server, hooks, isOwn: true }];
+  const found = [{ where: paths.config, server, hooks, isOwn: true }];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
   return hooks.length > 0 ? [...checks, await examineTrust(env, hooksText)] : checks;
 }
@@ -147,7 +148,7 @@ function mayRun(words: readonly string[], command: string, { isOwn }: Found): bo
 
 function twice(name: string, where: string, undo: string): Check {
   const text = `hooks in ${where}: each event would come twice`;
-  return { name, ok: false, text, advice: `take one of the two back, for example: ${undo}` };
+  return { name, ok: false, text, advice: `remove one of the two, for example: ${undo}` };
 }
 
 function jsonOf(path: string): Record<string, unknown> {

@@ -1,4 +1,4 @@
-/** Reads and writes the files of clients, and remembers what was done to them. */
+/** Reads and writes the files of clients, and remembers what was changed in them. */
 import {
   chmodSync,
   existsSync,
@@ -16,32 +16,35 @@ import { HiveError } from '../../domain/errors.ts';
 import { stateDirectory } from '../platform/paths.ts';
 import type { Environment, FileChange, Receipt } from './parts.ts';
 
-/** Null where there is no such file. @throws HiveError `invalid_input` for what would not survive being read as text. */
+/** The text of a file; null when it does not exist. @throws HiveError `invalid_input` when it is not valid UTF-8. */
 export function readText(path: string): string | null {
   try {
     const bytes = readFileSync(path);
     const text = bytes.toString('utf8');
     if (Buffer.from(text).equals(bytes)) return text;
-    throw new HiveError('invalid_input', `${path} is no UTF-8 text: Hive leaves it alone.`);
+    throw new HiveError('invalid_input', `${path} is not UTF-8 text: Hive leaves it alone.`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }
 
+/** Changes files, and remembers what it changed. */
 export interface Installer {
+  /** What was done to this file; null when nothing was. */
   receiptOf(path: string): Receipt | null;
-  /** Does what was planned; false when the file is no longer the one that was looked at. */
+  /** Makes a planned change; false when the file has changed since it was planned. */
   write(change: FileChange): boolean;
 }
 
+/** The installer whose records are in the state directory. */
 export function createInstaller(env: Environment): Installer {
   const ledger = join(stateDirectory(env), 'installed.json');
   const receipts = (): Record<string, Receipt> => {
     try {
       return JSON.parse(readFileSync(ledger, 'utf8')) as Record<string, Receipt>;
     } catch {
-      // Without it everything of ours is still recognised; only the last byte is no longer promised.
+      // Without the records everything of ours is still recognized, but the exact bytes can no longer be restored.
       return {};
     }
   };
@@ -64,7 +67,7 @@ export function createInstaller(env: Environment): Installer {
         return true;
       }
       const folder = mkdirSync(dirname(path), { recursive: true }) ?? old?.folder ?? null;
-      // Remembered first: what is written and not known of could not be taken back to the byte.
+      // Recorded first: a change that is not recorded could not be undone to the byte.
       if (receipt !== null) remember(path, { ...receipt, folder });
       replace(path, after, 0o600);
       if (receipt === null) remember(path, null);
@@ -73,14 +76,14 @@ export function createInstaller(env: Environment): Installer {
   };
 }
 
-/** Whole or not at all, with the rights it had; a link stays one, as it often is where people version such files. */
+/** Replaces a file completely or not at all, and keeps its mode. A link stays a link, as people often version such files. */
 function replace(path: string, text: string, mode: number): void {
   const target = existsSync(path) ? realpathSync(path) : path;
   const beside = `${target}.hive-${process.pid}`;
   const rights = existsSync(target) ? statSync(target).mode & 0o7777 : mode;
   try {
     writeFileSync(beside, text, { mode: rights, flush: true });
-    // Whatever the umask made of it.
+    // Set again, because the umask applies to a new file.
     chmodSync(beside, rights);
     renameSync(beside, target);
   } catch (error) {
@@ -89,7 +92,7 @@ function replace(path: string, text: string, mode: number): void {
   }
 }
 
-/** The folders that were made for a file, as far as nothing else lies in them. */
+/** Removes the folders that were created for a file, as far as they are empty. */
 function removeFolders(path: string, first: string | null): void {
   if (first === null) return;
   try {

@@ -1,6 +1,6 @@
 /**
- * Puts a value into a JSON file, comments and all, without moving one other byte; and takes it out again.
- * jsonc-parser says where things stand. Its own `modify` formats the lines it touches, which belong to others.
+ * Adds a value to a JSON file, with comments or without, leaving every other byte in place; and removes it again.
+ * jsonc-parser finds the positions. Its own `modify` would format the lines it touches, which belong to others.
  */
 import {
   createScanner,
@@ -15,22 +15,23 @@ import { applyEdits, type TextEdit } from '../../domain/text.ts';
 
 export type JsonPath = readonly (string | number)[];
 
-/** jsonc-parser's SyntaxKind, whose const enum no single file can be compiled with. */
+/** jsonc-parser's SyntaxKind, a const enum that single-file compilation cannot use. */
 const TOKEN = { comma: 5, lineComment: 12, lineBreak: 14, blank: 15, end: 17 };
 
 const OPTIONS = { allowTrailingComma: true, disallowComments: false };
 
-/** What the file says. @throws HiveError `invalid_input` for what is no JSON object. */
+/** The content of the file. @throws HiveError `invalid_input` when it is not a JSON object. */
 export function readJson(text: string): Record<string, unknown> {
   const errors: ParseError[] = [];
   const value: unknown = parse(withoutMark(text), errors, OPTIONS);
   const [first] = errors;
   if (first !== undefined) throw notJson(`at character ${first.offset}`);
-  if (value === null || typeof value !== 'object' || Array.isArray(value)) throw notJson('no object');
+  if (value === null || typeof value !== 'object' || Array.isArray(value))
+    throw notJson('it is not an object');
   return value as Record<string, unknown>;
 }
 
-/** Sets a property, and makes the objects on the way to it where they are missing. */
+/** Sets a property, and creates missing objects on the way to it. */
 export function setJson(text: string, path: JsonPath, value: unknown): TextEdit[] {
   const root = treeOf(text);
   const node = findNodeAtLocation(root, [...path]);
@@ -38,20 +39,20 @@ export function setJson(text: string, path: JsonPath, value: unknown): TextEdit[
   let depth = path.length - 1;
   while (depth > 0 && findNodeAtLocation(root, path.slice(0, depth)) === undefined) depth -= 1;
   const container = depth === 0 ? root : findNodeAtLocation(root, path.slice(0, depth));
-  if (container?.type !== 'object') throw notJson(`${path.slice(0, depth).join('.')} is no object`);
+  if (container?.type !== 'object') throw notJson(`${path.slice(0, depth).join('.')} is not an object`);
   const nested = path.slice(depth + 1).reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
   return insertion(text, container, nested, String(path[depth]));
 }
 
-/** Appends to the array at `path`; makes it, and the objects on the way to it, where they are missing. */
+/** Appends to the array at `path`; creates it, and missing objects on the way to it. */
 export function appendJson(text: string, path: JsonPath, value: unknown): TextEdit[] {
   const node = findNodeAtLocation(treeOf(text), [...path]);
   if (node === undefined) return setJson(text, path, [value]);
-  if (node.type !== 'array') throw notJson(`${path.join('.')} is no list`);
+  if (node.type !== 'array') throw notJson(`${path.join('.')} is not a list`);
   return insertion(text, node, value, null);
 }
 
-/** Removes what stands at `path`, with its comma; then each container that this has left empty, but for the root. */
+/** Removes the value at `path` with its comma, then each container that this has left empty, except the root. */
 export function removeJson(text: string, path: JsonPath): TextEdit[] {
   const found = findNodeAtLocation(treeOf(text), [...path]);
   if (found === undefined) return [];
@@ -61,7 +62,7 @@ export function removeJson(text: string, path: JsonPath): TextEdit[] {
   const edits = cut(text, container, node);
   const left = path.slice(0, -1);
   if (container.children?.length !== 1 || left.length === 0) return edits;
-  // What a comment still stands in is no empty container.
+  // A container with a comment in it is not empty.
   const now = applyEdits(text, edits);
   const emptied = findNodeAtLocation(treeOf(now), [...left]);
   const isBare = emptied !== undefined && now.slice(...spanOf(emptied)).trim().length === 2;
@@ -89,7 +90,7 @@ function insertion(text: string, container: Node, value: unknown, key: string | 
   const tail = text.slice(solidEnd, end - 1);
   const after = isSpread && !tail.includes('\n') ? eol + outer : '';
   const separate = last !== undefined && comma === null;
-  // Who ends lists with a comma goes on doing so.
+  // If the file ends its lists with a comma, so does ours.
   const inserted = before + label + body + (comma === null ? '' : ',') + after;
   if (separate && solidEnd === from) return [{ offset: from, removed: '', inserted: `,${inserted}` }];
   return [
@@ -107,7 +108,7 @@ function replacement(text: string, node: Node, value: unknown): TextEdit {
   return { offset: start, removed: text.slice(start, end), inserted };
 }
 
-/** The node with the blanks before it and one comma: the one after it, else the one before it. */
+/** Removes the node with the white space before it and one comma: the one after it, else the one before it. */
 function cut(text: string, container: Node, node: Node): TextEdit[] {
   const children = container.children ?? [];
   const at = children.indexOf(node);
@@ -133,17 +134,17 @@ function cut(text: string, container: Node, node: Node): TextEdit[] {
     if (before.solidEnd === before.comma + 1) blank = before.comma;
     else commas.ahead = removal(before.comma, before.comma + 1);
   }
-  // A comment is ended by its line: the one before ours by the end of ours, or else by its own.
+  // A line comment extends to the end of its line, so the one before ours needs a line end after it.
   if (before.hasLineComment && !/^[ \t]*\r?\n/.test(text.slice(until)))
     blank = text.indexOf('\n', before.solidEnd) + 1;
-  // A container that holds nothing more is left as short as it can be.
+  // A container that is empty now gets its shortest form.
   const isAlone = children.length === 1 && blank === open + 1;
   if (isAlone && text.slice(until, close - 1).trim() === '') until = close - 1;
-  // Later positions first: what is removed there moves nothing before it.
+  // Later positions first, so that a removal does not move the others.
   return [commas.behind, removal(blank, until), commas.ahead].filter((edit) => edit !== undefined);
 }
 
-/** What stands between two values, or behind the last one. */
+/** The comma and comments between two values, or after the last one. */
 function trivia(
   text: string,
   from: number,
@@ -165,11 +166,11 @@ function trivia(
 function treeOf(text: string): Node {
   readJson(text);
   const root = parseTree(withoutMark(text), [], OPTIONS);
-  if (root === undefined) throw notJson('no object');
+  if (root === undefined) throw notJson('it is not an object');
   return root;
 }
 
-/** Blanked, so that every offset stays what it is. */
+/** The byte order mark becomes a blank, so that every offset stays the same. */
 function withoutMark(text: string): string {
   return text.startsWith('\uFEFF') ? ` ${text.slice(1)}` : text;
 }
@@ -196,5 +197,5 @@ function isMinified(text: string): boolean {
 }
 
 function notJson(why: string): HiveError {
-  return new HiveError('invalid_input', `This is no JSON that Hive can add to: ${why}.`);
+  return new HiveError('invalid_input', `This is not JSON that Hive can add to: ${why}.`);
 }

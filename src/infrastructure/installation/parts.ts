@@ -1,6 +1,6 @@
 /**
- * One file of a client and what of it is ours: what `hive init` would make of it, and what `hive uninit`. Decided here
- * and shown to a person; written by `files.ts` when they have said yes.
+ * Parts: Hive's part of one file of a client, what `hive init` and `hive uninit` would change in it, and where each client
+ * keeps its files. The changes are planned here and shown to a person; `files.ts` writes them after a yes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -9,33 +9,35 @@ import { join } from 'node:path';
 import { HiveError } from '../../domain/errors.ts';
 import { applyEdits, revertEdits, type TextEdit } from '../../domain/text.ts';
 
+/** Hive's part of one file. */
 export interface Part {
   path: string;
-  /** What a file holds that did not exist before ours is added. */
+  /** The content of a new file before our part is added. */
   newFile: string;
-  /** Ours alone, for a person who pastes it. */
+  /** Our part alone, for a person who pastes it. */
   fragment: string;
-  /** Ours is there as it should be, and nothing of an older Hive beside it. */
+  /** Whether our part is complete and current, with nothing of an older Hive beside it. */
   isRight(text: string): boolean;
+  /** Whether nothing is left in the file. */
   isEmpty(text: string): boolean;
-  /** Puts ours into a text that has none of it. */
+  /** Adds our part to a text that has none of it. */
   add(text: string): TextEdit[];
-  /** Takes out what is recognised as ours. */
+  /** Removes what is recognized as ours. */
   remove(text: string): TextEdit[];
 }
 
-/** What was done to a file, kept so that exactly that can be taken back. */
+/** What was done to a file, kept so that exactly that can be undone. */
 export interface Receipt {
-  /** Of the file as it was left: while it is that, the edits are undone to the byte. */
+  /** Hash of the file as we left it: while it matches, the edits are undone to the byte. */
   hash: string;
   edits: TextEdit[];
-  /** The file did not exist. */
+  /** Whether the file did not exist before. */
   created: boolean;
-  /** The first folder that had to be made for it. */
+  /** The first folder that had to be created for it. */
   folder: string | null;
 }
 
-/** Null stands for no file. */
+/** A planned change of a file. A null text means no file. */
 export interface FileChange {
   path: string;
   before: string | null;
@@ -44,12 +46,12 @@ export interface FileChange {
   receipt: Receipt | null;
 }
 
-/** Null when there is nothing to do. */
+/** The change that sets Hive up; null when there is nothing to do. */
 export function planInit(part: Part, text: string | null, receipt: Receipt | null): FileChange | null {
   if (text !== null && text.trim() !== '' && naming(part, () => part.isRight(text))) return null;
   return naming(part, () => {
-    const base = text === null ? null : takeBack(part, text, receipt);
-    // An empty file is no JSON: it gets what a new one gets.
+    const base = text === null ? null : withoutOurs(part, text, receipt);
+    // An empty file is not valid JSON, so it gets what a new one gets.
     const first = start(part, base?.trim() === '' ? base : null, base);
     const edits = [...first, ...part.add(applyEdits(base ?? '', first))];
     const after = applyEdits(base ?? '', edits);
@@ -65,15 +67,15 @@ export function planInit(part: Part, text: string | null, receipt: Receipt | nul
   });
 }
 
-/** Null when there is nothing of ours. */
+/** The change that removes Hive; null when there is nothing of ours. */
 export function planUninit(part: Part, text: string | null, receipt: Receipt | null): FileChange | null {
   if (text === null) return null;
-  const after = naming(part, () => takeBack(part, text, receipt));
+  const after = naming(part, () => withoutOurs(part, text, receipt));
   return after === text ? null : { path: part.path, before: text, after, receipt: null };
 }
 
-/** The file without ours: to the byte as it was while nobody else has changed it, else by what is recognised. */
-function takeBack(part: Part, text: string, receipt: Receipt | null): string | null {
+/** The file without our part: exactly as it was while nobody else has changed it, else without what is recognized as ours. */
+function withoutOurs(part: Part, text: string, receipt: Receipt | null): string | null {
   if (receipt?.hash === hashOf(text)) return receipt.created ? null : revertEdits(text, receipt.edits);
   const edits = text.trim() === '' ? [] : part.remove(text);
   const left = applyEdits(text, edits);
@@ -85,7 +87,7 @@ function start(part: Part, empty: string | null, base: string | null): TextEdit[
   return part.newFile === '' ? [] : [{ offset: 0, removed: empty ?? '', inserted: part.newFile }];
 }
 
-/** Errors say which file they are about. */
+/** Adds the file's path to errors of `work` that do not mention it. */
 export function naming<T>({ path }: { path: string }, work: () => T): T {
   try {
     return work();
@@ -99,9 +101,10 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-// ---------------------------------------------------------------------------
-// Where each client reads its configuration, as the programs themselves do.
+// ---- Paths of the clients' configuration ----
+// As the programs themselves determine them.
 
+/** The variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** For one person everywhere, or for everybody who works on one project. */
@@ -111,12 +114,13 @@ function homeOf(env: Environment): string {
   return env['HOME'] ?? env['USERPROFILE'] ?? homedir();
 }
 
-/** Claude Code keeps servers and hooks apart. */
+/** Claude Code keeps servers and hooks in separate files. */
 interface ClaudePaths {
   servers: string;
   settings: string;
 }
 
+/** Claude Code's files. */
 export function claudePaths(env: Environment, scope: Scope, folder: string): ClaudePaths {
   if (scope === 'project') {
     return { servers: join(folder, '.mcp.json'), settings: join(folder, '.claude', 'settings.json') };
@@ -131,12 +135,13 @@ interface CodexPaths {
   hooks: string;
 }
 
+/** Codex' files. */
 export function codexPaths(env: Environment): CodexPaths {
   const home = env['CODEX_HOME'] ?? join(homeOf(env), '.codex');
   return { config: join(home, 'config.toml'), hooks: join(home, 'hooks.json') };
 }
 
-/** The file that Emacs would read (its manual, "The Emacs Initialization File"), else the one to make. */
+/** The init file that Emacs would read (its manual, "The Emacs Initialization File"), else the one to create. */
 export function emacsInitFile(env: Environment): string {
   const home = homeOf(env);
   const xdg = join(env['XDG_CONFIG_HOME'] ?? join(home, '.config'), 'emacs', 'init.el');

@@ -1,9 +1,9 @@
 /**
- * Tables of ours in a TOML file of others. No library edits TOML in place, so whole tables are appended and cut out
- * as lines, and a parser proves before and after that nothing else has changed.
+ * Our tables in somebody else's TOML file. No library edits TOML in place, so whole tables are appended and cut out as
+ * lines, and a parser checks before and after that nothing else has changed.
  *
- * The mark is a comment above each table and not around all of them: Codex rewrites its own file, and moves what it
- * adds between a table and a comment at the end, but a table and the comment above it stay together.
+ * Each table has its own mark, a comment above it, instead of one mark around all of them: when Codex rewrites its file, it
+ * inserts text between a table and a comment at the end, but keeps a table and the comment above it together.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
@@ -20,22 +20,22 @@ type Toml = Record<string, unknown>;
 
 const MARK = '# written by hive init; hive uninit takes it back';
 
-/** What the file says. @throws HiveError `invalid_input` for what is no TOML. */
+/** The content of the file. @throws HiveError `invalid_input` when it is not TOML. */
 export function readToml(text: string): Toml {
   try {
     return parse(text.replace(/^\uFEFF/, ''), { integersAsBigInt: 'asNeeded' });
   } catch (error) {
     const [sentence] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new HiveError('invalid_input', `This is no TOML that Hive can add to: ${sentence}`);
+    throw new HiveError('invalid_input', `This is not TOML that Hive can add to: ${sentence}`);
   }
 }
 
-/** What stands at a path; undefined where there is nothing. */
+/** The value at a path; undefined when there is none. */
 export function tomlAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, key) => (isTable(at) ? at[key] : undefined), value);
 }
 
-/** Appends the tables. @throws HiveError `invalid_input` where the file does not take them, an inline table for one. */
+/** Appends the tables. @throws HiveError `invalid_input` when the file does not allow it, because of an inline table for example. */
 export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit[] {
   if (tables.length === 0) return [];
   const before = readToml(text);
@@ -56,7 +56,7 @@ export function appendToml(text: string, tables: readonly TomlTable[]): TextEdit
   return edits;
 }
 
-/** What was sound before can only be unsound because of the edit. */
+/** Parses the edited text. It was valid before, so an error is due to the edit. */
 function readEdited(text: string): Toml {
   try {
     return readToml(text);
@@ -65,14 +65,14 @@ function readEdited(text: string): Toml {
   }
 }
 
-/** Every table under our mark, by its path: what `removeToml` would take out. */
+/** The paths of all tables with our mark: those that `removeToml` would remove. */
 export function markedTables(text: string): string[][] {
   return stanzasOf(text)
     .filter(({ isMarked }) => isMarked)
     .map(({ path }) => path);
 }
 
-/** Cuts out the tables under our mark, and what has been put below them in tables of their own. */
+/** Removes the tables with our mark, and tables that were added below them. */
 export function removeToml(text: string): TextEdit[] {
   const marked = markedTables(text);
   const isBelow = (path: readonly string[], mine: readonly string[]): boolean =>
@@ -85,7 +85,7 @@ export function removeToml(text: string): TextEdit[] {
     removed: text.slice(start, end),
     inserted: '',
   }));
-  // From the end, so that no cut moves another.
+  // From the end, so that no cut moves another one.
   edits.reverse();
   const tables = marked.map((path) => ({ path, values: {} }));
   const rest = without(readEdited(applyEdits(text, edits)), []);
@@ -100,13 +100,14 @@ export function linesOf({ path, values }: TomlTable): string {
   return [MARK, `[${header}]`, ...lines, ''].join('\n');
 }
 
-/** JSON's strings are TOML's, but for one character that JSON leaves as it is. */
+/** JSON's strings are also TOML's, except for one character that JSON does not escape. */
 function tomlValue(value: string | readonly string[]): string {
   return typeof value === 'string'
     ? JSON.stringify(value).replaceAll('\u007F', '\\u007F')
     : `[${value.map(tomlValue).join(', ')}]`;
 }
 
+/** A table's lines in a file. */
 interface Stanza {
   path: string[];
   isMarked: boolean;
@@ -114,7 +115,7 @@ interface Stanza {
   end: number;
 }
 
-/** Each `[table]` with the comment above it, up to the first line that is no key of it. */
+/** Each `[table]` with the comment above it, up to the first line that is not one of its keys. */
 function stanzasOf(text: string): Stanza[] {
   const found: Stanza[] = [];
   const header =
@@ -122,7 +123,7 @@ function stanzasOf(text: string): Stanza[] {
   for (const match of text.matchAll(header)) {
     const [all, gap = '', mark, name = ''] = match;
     const path = pathOf(name);
-    // The empty line above goes with a table of ours.
+    // The empty line above belongs to our table.
     const isGap = gap !== '' && (match.index === 0 || text[match.index - 1] === '\n');
     const start = match.index + (isGap ? 0 : gap.length);
     if (path !== null)
@@ -131,7 +132,7 @@ function stanzasOf(text: string): Stanza[] {
   return found;
 }
 
-/** `[a."b c"]` as its keys; null for what only looks like a header. */
+/** The keys of `[a."b c"]`; null for a line that only looks like a header. */
 function pathOf(header: string): string[] | null {
   try {
     const path: string[] = [];
@@ -147,7 +148,7 @@ function pathOf(header: string): string[] | null {
   }
 }
 
-/** A copy without these tables, and without tables that hold nothing. */
+/** A copy without these tables, and without empty tables. */
 function without(value: Toml, tables: readonly { path: readonly string[] }[]): Toml {
   const copy = (at: unknown, path: readonly string[]): unknown => {
     if (!isTable(at)) return at;

@@ -1,4 +1,4 @@
-/** Starts what an agent's configuration names, as the client would, on a store that is thrown away. */
+/** Starts what an agent's configuration names, as the client would, on a temporary store. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import type { Environment } from './parts.ts';
 
 const LIMIT_MS = 5_000;
 
+/** What to say to a program. */
 export interface Conversation {
   /** What is written to it first. */
   input: string;
@@ -14,12 +15,13 @@ export interface Conversation {
   reply?: (line: string) => string | 'done' | undefined;
 }
 
+/** Whether a program worked, and what it complained of. */
 export interface Outcome {
   ok: boolean;
   err: string;
 }
 
-/** Runs a program until it ends, or until `reply` has heard enough. Never rejects. */
+/** Runs a program until it ends, or until `reply` returns `done`. Never rejects. */
 export function converse(
   words: readonly string[],
   env: Environment,
@@ -59,7 +61,7 @@ export function converse(
   });
 }
 
-/** One harmless event. A hook that fails lets the agent go on, so that it has opened its store is the proof. */
+/** Runs a hook with one harmless event. A failing hook lets the agent continue, so the proof is that it has opened its store. */
 export async function tryHook(
   program: readonly string[],
   client: string,
@@ -70,7 +72,7 @@ export async function tryHook(
       hook_event_name: 'Notification',
       session_id: 'hive-doctor',
       cwd: store,
-      message: 'The doctor looks whether this hook runs.',
+      message: 'The doctor checks whether this hook runs.',
       notification_type: 'hive_doctor',
     };
     const outcome = await converse([...program, 'hook', '--client', client], throwaway, {
@@ -80,7 +82,7 @@ export async function tryHook(
   });
 }
 
-/** The first thing that a client asks of an MCP server. */
+/** Runs an MCP server with the first request that a client sends. */
 export async function tryServer(words: readonly string[], env: Environment): Promise<Outcome> {
   const clientInfo = { name: 'hive-doctor', version: '1' };
   const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo };

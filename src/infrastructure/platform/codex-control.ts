@@ -1,9 +1,9 @@
 /**
- * The control socket of a running Codex daemon (0.169): WebSocket over a Unix socket, JSON-RPC without a version
- * field. `turn/interrupt` on it is answered once the turn has ended, after its Interrupt hook; a turn that is over or
- * unknown gets an error (test/wire/fixtures/codex/control-socket.json). Node's own WebSocket knows no Unix sockets, so
- * the few frames that are needed are made here; everything is bounded, since older versions left a repeated
- * interrupt unanswered for good.
+ * The control socket of a running Codex daemon (0.169): WebSocket over a Unix socket, JSON-RPC without a version field.
+ * `turn/interrupt` is answered once the turn has ended, after its Interrupt hook; for a turn that is over or unknown the
+ * answer is an error (test/wire/fixtures/codex/control-socket.json). Node's own WebSocket does not support Unix sockets,
+ * so the few frames needed are made here. Every wait is limited, because older versions never answered a repeated
+ * interrupt.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,13 +17,14 @@ const LIMIT_MS = 3_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The control socket of the daemon that this environment names. */
 export function createCodexControl(env: Environment): CodexControl {
   const path = codexSocket(env);
 
-  async function ask(begin: Request, hear: Hear): Promise<boolean> {
+  async function ask(request: Request, receive: Receive): Promise<boolean> {
     if (path === null) return false;
     try {
-      return await talk(path, begin, hear);
+      return await talk(path, request, receive);
     } catch {
       return false;
     }
@@ -37,7 +38,7 @@ export function createCodexControl(env: Environment): CodexControl {
       );
     },
 
-    // Whoever takes part in a thread is shown the dialogs that stand there, as its terminal is.
+    // A client that joins a thread is shown its open dialogs, as its terminal is.
     answer({ thread_id, answers }) {
       let answered: unknown;
       const params = { threadId: thread_id, excludeTurns: true };
@@ -58,7 +59,7 @@ export function createCodexControl(env: Environment): CodexControl {
   };
 }
 
-/** By the ids of the questions; null when they are not the ones that were answered. */
+/** The answers by question id; null when the questions are not those that were answered. */
 function answersTo(
   questions: unknown,
   answers: ReadonlyMap<string, readonly string[]>,
@@ -86,15 +87,15 @@ interface Incoming {
   error?: unknown;
 }
 
-/** Hears what comes after the handshake, until it gives how it went. */
-type Hear = (message: Incoming, send: (message: object) => void) => boolean | undefined;
+/** Receives the messages after the handshake, until it returns whether the request succeeded. */
+type Receive = (message: Incoming, send: (message: object) => void) => boolean | undefined;
 
-/** Codex counts the ids of its own requests as we do: only what has no method is a reply. */
-const GREETED = 1;
+/** Codex numbers its own requests like we do, so only a message without a method is a reply. */
+const INITIALIZED = 1;
 const ASKED = 2;
 
-/** Shakes hands, asks, and hears what comes back. */
-async function talk(path: string, begin: Request, hear: Hear): Promise<boolean> {
+/** Performs the handshake, sends the request, and passes on what comes back. */
+async function talk(path: string, request: Request, receive: Receive): Promise<boolean> {
   const socket = await upgrade(path);
   try {
     return await new Promise<boolean>((resolve, reject) => {
@@ -104,15 +105,15 @@ async function talk(path: string, begin: Request, hear: Hear): Promise<boolean> 
         if (frame.kind === 'ping') socket.write(encodeFrame('pong', frame.payload));
         if (frame.kind !== 'text') return;
         const message = JSON.parse(frame.payload.toString('utf8')) as Incoming;
-        if (message.method === undefined && message.id === GREETED) {
+        if (message.method === undefined && message.id === INITIALIZED) {
           send({ method: 'initialized' });
-          send({ id: ASKED, ...begin });
+          send({ id: ASKED, ...request });
           return;
         }
-        const went = hear(message, send);
-        if (went === undefined) return;
+        const succeeded = receive(message, send);
+        if (succeeded === undefined) return;
         clearTimeout(timer);
-        resolve(went);
+        resolve(succeeded);
       });
       const fail = (error: Error): void => {
         clearTimeout(timer);
@@ -128,16 +129,16 @@ async function talk(path: string, begin: Request, hear: Hear): Promise<boolean> 
       socket.once('error', fail);
       socket.once('close', () => fail(new Error('closed')));
       const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
-      // Taking part in dialogs is experimental there.
+      // Codex regards answering dialogs as experimental.
       const capabilities = { experimentalApi: true, requestAttestation: false };
-      send({ id: GREETED, method: 'initialize', params: { clientInfo, capabilities } });
+      send({ id: INITIALIZED, method: 'initialize', params: { clientInfo, capabilities } });
     });
   } finally {
     socket.destroy();
   }
 }
 
-/** RFC 6455, section 4.1: an HTTP upgrade with a key that the server has to have read. */
+/** RFC 6455, section 4.1: an HTTP upgrade with a key; the server proves that it has read it. */
 async function upgrade(path: string): Promise<Duplex> {
   const [{ request }, { createHash, randomBytes }] = await Promise.all([
     import('node:http'),
@@ -162,7 +163,7 @@ async function upgrade(path: string): Promise<Duplex> {
     asking.once('upgrade', (response, socket, head) => {
       if (response.headers['sec-websocket-accept'] !== expected) {
         socket.destroy();
-        reject(new Error('this is no WebSocket'));
+        reject(new Error('this is not a WebSocket'));
         return;
       }
       if (head.length > 0) socket.unshift(head);
@@ -178,12 +179,12 @@ async function upgrade(path: string): Promise<Duplex> {
   });
 }
 
-// ---------------------------------------------------------------------------
-// `codex queue`: a message for an idle session of the running daemon begins a new turn there.
+// ---- codex queue ----
+// A message for an idle session of the running daemon begins a new turn there.
 
 const QUEUE_LIMIT_MS = 10_000;
 
-/** False where no daemon runs, or it does not know the session; never rejects. */
+/** False when no daemon runs, or it does not know the session; never rejects. */
 function queueForCodex(
   { thread_id, message }: { thread_id: string; message: string },
   env: Readonly<Record<string, string | undefined>>,

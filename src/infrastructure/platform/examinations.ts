@@ -1,4 +1,4 @@
-/** What the doctor looks at on this machine: Node and its SQLite, the store's file and folder, the desktop. */
+/** What the doctor checks on this machine: Node and its SQLite, the store's file and folder, the desktop. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Check, Examination } from '../../application/ports.ts';
@@ -8,7 +8,7 @@ import { checkSqliteVersion, findDamage } from '../store/sqlite-file.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Everything that can be looked at without an agent's configuration. */
+/** The checks that need no agent's configuration. */
 export function examineMachine(address: string, env: Environment): Examination[] {
   return [
     { name: 'Node', examine: async () => [node()] },
@@ -44,7 +44,7 @@ async function store(address: string, env: Environment): Promise<Check[]> {
 }
 
 const DAMAGED =
-  'the file is damaged: stop every Hive, put it aside and restore a backup, or save what can be read with: sqlite3 FILE .recover';
+  'the file is damaged: stop every Hive, put the file aside and restore a backup, or save what can be read with: sqlite3 FILE .recover';
 
 function storeFile(address: string): Check[] {
   const { size, mode } = statSync(address);
@@ -79,7 +79,7 @@ async function desktop(env: Environment): Promise<Check> {
   const bus = sessionBus(env);
   if (bus === null) {
     const shows = env['DISPLAY'] ?? env['WAYLAND_DISPLAY'] ?? '';
-    // On a machine without a desktop, or over ssh, there is nothing to mend.
+    // On a machine without a desktop, or over ssh, there is nothing to fix.
     if (shows === '')
       return { name, ok: true, text: 'no desktop here: questions wait in Emacs and the shell', advice: null };
     return {

@@ -1,4 +1,4 @@
-/** Files that belong to others: read where that is possible, never written. */
+/** Files: reading those of other programs, which are never written, and recognizing network file systems. */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import type { Files } from '../../application/ports.ts';
 
@@ -20,8 +20,8 @@ export const files: Files = {
   },
 };
 
-// ---------------------------------------------------------------------------
-// Which file systems are reached over a network, by the type number that statfs(2) tells.
+// ---- Network file systems ----
+// Recognized by the type number of statfs(2).
 
 const NETWORK_TYPES: Readonly<Record<number, string>> = {
   0x6969: 'NFS',
@@ -38,7 +38,7 @@ const NETWORK_TYPES: Readonly<Record<number, string>> = {
 const FUSE = 0x65735546;
 const NETWORK_FUSE = /^fuse\.(sshfs|s3fs|rclone|glusterfs|gcsfuse|goofys|davfs|curlftpfs|cephfs|juicefs)/;
 
-/** The network file system's name, or null for a local one. FUSE serves both: its mount entry tells. */
+/** The name of the network file system, or null for a local one. FUSE can be either, so its mount entry decides. */
 export function networkFileSystem(
   type: number,
   folder: string,

@@ -1,11 +1,11 @@
-/** New ids: a readable prefix and 16 random characters, 80 bits, safe to type and to double-click. */
+/** New ids (a readable prefix and 16 random characters, 80 bits, safe to type and to double-click), and random secrets. */
 import type { Ids, Secrets } from '../../application/ports.ts';
 
-/** Crockford's base 32 in lower case: no i, l, o, u to misread. */
+/** Crockford's base 32 in lower case, without i, l, o and u, which are easily misread. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const LENGTH = 16;
 
-/** Randomness is fetched for this many ids at once: the way to the system takes longer than the making of an id. */
+/** Random bytes are fetched for this many ids at once, because the system call takes longer than making an id. */
 const BATCH = 64;
 let random = Buffer.alloc(0);
 let used = 0;
@@ -26,10 +26,9 @@ export const randomIds: Ids = {
   },
 };
 
-// ---------------------------------------------------------------------------
-// Random secrets and their digests.
+// ---- Secrets and their digests ----
 
-/** 256 bits: more than anybody can try. The prefix lets scanners for leaked secrets find it. */
+/** 256 bits, too many to try. The prefix lets scanners for leaked secrets find it. */
 const BYTES = 32;
 const PREFIX = 'hive_';
 

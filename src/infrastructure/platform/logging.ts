@@ -1,10 +1,10 @@
 /**
- * One JSON line a call, to stderr: stdout belongs to the protocols. A dozen lines instead of a logging
- * library, because `hive mcp` and `hive hook` start often (docs/dependencies.md).
+ * The logger: one JSON line per call, on stderr, because stdout belongs to the protocols. A dozen lines instead of a
+ * logging library, because `hive mcp` and `hive hook` start often (docs/dependencies.md).
  */
 import type { Logger } from '../../application/ports.ts';
 
-/** Writes lines at `level` and above; `HIVE_LOG=info` shows all, the default is `warn`. */
+/** Writes lines at `level` and above; `HIVE_LOG=info` writes all, the default is `warn`. */
 export function createLogger(level: string | undefined, write: (line: string) => void): Logger {
   const least = LEVELS.indexOf(level ?? 'warn');
   const at =

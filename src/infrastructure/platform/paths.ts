@@ -1,20 +1,20 @@
-/** Where things lie on this platform. */
+/** Paths and names on this platform: the state directory, the store, the rules, the seat, Codex' socket. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The platform's directory for state that should outlive a reboot but is no document of the user's. */
+/** The platform's directory for state that should outlive a reboot but is not a document of the user's. */
 export function stateDirectory(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
   if (platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(home, 'AppData', 'Local'), 'hive');
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'hive');
-  // XDG Base Directory Specification: a relative path is to be ignored.
+  // XDG Base Directory Specification: a relative path must be ignored.
   const xdg = env['XDG_STATE_HOME'];
   return join(xdg?.startsWith('/') === true ? xdg : join(home, '.local', 'state'), 'hive');
 }
 
-/** What a person writes by hand: the rules that answer permissions for them. */
+/** The file in which a person writes the rules that answer permissions for them. */
 export function rulesFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
   const xdg = env['XDG_CONFIG_HOME'];
@@ -32,21 +32,20 @@ export function storeAddress(env: Environment): string {
   return /^postgres(ql)?:\/\//.test(given) ? given : resolve(given);
 }
 
-// ---------------------------------------------------------------------------
-// The seat of this process: the person on this machine, for whom popups are shown once.
+// ---- The seat: the person on this machine, to whom each popup is shown once ----
 
-/** `user@machine`; a user without a name (a container's bare number) is known by the number. */
+/** `user@machine`. A user without a name (a bare number in a container) is identified by the number. */
 export function thisSeat(): string {
   return `${userName()}@${hostname()}`;
 }
 
-/** What the human is called: `HIVE_USER`, else as they have logged in. */
+/** The name of the human: `HIVE_USER`, else their login name. */
 export function humanName(env: Readonly<Record<string, string | undefined>>): string {
   const given = env['HIVE_USER']?.trim();
   return given === undefined || given === '' ? userName() : given;
 }
 
-/** The person as their system knows them. */
+/** The login name. */
 export function userName(): string {
   try {
     return userInfo().username;
@@ -55,10 +54,10 @@ export function userName(): string {
   }
 }
 
-// ---------------------------------------------------------------------------
-// Where a Codex daemon listens. By itself, since a hook asks for it and must load nothing for that.
+// ---- Codex ----
+// Here, and not with the control socket, because a hook needs it and must load nothing for it.
 
-/** `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex; null without a home. */
+/** The socket of the Codex daemon: `$CODEX_HOME/app-server-control/app-server-control.sock`, by default under ~/.codex; null without a home. */
 export function codexSocket(env: Readonly<Record<string, string | undefined>>): string | null {
   const home = env['CODEX_HOME'] ?? (env['HOME'] === undefined ? null : `${env['HOME']}/.codex`);
   return home === null ? null : `${home}/app-server-control/app-server-control.sock`;

@@ -1,8 +1,8 @@
-/** Other processes of this machine: whether one lives, and who started whom. */
+/** Other processes of this machine: whether one is alive, its ancestors, when it started. */
 import { readFileSync } from 'node:fs';
 import type { Processes } from '../../application/ports.ts';
 
-/** A chain longer than this is a mistake, not a family. */
+/** A longer chain of ancestors is an error. */
 const MAX_GENERATIONS = 64;
 
 function parentOf(pid: number): number | null {
@@ -34,7 +34,7 @@ function statOf(pid: number): string[] | null {
   }
 }
 
-/** Ticks since the boot, and which boot: the one thing of a process that no later owner of its pid has. */
+/** Ticks since boot, and which boot: together they distinguish a process from any later one with the same pid. */
 function startFromProc(pid: number): string | null {
   const ticks = statOf(pid)?.[START_TIME];
   if (ticks === undefined) return null;
@@ -48,7 +48,7 @@ export const processes: Processes = {
       process.kill(pid, 0);
       return true;
     } catch (error) {
-      // EPERM: it lives and belongs to somebody else.
+      // EPERM: it is alive and belongs to somebody else.
       return (error as NodeJS.ErrnoException).code === 'EPERM';
     }
   },

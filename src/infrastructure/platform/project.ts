@@ -1,11 +1,12 @@
 /**
- * Which project a directory belongs to: the git common directory, read from `.git` and `commondir` without
- * starting git, so that several worktrees are one project; else the directory itself.
+ * The project of a directory: the git common directory, read from `.git` and `commondir` without starting git, so that
+ * several worktrees are one project; else the directory itself.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { projectName } from '../../domain/preferences.ts';
 
+/** The project that something happens in. */
 export interface ProjectContext {
   /** A short name for people. */
   project: string;
@@ -14,7 +15,7 @@ export interface ProjectContext {
   branch: string | null;
 }
 
-/** Never throws: a directory that cannot be read is a project of its own. */
+/** Never throws: a directory that cannot be read counts as its own project. */
 export function findProject(directory: string): ProjectContext {
   const start = resolve(directory);
   for (let folder = start; ; folder = dirname(folder)) {

@@ -1,4 +1,4 @@
-/** Frames of RFC 6455 as a client needs them: what it sends is masked and whole, what it reads may be in pieces. */
+/** WebSocket frames (RFC 6455) for a client: what it sends is masked and in one piece, what it reads may be fragmented. */
 
 export type FrameKind = 'text' | 'ping' | 'pong' | 'close' | 'other';
 
@@ -15,10 +15,10 @@ const OPCODES: Readonly<Record<Exclude<FrameKind, 'other'>, number>> = {
 };
 const KINDS: Readonly<Record<number, FrameKind>> = { 0x1: 'text', 0x8: 'close', 0x9: 'ping', 0xa: 'pong' };
 
-/** A reply longer than this is none of ours. */
+/** A longer reply is not from Codex. In bytes. */
 const LONGEST = 16 * 1024 * 1024;
 
-/** One short message. Masked with zeros: the mask protects proxies on the way, and a Unix socket has none. */
+/** A frame with one short message. The mask is zero: it protects proxies, and a Unix socket has none. */
 export function encodeFrame(kind: Exclude<FrameKind, 'other'>, content: string | Buffer): Buffer {
   const payload = Buffer.from(content);
   const { length } = payload;
@@ -28,7 +28,7 @@ export function encodeFrame(kind: Exclude<FrameKind, 'other'>, content: string |
   return Buffer.concat([head, Buffer.alloc(4), payload]);
 }
 
-/** Puts frames together from chunks, and messages from fragments. */
+/** Assembles frames from chunks, and messages from fragments. */
 export class FrameReader {
   #rest: Buffer = Buffer.alloc(0);
   #fragments: Buffer[] = [];

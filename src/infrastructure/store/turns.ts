@@ -93,7 +93,7 @@ export function turnStatements(sql: Sql): TurnRecords {
     last: (session_id) => one(LAST, [session_id]),
     byClientTurn: (session_id, client_turn_id) => one(BY_CLIENT, [session_id, client_turn_id]),
     running: async (limit) => (await sql.all(RUNNING, [limit])).map(turns.decode),
-    untold: async (session_id, limit) =>
+    unreadAborts: async (session_id, limit) =>
       (await sql.all(UNTOLD, [session_id, limit])).map((row) => ({
         turn: turns.decode(row),
         delivery: deliveries.decode(row),
