@@ -52,7 +52,11 @@ interface HookParts {
 
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
   /** One round through the handlers. A handler that wants to wait ends the round; the ones after it run when it has waited. */
-  async function runHandlers(event: HookEvent, settings: HookSettings, waited: Waited | null): Promise<Handled> {
+  async function runHandlers(
+    event: HookEvent,
+    settings: HookSettings,
+    waited: Waited | null,
+  ): Promise<Handled> {
     const handlers = await handlersFor(event);
     const round = async (tx: WriteTx): Promise<Handled> => {
       const session = await sessionOfHook(tx, event, settings, parts.processes);
