@@ -43,7 +43,7 @@ describe('a shell', () => {
     await hive.turns.end(turn.turn_id);
     const idle = run(store, 'interrupt', 'Agent-agent');
     expect((await idle.exited).code).toBe(1);
-    expect(idle.stderr()).toContain('there is nothing to interrupt');
+    expect(idle.stderr()).toContain('nothing to interrupt');
   });
 
   test('an agent is refused unless it says that it is one', async () => {

@@ -99,7 +99,7 @@ describe('a value', () => {
     ['permission_wait', '0', 'permission_wait takes usual, on, off, or seconds from 1 to 86400'],
     ['wake', '25', 'wake takes off, or hours from 1 to 24'],
     ['mention_ttl', 'soon', 'takes never, or a duration such as 24h'],
-    ['mention_ttl', '24 hours', 'is no duration'],
+    ['mention_ttl', '24 hours', 'is not a duration'],
   ])('%s %s is refused with what it takes', (key, text, sentence) => {
     expect(() => parse(key, text)).toThrow(sentence);
   });

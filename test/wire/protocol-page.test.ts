@@ -29,7 +29,7 @@ test('every method that Emacs may call stands there, and no other', () => {
 });
 
 test('every notification that the sidecar sends stands there, and no other', () => {
-  expect([...sectionsUnder('What Emacs is told').keys()].sort()).toEqual([...NOTIFICATIONS].sort());
+  expect([...sectionsUnder('Notifications to Emacs').keys()].sort()).toEqual([...NOTIFICATIONS].sort());
 });
 
 test('Emacs takes every notification that the sidecar sends, and waits for no other', async () => {
