@@ -82,7 +82,7 @@ describe.skipIf(clients === null)('an interrupt of Claude Code', () => {
     await emacs.keys('Enter');
     await emacs.until(new RegExp(`Interrupt \\(default ${handle}\\):`));
     await emacs.keys('Enter');
-    await emacs.until(/why \(RET for nothing\)/);
+    await emacs.until(/why \(RET for no reason\)/);
     await emacs.type('wrong branch');
     await emacs.keys('Enter');
     await asked(run, handle);

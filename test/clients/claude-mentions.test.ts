@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/children.ts';
+import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
 import { pathWithHive, runClaude } from './support/claude.ts';
 import { startTerminal } from './support/claude-terminal.ts';
@@ -98,7 +99,7 @@ describe.skipIf(clients === null)(
       const own = (tool: string, input: object = {}) => ({ name: `mcp__plugin_hive_hive__${tool}`, input });
       const model = await startModel((_request, step) => {
         const told = model.told();
-        if (told.includes('Write this to the shared buffer'))
+        if (told.includes('Post this to the shared buffer'))
           return { calls: [own('hivemind_post', { body: 'On it' })] };
         if (told.includes('Get the messages that mention you'))
           return { calls: [own('hivemind_get_unprocessed_mentions')] };
@@ -112,8 +113,11 @@ describe.skipIf(clients === null)(
         ...['--allowedTools', 'mcp__plugin_hive_hive'],
       ]);
       await claude.until(/❯/, 30_000);
+      /** What is typed while a turn still ends belongs to that turn. */
+      const idle = () => eventually(async () => (await hive.turns.running()).length === 0, 20_000);
       await claude.say('first words');
       await claude.until(/reply 1/);
+      await idle();
       await mention(hive, isMain);
       await claude.say('second words');
       await claude.until(/You have 1 unprocessed mention/);
@@ -124,6 +128,7 @@ describe.skipIf(clients === null)(
       await claude.keys('C-u');
       await claude.say('/hive:post On it');
       await claude.until(/reply 3/);
+      await idle();
       expect((await hive.messages.read({ limit: 5 })).items.map(({ body }) => body)).toContain('On it');
       await claude.say('third words');
       await claude.until(/Original prompt: third words/);
@@ -133,6 +138,7 @@ describe.skipIf(clients === null)(
 
       await claude.say('/hive:check-mentions');
       await claude.until(/reply 6/);
+      await idle();
       const { items } = await hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
       expect(items).toMatchObject([{ status: 'processed' }]);
       await claude.say('fourth words');
