@@ -128,7 +128,12 @@ export function claude(world: World, name: string, session_id: string): Worker {
       }
     },
     settle: asker.settle,
-    finish: asker.finish,
+    async finish() {
+      // A turn that somebody stopped answers no poll any more; in a new one the agent hears what became of its questions.
+      prompt_id = unique('prompt');
+      await fire('UserPromptSubmit', { prompt: 'go' });
+      await asker.finish();
+    },
     end: asker.end,
   };
 }
