@@ -291,13 +291,13 @@ first; they are applied again on top.  Settled prompts stay known."
 ;; when the sidecar has lost its place in the event log.  Prompts that arrive
 ;; during the fetch are applied on top of it.
 
-(defvar hive-model--meanwhile nil
+(defvar hive-model--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
 
 (defun hive-model--told (prompt)
   "Take PROMPT, from a notification."
-  (when hive-model--meanwhile
-    (push prompt (cdr hive-model--meanwhile)))
+  (when hive-model--arrivals
+    (push prompt (cdr hive-model--arrivals)))
   (when (hive-model-put-prompt prompt)
     (run-hook-with-args 'hive-arrived-functions prompt)))
 
@@ -331,13 +331,13 @@ first; they are applied again on top.  Settled prompts stay known."
 (defun hive-feed-refresh ()
   "Fetch all pending questions, page by page, then replace the model by them."
   (hive-model--cancel)
-  (let ((meanwhile (list 'told)))
-    (setq hive-model--meanwhile meanwhile)
-    (hive-model--fetch nil nil meanwhile)))
+  (let ((arrivals (list 'told)))
+    (setq hive-model--arrivals arrivals)
+    (hive-model--fetch nil nil arrivals)))
 
-(defun hive-model--fetch (cursor pages meanwhile)
+(defun hive-model--fetch (cursor pages arrivals)
   "Fetch the page at CURSOR and add it to PAGES.
-MEANWHILE collects what arrives until the last page is here.  A newer
+ARRIVALS collects what arrives until the last page is here.  A newer
 refresh has another one, which ends this one."
   (hive-rpc-request
    'prompt/list `( :status "pending" :limit 500
@@ -345,20 +345,20 @@ refresh has another one, which ends this one."
    :timeout 30
    :success
    (lambda (result)
-     (when (eq meanwhile hive-model--meanwhile)
+     (when (eq arrivals hive-model--arrivals)
        (let ((pages (cons (plist-get result :prompts) pages))
              (next (plist-get result :next_cursor)))
          (if next
-             (hive-model--fetch next pages meanwhile)
-           (setq hive-model--meanwhile nil
+             (hive-model--fetch next pages arrivals)
+           (setq hive-model--arrivals nil
                  hive-model--delay hive-model--first-delay)
            (hive-model-replace (apply #'append (mapcar (lambda (page) (append page nil))
                                                        (nreverse pages)))
-                               (reverse (cdr meanwhile)))))))
+                               (reverse (cdr arrivals)))))))
    :error
    (lambda (err)
-     (when (eq meanwhile hive-model--meanwhile)
-       (setq hive-model--meanwhile nil)
+     (when (eq arrivals hive-model--arrivals)
+       (setq hive-model--arrivals nil)
        (unless (eq (plist-get err :name) 'disconnected)
          (hive-work-log "no snapshot: %S" err)
          (hive-model--again))))))
@@ -370,12 +370,12 @@ refresh has another one, which ends this one."
 (defun hive-feed-stop ()
   "Give up the fetch, as Hive is turned off."
   (hive-model--cancel)
-  (setq hive-model--meanwhile nil
+  (setq hive-model--arrivals nil
         hive-model--delay hive-model--first-delay))
 
 (defun hive-feed-complete-p ()
   "Return non-nil unless a fetch is under way or planned."
-  (not (or hive-model--meanwhile hive-model--retry-timer)))
+  (not (or hive-model--arrivals hive-model--retry-timer)))
 
 ;;;; The living sessions
 

@@ -6,6 +6,7 @@ import { MOST_WAKES, wakeLifeMs, wakeSentence } from '../../src/domain/hooks.ts'
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import { fromEnvironment, settingNamed } from '../../src/domain/settings.ts';
+import { randomIds } from '../../src/infrastructure/platform/ids.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
@@ -302,7 +303,6 @@ describe('an idle Codex', () => {
   /** What `hive mcp` does about it in one process of Codex, and what it queues there, in order. */
   function codexWaker(queued: Queued[] = []) {
     const { store, feed } = hive;
-    const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };
     const codex = {
       queue: async (message: { thread_id: string; message: string }) => {
         queued.push(message);
@@ -310,7 +310,7 @@ describe('an idle Codex', () => {
         return queued.length < FAR_TOO_MANY;
       },
     };
-    const wakes = createWakes({ store, feed, ids });
+    const wakes = createWakes({ store, feed, ids: randomIds });
     const waker = createCodexWaker(
       { store, feed, wakes, codex, machine: 'test', log: recordingLog() },
       { seat: SEAT, env: {} },
