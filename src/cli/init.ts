@@ -7,6 +7,8 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import type { HookClient } from '../domain/hooks.ts';
+import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
 import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
@@ -24,6 +26,7 @@ import {
   type Scope,
 } from '../infrastructure/installation/parts.ts';
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
+import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
@@ -36,7 +39,8 @@ interface CodexOptions extends SetUpOptions {
 interface ClaudeOptions extends CodexOptions {
   project?: boolean;
   user?: boolean;
-  hooks?: boolean;
+  /** True: the best way that the client knows. */
+  hooks?: boolean | HookWay;
 }
 
 export const defineInit = (command: Command): void => defineSetUp(command, 'init');
@@ -66,7 +70,12 @@ function defineSetUp(command: Command, direction: Direction): void {
     return isInit && code === 0 ? offerTrust(options) : code;
   });
   if (isInit) {
-    claude.option('--hooks', 'hooks too: answers and mentions arrive by themselves, guards hold');
+    claude.addOption(
+      new Option(
+        '--hooks [way]',
+        'hooks too: answers and mentions arrive by themselves, guards hold; over the connection unless you say process',
+      ).choices(['connection', 'process']),
+    );
     for (const client of [claude, codex]) client.addOption(roleOption());
   }
   define<SetUpOptions>('emacs', 'Emacs', (options) =>
@@ -102,7 +111,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   const scope: Scope = options.project === true ? 'project' : 'user';
   const code = await setUp(
     direction,
-    claudeParts(direction, scope, options),
+    await claudeParts(direction, scope, options),
     options,
     said(direction, 'Claude Code'),
   );
@@ -112,14 +121,31 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
 }
 
 /** A project's files are shared: they cannot hold a path of this machine. */
-function claudeParts(direction: Direction, scope: Scope, { hooks = false, role }: ClaudeOptions): Part[] {
+async function claudeParts(
+  direction: Direction,
+  scope: Scope,
+  { hooks = false, role }: ClaudeOptions,
+): Promise<Part[]> {
   const places = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: places.servers }, () => claudeRole(readText(places.servers)));
   const server = claudeServer(places.servers, program, role ?? kept);
-  return hooks || direction === 'uninit'
-    ? [server, hookPart('claude-code', places.settings, program)]
-    : [server];
+  if (hooks === false && direction === 'init') return [server];
+  const way = typeof hooks === 'string' ? hooks : await wayOf('claude-code');
+  return [server, hookPart('claude-code', places.settings, hookProgram(program, way))];
+}
+
+/** The best way for the client that is installed here. One that cannot be asked is taken to be current. */
+async function wayOf(client: HookClient): Promise<HookWay> {
+  const version = await clientVersion(client, process.env);
+  if (version === null || knowsConnection(client, version)) return 'connection';
+  remark(`This ${client} is ${version}, too old for hooks over the connection: each will start a process.`);
+  return 'process';
+}
+
+/** A failing hook can only block what it guards while it is a process: a server that is gone says nothing. */
+function hookProgram(program: readonly string[], way: HookWay): HookProgram {
+  return { program, way, fails_closed: process.env['HIVE_GATE_FAIL'] === 'closed' };
 }
 
 function said(direction: Direction, client: string): string {
@@ -143,7 +169,7 @@ function codexParts(role?: Role): Part[] {
     throw invalidInput(
       `${config} has a server of its own that starts Hive, which Hive does not change. Give it the role there: args = ["mcp", "--role", "${role}"].`,
     );
-  const part = hookPart('codex', hooks, thisProgram());
+  const part = hookPart('codex', hooks, hookProgram(thisProgram(), 'process'));
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');
