@@ -44,8 +44,10 @@ Any other option may allow something.")
   "Return non-nil if DECISION must be confirmed as the answer to PROMPT."
   (and (hive-permission-p prompt) (not (member decision hive-read--refusals))))
 
-(defun hive-permission-about (prompt width)
-  "Return the context of the permission PROMPT, in lines of WIDTH, or \"\"."
+(defun hive-read-below (prompt width)
+  "Return what is shown below the question of PROMPT, in lines of WIDTH.
+That is the context of a permission, so that what is allowed is on the
+screen."
   (let* ((lines (and (hive-permission-p prompt)
                      (split-string (hive-text-inert (plist-get prompt :context)) "\n" t "[ \t]+")))
          (rest (nthcdr hive-read--lines lines)))
