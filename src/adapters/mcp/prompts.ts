@@ -23,60 +23,78 @@ const settled = ({ status }: Prompt): boolean => status !== 'pending';
 const responded = ({ status }: Prompt): boolean => status === 'responded';
 const addressed = ({ to }: Prompt): boolean => to !== null;
 
-/** When each field of a prompt is shown to its asker as it is. A new field needs its line here, or nothing compiles. */
-const SHOWN: Readonly<Record<keyof Prompt, (prompt: Prompt) => boolean>> = {
-  decision: responded,
-  selected: responded,
-  comment: responded,
-  amended: responded,
-  expires_at: pending,
-  by: settled,
-  via: settled,
-  cancel_reason: ({ status }) => status === 'cancelled',
-  to: addressed,
-  escalates_at: addressed,
-  escalated_at: addressed,
-  claimed_by: (prompt) => pending(prompt) && prompt.claimed_by !== null,
-  late_response: always,
-  offered_at: always,
-  seen_at: always,
-  responded_at: always,
-  handed_at: always,
-  collected_at: always,
-  // These stand in any view, the question cut short.
-  ask_id: never,
-  status: never,
-  question: never,
-  // What it said itself, what its desks see, and how the hive keeps it.
-  session_id: never,
-  agent: never,
-  source: never,
-  project: never,
-  project_dir: never,
-  turn_id: never,
-  kind: never,
-  header: never,
-  context: never,
-  options: never,
-  multi_select: never,
-  allow_free_text: never,
-  urgency: never,
-  label: never,
-  group_id: never,
-  when_turn_aborted: never,
-  dialog: never,
-  idempotency_key: never,
-  fingerprint: never,
-  created_at: never,
-  recipients: never,
-  settled_at: never,
-  response_id: never,
-  orphaned: never,
-  snoozed_until: never,
-  claimed_at: never,
-  carrier: never,
+type Shows = (prompt: Prompt) => boolean;
+
+/**
+ * When each field of a prompt is shown as it is: to its asker, and to a coordinator who may answer it. A new field needs
+ * its line here, or nothing compiles.
+ */
+const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
+  decision: [responded, never],
+  selected: [responded, never],
+  comment: [responded, never],
+  amended: [responded, never],
+  expires_at: [pending, never],
+  by: [settled, never],
+  via: [settled, never],
+  cancel_reason: [({ status }) => status === 'cancelled', never],
+  // The asker's view begins with these three, the question cut short.
+  ask_id: [never, always],
+  status: [never, never],
+  question: [never, always],
+  // What the asker said itself.
+  agent: [never, always],
+  project: [never, always],
+  kind: [never, always],
+  urgency: [never, always],
+  header: [never, always],
+  context: [never, always],
+  options: [never, always],
+  multi_select: [never, always],
+  allow_free_text: [never, always],
+  created_at: [never, always],
+  to: [addressed, addressed],
+  escalates_at: [addressed, never],
+  escalated_at: [addressed, never],
+  claimed_by: [(prompt) => pending(prompt) && prompt.claimed_by !== null, never],
+  late_response: [always, never],
+  offered_at: [always, never],
+  seen_at: [always, never],
+  responded_at: [always, never],
+  handed_at: [always, never],
+  collected_at: [always, never],
+  // What only desks see, and how the hive keeps it.
+  session_id: [never, never],
+  source: [never, never],
+  project_dir: [never, never],
+  turn_id: [never, never],
+  label: [never, never],
+  group_id: [never, never],
+  when_turn_aborted: [never, never],
+  dialog: [never, never],
+  idempotency_key: [never, never],
+  fingerprint: [never, never],
+  recipients: [never, never],
+  settled_at: [never, never],
+  response_id: [never, never],
+  orphaned: [never, never],
+  snoozed_until: [never, never],
+  claimed_at: [never, never],
+  carrier: [never, never],
 };
 const FIELDS = Object.keys(SHOWN) as (keyof Prompt)[];
+
+function shownTo(reader: 'asker' | 'answerer', prompt: Prompt): Partial<Prompt> {
+  const index = reader === 'asker' ? 0 : 1;
+  return Object.fromEntries(
+    FIELDS.filter((field) => SHOWN[field][index](prompt)).map((field) => [field, prompt[field]]),
+  );
+}
+
+/** A question as a coordinator sees it who may answer it. */
+export function questionView(prompt: Prompt): Record<string, unknown> {
+  return shownTo('answerer', prompt);
+}
 
 /** The fields that describe a prompt's state to its asker. */
 export function promptView(
@@ -85,13 +103,12 @@ export function promptView(
 ): Record<string, unknown> {
   const { ask_id, status } = prompt;
   const question = prompt.question.length > 200 ? `${prompt.question.slice(0, 199)}…` : prompt.question;
-  const shown = FIELDS.filter((field) => SHOWN[field](prompt));
   return {
     ask_id,
     status,
     question,
     ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt, now) } : {}),
-    ...Object.fromEntries(shown.map((field) => [field, prompt[field]])),
+    ...shownTo('asker', prompt),
     ...(repeated ? { repeated } : {}),
     next: nextStep(prompt, now),
   };
