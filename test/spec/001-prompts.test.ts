@@ -721,15 +721,17 @@ requirement(
 requirement(
   {
     id: '001-33',
-    title: 'The blocking ask is deprecated and kept.',
+    title: 'The blocking ask is kept, and says that it blocks.',
     source: 'hivemind_ask: DEPRECATED … (but keep for compatibility)',
     lives: ['`hivemind_ask`'],
-    verdict: 'works',
+    verdict: 'neutral',
+    because:
+      'The document deprecates it because it blocks Emacs. Here it blocks only its caller, so it stays as the blocking form, and its description names the form that does not block.',
   },
   async () => {
     const { tools } = await abc.client.listTools();
     const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
-    expect(description).toMatch(/^DEPRECATED: .*hivemind_ask_async and hivemind_poll/);
+    expect(description).toMatch(/You can do nothing else meanwhile: .*hivemind_ask_async/);
     const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
     const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Still there?');
     await answer(params.ask_id, 'yes');
@@ -762,18 +764,21 @@ requirement(
     id: '001-35',
     title: 'Whoever uses the blocking ask is warned.',
     source: '(log/warn "hivemind_ask is blocking! Consider hivemind_ask_async")',
-    lives: ['`deprecated` in the result of `hivemind_ask`'],
+    lives: ['the description of `hivemind_ask`'],
     verdict: 'neutral',
     because:
-      'The warning is in the result, where the model that should stop using it reads it; nobody reads the log of an MCP server.',
+      'The model reads the description before it calls the tool, when it can still choose the other one; nobody reads the log of an MCP server.',
   },
   async () => {
+    const { tools } = await abc.client.listTools();
+    const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
+    expect(description).toMatch(/hivemind_ask_async/);
     const { next } = await abc.use('hivemind_ask', {
       question: 'Warned?',
       timeout_ms: 1_000,
       urgency: 'low',
     });
-    expect(next).toMatch(/deprecated.*hivemind_ask_async/);
+    expect(next).toMatch(/stays open: look with hivemind_poll/);
   },
 );
 

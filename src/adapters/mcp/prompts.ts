@@ -38,16 +38,16 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   by: [settled, never],
   via: [settled, never],
   cancel_reason: [({ status }) => status === 'cancelled', never],
-  // The asker's view begins with these three, the question cut short.
+  // The asker's view begins with its id, its status and the question, cut short.
   ask_id: [never, always],
   status: [never, never],
-  question: [never, always],
   // What the asker said itself.
   agent: [never, always],
   project: [never, always],
   kind: [never, always],
   urgency: [never, always],
   header: [never, always],
+  question: [never, always],
   context: [never, always],
   options: [never, always],
   multi_select: [never, always],
@@ -295,8 +295,8 @@ const cancel = tool({
 
 const ask = tool({
   name: 'hivemind_ask',
-  title: 'Ask the human and wait (deprecated)',
-  description: `DEPRECATED: blocks you until the answer comes or timeout_ms (default ${BLOCKING_DEFAULT_MS}) has passed; the question itself stays open. Use hivemind_ask_async and hivemind_poll. If the call dies the question lives on: poll its ask_id.`,
+  title: 'Ask the human and wait',
+  description: `Ask your human a question and wait for the answer, at most timeout_ms (default ${BLOCKING_DEFAULT_MS}); after that the question stays open. You can do nothing else meanwhile: where you can, ask with hivemind_ask_async. If the call dies, the question lives on: poll its ask_id.`,
   input: blockingAskShape,
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
@@ -307,14 +307,13 @@ const ask = tool({
     const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
       hive.prompts.wait([ask_id], { wait_ms: timeout_ms, signal }),
     );
-    const deprecated = 'hivemind_ask is deprecated: it blocks you. Use hivemind_ask_async and hivemind_poll.';
     if (waited === undefined || waited.status === 'pending') {
       const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${timeout_ms} ms`;
-      const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}. ${deprecated}`;
+      const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}.`;
       return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
     }
     const [delivered] = await call.hand([ask_id]);
-    return { ...(delivered === undefined ? {} : deliveredView(delivered)), deprecated };
+    return delivered === undefined ? {} : deliveredView(delivered);
   },
 });
 
