@@ -1,7 +1,7 @@
 /** What a command says: results to stdout, remarks to stderr, JSON when asked for. */
 import { createInterface } from 'node:readline/promises';
 import { HiveError } from '../domain/errors.ts';
-import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
+import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { HIDDEN, revealed } from '../domain/text.ts';
 
@@ -191,9 +191,12 @@ export function showPrompt(prompt: Prompt): void {
   const rows: [string, string][] = [['question', prompt.question]];
   if (prompt.status === 'pending' && prompt.options.length > 0)
     rows.push(['options', prompt.options.map((option) => option.label).join(' | ')]);
+  for (const { text, at } of prompt.notes) rows.push([`note, ${age(at)} ago`, text]);
   if (prompt.expires_at !== null && prompt.status === 'pending') rows.push(['expires', prompt.expires_at]);
   if (answer !== null) rows.push(['decision', answer.decision]);
   if (answer?.comment != null) rows.push(['comment', answer.comment]);
+  const warning = againstNotes(prompt).trim();
+  if (warning !== '') rows.push(['warning', warning]);
   printRows(rows, '  ');
 }
 
@@ -208,9 +211,14 @@ export function showPrompts(prompts: readonly Prompt[]): void {
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is at it)`}`,
       `${sourcePrefix(prompt.source)}${prompt.agent}`,
       prompt.project,
-      prompt.question,
+      `${noteCount(prompt)}${prompt.question}`,
     ]),
   ]);
+}
+
+/** In front of the question, because the end of a long row is cut. */
+function noteCount({ notes }: Prompt): string {
+  return notes.length === 0 ? '' : `[${notes.length} note${notes.length === 1 ? '' : 's'}] `;
 }
 
 // ---------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
-import { askId, askShape, blockingAskShape, pollShape } from '../../schemas/prompts.ts';
+import { againstNotes, BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
+import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
@@ -21,6 +21,7 @@ const never = (): boolean => false;
 const pending = ({ status }: Prompt): boolean => status === 'pending';
 const settled = ({ status }: Prompt): boolean => status !== 'pending';
 const responded = ({ status }: Prompt): boolean => status === 'responded';
+const noted = ({ notes }: Prompt): boolean => notes.length > 0;
 const addressed = ({ to }: Prompt): boolean => to !== null;
 
 type Shows = (prompt: Prompt) => boolean;
@@ -50,6 +51,7 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   question: [never, always],
   context: [never, always],
   options: [never, always],
+  notes: [noted, noted],
   multi_select: [never, always],
   allow_free_text: [never, always],
   created_at: [never, always],
@@ -121,7 +123,7 @@ function nextStep(prompt: Prompt, now: number): string {
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered. Act on it; there is no need to poll this question again.`;
+      return `${prompt.by} answered. Act on it; there is no need to poll this question again.${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':
@@ -277,6 +279,22 @@ function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: Tool
     .join(' ');
 }
 
+const note = tool({
+  name: 'hivemind_note',
+  title: 'Add a note to a question',
+  description:
+    'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+  input: noteShape,
+  readOnly: false,
+  async handle({ ask_id, note }, { hive, session }) {
+    const { accepted, prompt } = await hive.prompts.note(ask_id, note, session);
+    const next = accepted
+      ? 'Added; your human sees it below the question. Go on.'
+      : `Not added: the question is ${prompt.status}. See hivemind_poll.`;
+    return { ask_id, accepted, status: prompt.status, next };
+  },
+});
+
 const cancel = tool({
   name: 'hivemind_cancel',
   title: 'Take a question back',
@@ -317,4 +335,4 @@ const ask = tool({
   },
 });
 
-export const promptTools: readonly Tool[] = [askAsync, ...pollTools, cancel, ask];
+export const promptTools: readonly Tool[] = [askAsync, ...pollTools, note, cancel, ask];
