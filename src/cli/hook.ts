@@ -11,7 +11,6 @@ import { files } from '../infrastructure/platform/files.ts';
 import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHooks } from '../open-hive.ts';
-import { readRulesFile } from './rules-file.ts';
 
 /** The client waits for us: a store that is locked or gone must not hold it longer. */
 const LIMIT_MS = 2_000;
@@ -80,7 +79,13 @@ async function main(
       get seat() {
         return thisSeat();
       },
-      readRules: () => readRulesFile(env),
+      async human(cwd) {
+        const [{ humanTrust }, { placeAt }] = await Promise.all([
+          import('../infrastructure/platform/human-file.ts'),
+          import('../infrastructure/platform/place.ts'),
+        ]);
+        return { trust: humanTrust(env), place: placeAt(cwd) };
+      },
       codexListens: () => existsSync(codexSocket(env) ?? ''),
       // A hook that waits for the human as it was told to is no store that is gone.
       async withoutTimeLimit(work) {
