@@ -6,6 +6,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
+import { unifiedDiff } from '../adapters/unified-diff.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
 import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
@@ -240,7 +241,7 @@ async function setUp(
 
 function show({ path, before, after }: FileChange): void {
   print(before === null ? INIT.newFile(path) : after === null ? INIT.removedFile(path) : path);
-  for (const line of diffLines(before, after)) print(`  ${line}`);
+  print(unifiedDiff(before ?? '', after ?? '').replace(/^/gm, '  '));
   print('');
 }
 
@@ -260,58 +261,4 @@ export async function ask(question: string): Promise<string> {
   } finally {
     lines.close();
   }
-}
-
-// ---- What an edit changes, line by line, for the person to read before agreeing ----
-
-const CONTEXT = 2;
-
-type Line = readonly [sign: ' ' | '-' | '+', text: string];
-
-/** The changed lines with some lines around them; null means that there is no file. */
-function diffLines(before: string | null, after: string | null): string[] {
-  const lines = compare(linesOf(before), linesOf(after));
-  const isNear = lines.map((_line, n) =>
-    lines.slice(Math.max(0, n - CONTEXT), n + CONTEXT + 1).some(([sign]) => sign !== ' '),
-  );
-  const shown: string[] = [];
-  for (const [n, [sign, text]] of lines.entries()) {
-    if (isNear[n] === true) shown.push(`${sign} ${text}`);
-    else if (isNear[n - 1] === true || n === 0) shown.push('  ⋮');
-  }
-  return shown;
-}
-
-/** Looks ahead for the next line that both have. That is enough, because our edits are few and mostly add lines. */
-function compare(before: readonly string[], after: readonly string[]): Line[] {
-  const lines: Line[] = [];
-  let old = 0;
-  let now = 0;
-  while (old < before.length || now < after.length) {
-    const [was, is] = [before[old], after[now]];
-    if (was !== undefined && was === is) {
-      lines.push([' ', was]);
-      old += 1;
-      now += 1;
-      continue;
-    }
-    const back = is === undefined ? -1 : before.indexOf(is, old);
-    const ahead = was === undefined ? -1 : after.indexOf(was, now);
-    const isAddition = is !== undefined && (back < 0 || (ahead >= 0 && ahead - now <= back - old));
-    if (isAddition) {
-      lines.push(['+', is]);
-      now += 1;
-    } else {
-      lines.push(['-', was ?? '']);
-      old += 1;
-    }
-  }
-  return lines;
-}
-
-function linesOf(text: string | null): string[] {
-  if (text === null) return [];
-  const lines = text.split(/\r?\n/);
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
 }

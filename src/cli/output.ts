@@ -1,5 +1,6 @@
 /** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
 import { createInterface } from 'node:readline/promises';
+import { eastAsianWidth } from 'get-east-asian-width';
 import { HiveError } from '../domain/errors.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
@@ -57,14 +58,13 @@ export function line(text: string, columns: number = Number.POSITIVE_INFINITY): 
   return cut(revealed(text.replace(/[ \t\r\n]+/g, ' ').trim()), columns);
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
 /** How many columns a text takes on a terminal. */
 export function width(text: string): number {
   let columns = 0;
-  for (const character of text) columns += COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of text)
+    columns += COMBINING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
   return columns;
 }
 

@@ -193,7 +193,7 @@ describe('hive init', () => {
     const shown = await person.hive('init', 'claude', '--hooks');
     expect(shown.code).toBe(6);
     expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
-    expect(shown.out).toMatch(/^ {2}\+ .*"SessionStart"/m);
+    expect(shown.out).toMatch(/^ {2}\+.*"SessionStart"/m);
     expect(shown.err).toContain('--yes');
     const refused = await person.terminal(['init', 'claude'], 'Write this?', 'n');
     expect(refused.code).toBe(6);
