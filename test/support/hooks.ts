@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 
@@ -31,6 +32,9 @@ export interface Client {
   settings?: Partial<HookSettings>;
 }
 
+/** What is above this process, here where the tests run. */
+const ABOVE = processes.ancestors(process.pid);
+
 /** Fires one hook event and returns exactly what would be printed. */
 export async function fire(
   hive: OpenedHive,
@@ -43,6 +47,8 @@ export async function fire(
     env: environment,
     machine: 'test',
     pid: process.pid,
+    // A client that is only recorded is above its hooks as the real one was.
+    above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
     ...settings,
