@@ -20,7 +20,7 @@ import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts'
 import { withdrawClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { sessionOfHook, settleSession } from './hook-sessions.ts';
+import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
@@ -53,13 +53,15 @@ interface HookParts {
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
   /** One round through the handlers. A handler that wants to wait ends the round; the ones after it run when it has waited. */
   async function runHandlers(
-    event: HookEvent,
+    reported: HookEvent,
     settings: HookSettings,
     waited: Waited | null,
   ): Promise<Handled> {
-    const handlers = await handlersFor(event, settings);
+    const handlers = await handlersFor(reported, settings);
+    const speaker = speakerOf(settings, parts.processes);
     const round = async (tx: WriteTx): Promise<Handled> => {
-      const session = await sessionOfHook(tx, event, settings, parts.processes);
+      const event = await provenEvent(tx, reported, speaker, parts.processes);
+      const session = await sessionOfHook(tx, event, settings, speaker, parts.processes);
       await settleDeliveries(tx, event, session.session_id);
       let read: Promise<Preferences> | null = null;
       const preferences = (): Promise<Preferences> => {
