@@ -54,7 +54,6 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
 const JSON_FIELDS: ReadonlySet<string> = new Set([
   'tool_input',
   'tool_response',
-  'tool_calls',
   'permission_suggestions',
   'background_tasks',
   'requested_schema',
