@@ -66,11 +66,15 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
 ];
 
 /**
+ * Codex does not start a server again that has died. So only what comes with every step goes over the connection, and each
+ * turn begins and ends with a process, which carries in what a dead server could not.
+ *
  * Codex hides its own dialog while a PermissionRequest hook waits, so that one is short. The last two get 3 s at most:
  * Codex counts a higher value as 3, and a trust hash over the higher one would not match.
  */
 const CODEX_HOOKS: readonly HookSetting[] = [
-  ...at('process', QUICK, 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
+  ...at('process', QUICK, 'SessionStart', 'UserPromptSubmit'),
+  ...at('connection', QUICK, 'PreToolUse', 'PostToolUse'),
   ...at('process', 30, 'PermissionRequest'),
   ...at('process', QUICK, 'Stop', 'SubagentStart', 'SubagentStop'),
   ...at('process', 3, 'SessionEnd', 'Interrupt'),
