@@ -1,4 +1,7 @@
-/** `hive ask`: a question for the human from a shell. Prints the ask_id; with --wait the decision, and nothing else. */
+/**
+ * `hive ask`: a question for the human from a shell. Prints the ask_id; with --wait the decision, and nothing else. With
+ * --note-to it adds to a question that was asked before.
+ */
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -23,12 +26,13 @@ interface AskOptions {
   to?: string;
   escalateAfter?: string;
   wait?: true | string;
+  noteTo?: string;
   json?: boolean;
 }
 
 export function defineAsk(command: Command): void {
   command
-    .argument('<question>', 'what you want to know')
+    .argument('<question>', 'what you want to know; with --note-to, what you have learned')
     .option('--option <label>', 'an answer to choose from; repeat it for each', collect, [])
     .option('--multi', 'several options may be chosen')
     .option('--no-free-text', 'one of the options, nothing else')
@@ -41,11 +45,36 @@ export function defineAsk(command: Command): void {
     .option('--escalate-after <duration>', 'ask everybody after so long without an answer')
     .option('--key <key>', 'asked again with the same key, it is the same question')
     .option('--wait [duration]', 'wait for the answer and print the decision only')
+    .addOption(
+      new Option('--note-to <id>', 'add the text to this question of yours, which is pending').conflicts(
+        FOR_A_NEW_QUESTION,
+      ),
+    )
     .option('--json', 'print JSON')
     .action((question: string, options: AskOptions) =>
-      withHive(options, (hive) => ask(hive, question, options)),
+      withHive(options, (hive) =>
+        options.noteTo === undefined
+          ? ask(hive, question, options)
+          : note(hive, options.noteTo, question, options),
+      ),
     );
 }
+
+/** The options that say something about a question that is asked now. */
+const FOR_A_NEW_QUESTION = [
+  'option',
+  'multi',
+  'freeText',
+  'header',
+  'contextFile',
+  'kind',
+  'urgency',
+  'timeout',
+  'to',
+  'escalateAfter',
+  'key',
+  'wait',
+];
 
 function collect(label: string, before: string[]): string[] {
   return [...before, label];
@@ -88,6 +117,17 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
       `${to === null ? 'No desk is online' : `Nobody whom "${to}" reaches is at a desk`}; the question waits in the store.`,
     );
   return EXIT.done;
+}
+
+/** Adds to a question that the caller has asked before. */
+async function note(hive: Hive, ask_id: string, text: string, { json }: AskOptions): Promise<ExitCode> {
+  const caller = await findCaller(hive);
+  await carrierOf(hive, caller);
+  const { accepted, prompt } = await hive.prompts.note(ask_id, text, await registerCaller(hive, caller));
+  if (json === true) printJson({ ask_id, accepted, status: prompt.status, notes: prompt.notes });
+  else if (accepted) print(`Added to ${ask_id}`);
+  else remark(`Not added: ${ask_id} is ${standing(prompt)}.`);
+  return accepted ? EXIT.done : EXIT.notAccepted;
 }
 
 async function printDecision(
