@@ -8,7 +8,6 @@ import { EXIT } from '../../src/cli/program.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { INTRODUCTION } from '../../src/domain/messages.ts';
-import { readRules } from '../../src/domain/permission-rules.ts';
 import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
 import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
@@ -191,12 +190,6 @@ describe('environment variables', () => {
 });
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
-  test('Emacs offers every field of a permission rule, and no other', async () => {
-    const fields = await ask(`(agreements-plist-fields (get 'hive-permission-rules 'custom-type))`);
-    const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
-    expect((fields as string[]).sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
-  });
-
   test('each setting that Emacs is said to set is a command there, or an option whose values the sidecar takes', async () => {
     const settings = SETTINGS.flatMap((setting) =>
       setting.emacs === null ? [] : [{ ...setting, emacs: setting.emacs }],

@@ -1,4 +1,5 @@
 /** ADR-003, non-blocking prompt forwarding, requirement by requirement. */
+
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { countOf, grow } from '../support/ageing.ts';
 import { type Environment, ROOT } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { trusting } from '../support/human-file.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
 import { type Sidecar, startSidecar } from '../support/sidecar.ts';
@@ -642,7 +644,7 @@ requirement(
     id: '001-29',
     title: 'Notifications go through the desktop’s D-Bus.',
     source: 'notify! (D-Bus)',
-    lives: ['popups', '`HIVE_NOTIFY_COMMAND`'],
+    lives: ['popups', '`notify_command`'],
     verdict: 'works',
   },
   async () => {
@@ -656,7 +658,7 @@ requirement(
     expect(desktop.sent[0]?.actions).toEqual(expect.arrayContaining(['red', 'blue']));
     const file = join(tempFolder(), 'notified');
     const command = `cat > '${file}.part' && mv '${file}.part' '${file}'`;
-    const other = await startShown({ HIVE_NOTIFY_COMMAND: command });
+    const other = await startShown(trusting({ notify_command: command }));
     await ask('By a command?', { urgency: 'normal' }, other);
     await eventually(() => existsSync(file), 10_000, 'the command');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ body: 'By a command?' });
