@@ -304,6 +304,8 @@ export const MCP = {
 // ---- Setting up ----
 
 export const INIT = {
+  tooOldForConnection: (client: string, version: string): string =>
+    `${client} ${version} is too old for hooks over the connection, so each hook will start a process.`,
   done: (client: string): string =>
     `Done. Sessions that ${client} starts from now on use Hive. Check the setup with: hive doctor`,
   undone: (client: string): string => `Removed. Sessions that ${client} starts from now on do not use Hive.`,
