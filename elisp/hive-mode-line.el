@@ -17,6 +17,7 @@
 
 ;;; Code:
 
+(require 'hive-attention)
 (require 'hive-list)
 (require 'hive-mentions)
 (require 'hive-messages)

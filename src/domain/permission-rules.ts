@@ -54,7 +54,17 @@ export function readRules(value: unknown, where: string): { rules: PermissionRul
   return { rules, problems };
 }
 
-const FIELDS = new Set(['name', 'decision', 'tool', 'input', 'project', 'source', 'machine', 'note']);
+/** The fields of a rule, each with the words that it takes; null: any text. Emacs offers the same. */
+export const RULE_FIELDS: Readonly<Record<keyof PermissionRule, readonly string[] | null>> = {
+  decision: ['allow', 'deny'],
+  tool: null,
+  input: null,
+  project: null,
+  source: SOURCES,
+  machine: null,
+  name: null,
+  note: null,
+};
 
 /** What is wrong with a rule; null when nothing is. A rule that is only partly understood might mean less than intended. */
 function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
@@ -62,7 +72,7 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   if (textIn(raw, 'tool') === null) return 'names no tool';
   if (raw['source'] !== undefined && !SOURCES.some((source) => source === raw['source']))
     return 'names an unknown source';
-  const unknown = Object.keys(raw).find((field) => !FIELDS.has(field));
+  const unknown = Object.keys(raw).find((field) => !Object.hasOwn(RULE_FIELDS, field));
   if (unknown !== undefined) return `has an unknown field "${unknown}"`;
   const wrong = Object.entries(raw).find(([, value]) => typeof value !== 'string');
   return wrong === undefined ? null : `has a value in "${wrong[0]}" that is not text`;

@@ -238,10 +238,13 @@ export function boundsOf(key: SettingKey): { min: number; max: number } {
   return setting.type;
 }
 
-const AUTHORITY: Readonly<Record<Authority, string>> = {
-  popup_permissions: 'hive-popup-permissions',
-  notify_command: 'hive-notify-command',
-  permission_rules: 'hive-permission-rules',
+/** The option of Emacs that sets each of these, and what it takes. */
+export const AUTHORITY: Readonly<
+  Record<Authority, { option: string; kind: 'yes_no' | 'command' | 'rules' }>
+> = {
+  popup_permissions: { option: 'hive-popup-permissions', kind: 'yes_no' },
+  notify_command: { option: 'hive-notify-command', kind: 'command' },
+  permission_rules: { option: 'hive-permission-rules', kind: 'rules' },
 };
 
 /** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
@@ -252,7 +255,7 @@ export function settingNamed(name: string): Setting {
   const authority = Object.entries(AUTHORITY).find(([one]) => one === key)?.[1];
   if (authority !== undefined)
     throw invalidInput(
-      `${key} is not set here, because it permits or runs something: set ${authority} in Emacs.`,
+      `${key} is not set here, because it permits or runs something: set ${authority.option} in Emacs.`,
       { field: 'key' },
     );
   throw invalidInput(

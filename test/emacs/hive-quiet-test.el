@@ -6,6 +6,7 @@
 
 ;;; Code:
 
+(require 'hive-attention)
 (require 'hive-notify)
 (require 'hive-test-help)
 
@@ -13,14 +14,14 @@
   "Run BODY connected, while it is not quiet; `told' is what was said, newest first."
   (declare (indent 0))
   `(hive-test-with-desk nil
-     (let ((told nil) (hive-notify--since nil) (hive-notify--end-timer nil) (hive-notify--muted nil)
-           (hive-notify--times nil) (hive-notify--hours-timer nil) (hive-notify--begin-timer nil)
+     (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
+           (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; What the sidecar has would come in between.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
        (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
          (hive-test-connect)
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-notify--end-timer hive-notify--hours-timer hive-notify--begin-timer))
+           (dolist (timer (list hive-attention--end-timer hive-attention--hours-timer hive-attention--begin-timer))
              (when timer (cancel-timer timer))))))))
 
 (defun hive-quiet-test-ask (&rest fields)
@@ -59,7 +60,7 @@
     (cl-flet ((clock (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
       (hive-quiet-test-stands :quiet_hours (list :from (clock 7200) :to (clock 14400)))
       (should-not (hive-notify-held-p (hive-test-prompt)))
-      (should hive-notify--begin-timer)
+      (should hive-attention--begin-timer)
       (hive-quiet-test-stands :quiet_hours (list :from (clock -7200) :to (clock 7200)))
       (should (hive-notify-held-p (hive-test-prompt)))
       (should-not (hive-notify-held-p (hive-test-prompt :urgency "critical")))
@@ -87,7 +88,7 @@
       (hive-quiet-test-stands :do_not_disturb t)
       (hive-rpc-notify 'outreach/received ping)
       (should-not hive-outreach--arrived)
-      (setq hive-notify--since nil)
+      (setq hive-attention--since nil)
       (hive-rpc-notify 'outreach/received ping)
       (hive-test-wait 5 told)
       (should (equal '("Claude-abc12: done") told)))))
