@@ -1,7 +1,6 @@
 /** Prompts over JSON-RPC: listing them, and taking the human's answers. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { HumanActor } from '../../domain/actors.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { concerns, namesOf } from '../../domain/humans.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import {
   type DeskConnection,
   type EventNotifier,
+  humanAt,
   type Methods,
   subjectsOf,
   takes,
@@ -24,11 +24,6 @@ import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
 const TRAIL_BYTES = 64 * 1024;
-
-/** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
-function human(by: string): HumanActor {
-  return { kind: 'human', by, via: 'emacs', confirmed: true };
-}
 
 /** The id of an answer without one, made from its origin and content: sent again, it is the same answer. */
 function responseIdOf(
@@ -51,7 +46,7 @@ export const promptMethods = {
   'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, connection) => {
     const by = given ?? connection.human;
     const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const command = { ...answer, response_id, actor: human(by) };
+    const command = { ...answer, response_id, actor: humanAt(connection, by) };
     const { outcome, prompt } = await connection.hive.prompts.respond(command);
     const current = prompt.status === 'responded' ? prompt : prompt.late_response;
     return {
@@ -99,13 +94,15 @@ export const promptMethods = {
     return { prompt: fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), events: trail };
   }),
 
-  'prompt/cancel': takes(actParams, async ({ ask_id, by }, { hive }) => {
-    const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
+  'prompt/cancel': takes(actParams, async ({ ask_id, by }, connection) => {
+    const actor = humanAt(connection, by);
+    const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
     return { accepted, prompt: fitFrame(prompt) };
   }),
 
-  'prompt/amend': takes(amendParams, async ({ by, ...answer }, { hive }) => {
-    const prompt = await hive.prompts.amend({ ...answer, actor: human(by) });
+  'prompt/amend': takes(amendParams, async ({ by, ...answer }, connection) => {
+    const actor = humanAt(connection, by);
+    const prompt = await connection.hive.prompts.amend({ ...answer, actor });
     return { accepted: true, prompt: fitFrame(prompt) };
   }),
 
