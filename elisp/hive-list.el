@@ -93,9 +93,9 @@ The list may be shared: do not modify it."
   (let ((total (or hive-list--total shown)))
     (concat (if (eq hive-list--view 'waiting) "" (format " %s" hive-list--view))
             (cond ((> hive-list--offset 0)
-                   (format " %d-%d of %d" (1+ hive-list--offset)
-                           (+ hive-list--offset shown) total))
-                  ((> total shown) (format " %d of %d" shown total))
+                   (hive-words 'list-range (1+ hive-list--offset)
+                               (+ hive-list--offset shown) total))
+                  ((> total shown) (hive-words 'list-part shown total))
                   (t (format " %d" total)))
             (cl-loop for (key value) on hive-list--filter by #'cddr
                      concat (format " %s:%s" (substring (symbol-name key) 1)
@@ -185,10 +185,17 @@ Return nil if there is none."
 (defun hive-list--format ()
   "Return the columns of the current view."
   (hive-list--columns
-   (list '("" 1 nil) '("Agent" 16 t) '("Source" 6 t) '("Project" 16 t) '("Kind" 4 t)
-         '("Age" 5 nil :right-align t)
-         (list (if (eq hive-list--view 'waiting) "Expires" "Ended") 7 nil :right-align t)
-         (list (if (eq hive-list--view 'waiting) "Question" "Outcome, question") 0 t))))
+   `(("" 1 nil)
+     (,(hive-words 'column-agent) 16 t)
+     (,(hive-words 'column-source) 6 t)
+     (,(hive-words 'column-project) 16 t)
+     (,(hive-words 'column-kind) 4 t)
+     (,(hive-words 'column-age) 5 nil :right-align t)
+     ,@(if (eq hive-list--view 'waiting)
+           `((,(hive-words 'column-expires) 7 nil :right-align t)
+             (,(hive-words 'column-question) 0 t))
+         `((,(hive-words 'column-ended) 7 nil :right-align t)
+           (,(hive-words 'column-outcome) 0 t))))))
 
 (defun hive-list--fit (&rest _)
   "Show the columns that fit into the narrowest window of the list."
@@ -222,12 +229,12 @@ Return nil if there is none."
          (answer (or late (and (plist-get prompt :decision) prompt)))
          (by (lambda (thing) (hive-text-line (or (plist-get thing :by) "") 30))))
     ;; An expired or cancelled question has no decision, but may have a late answer.
-    (cond (answer (format "%s%s (%s)" (if late "late: " "")
-                          (hive-text-line (plist-get answer :decision) 60)
-                          (funcall by answer)))
+    (cond (answer (hive-words (if late 'list-outcome-late 'list-outcome)
+                              (hive-text-line (plist-get answer :decision) 60)
+                              (funcall by answer)))
           ((equal (plist-get prompt :status) "cancelled")
-           (concat "cancelled"
-                   (if (plist-get prompt :by) (concat " by " (funcall by prompt)) "")
+           (concat (if (plist-get prompt :by) (hive-words 'event-cancelled (funcall by prompt))
+                     (hive-words 'fate-cancelled))
                    ;; The name already says that a human did it.
                    (if (member (plist-get prompt :cancel_reason) '(nil "human" "unknown")) ""
                      (format " (%s)" (string-replace
@@ -254,7 +261,7 @@ In this order, as the end of a long question is cut off."
                            (hive-text-line (plist-get prompt :agent) 30)))
                    (cell (hive-text-line (plist-get prompt :source) 6))
                    (cell (hive-text-line (plist-get prompt :project) 30))
-                   (cell (if (equal (plist-get prompt :kind) "permission") "perm" ""))
+                   (cell (if (hive-permission-p prompt) (hive-words 'list-permission) ""))
                    (cell (hive-text-age (plist-get prompt :created_at)))
                    (cell (if (hive-prompt-pending-p prompt)
                              (hive-text-until (plist-get prompt :expires_at))
@@ -370,7 +377,7 @@ This is an overlay, so that there is no line for point to be on."
           (string-replace
            "%" "%%"
            (concat (hive-list-view-name (length hive-list--shown))
-                   (if (> marked 0) (format " %d marked" marked) ""))))))
+                   (if (> marked 0) (hive-words 'list-marked marked) ""))))))
 
 (defun hive-list--position (id)
   "Return where the row of ID begins, or nil."

@@ -227,10 +227,10 @@ what was done.  Call THEN when that is stored."
 (defun hive-mentions--insert (mention)
   "Insert MENTION in full."
   (let ((beg (point))
-        (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) "urgent")
-                               (when (hive-rpc-true-p mention :expects_reply) "wants an answer")
+        (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) (hive-words 'mark-urgent))
+                               (when (hive-rpc-true-p mention :expects_reply) (hive-words 'mark-wants-answer))
                                (when (plist-get mention :as_handle)
-                                 (concat "as " (hive-text-line (plist-get mention :as_handle) 40)))
+                                 (hive-words 'mark-as (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-mentions--became mention)))
                                  (unless (string-empty-p became) became))))))
     (insert (propertize (format "%s  %s ago" (hive-text-line (plist-get mention :from_handle) 60)

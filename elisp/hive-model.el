@@ -460,9 +460,9 @@ left out."
                           :key (lambda (session) (plist-get session :handle)))))
     (cond (session (format "  %s  %s" (hive-text-line (plist-get session :project) 24)
                            (hive-text-line (plist-get session :state) 8)))
-          ((equal name "All") "  everyone here")
-          ((equal name "Human") "  you")
-          (t "  role"))))
+          ((equal name "All") (hive-words 'handle-all))
+          ((equal name "Human") (hive-words 'handle-you))
+          (t (hive-words 'handle-role)))))
 
 (defun hive-handles-table (&optional project-dir)
   "Return a completion table of what can be mentioned, ignoring case.

@@ -229,14 +229,14 @@ If an answer from this Emacs was rejected, its outbox has reported it."
           (erase-buffer)
           (unless hive-notify--list (insert (hive-words 'no-notices) "\n"))
           (dolist (notice hive-notify--list)
-            (insert (propertize (concat (hive-text-age (plist-get notice :at)) " ago  ")
-                                'face 'shadow)
+            (insert (propertize (hive-words 'ago (hive-text-age (plist-get notice :at))) 'face 'shadow)
+                    "  "
                     (propertize (hive-text-inert (plist-get notice :text))
                                 'face (and (equal "error" (plist-get notice :severity))
                                            'error))
                     "\n")
             (when (stringp (plist-get notice :sent))
-              (insert (propertize "Sent:" 'face 'shadow) " "
+              (insert (propertize (hive-words 'notice-sent) 'face 'shadow) " "
                       (hive-text-inert (plist-get notice :sent)) "\n")))
           (hive-wrap-heed (point-min) (point-max))
           (goto-char (min place (point-max))))))))

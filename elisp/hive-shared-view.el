@@ -81,7 +81,7 @@
   (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge 'introduction)))
     (if beg (next-single-property-change beg 'hive-edge nil (hive-shared-end)) (point-min))))
 
-(defconst hive-shared--rule-words "-------- write below, C-c C-c posts "
+(defconst hive-shared--rule-words (hive-words 'shared-rule)
   "The beginning of the line.")
 
 (defun hive-shared--rule ()
@@ -145,9 +145,9 @@ Insert it at POS, with LABEL, to run COMMAND."
   (save-restriction
     (widen)
     (hive-shared--edge 'earlier hive-shared-earlier (hive-shared-top)
-                       "[Earlier messages]" 'hive-shared-page-back)
+                       (hive-words 'button-earlier) 'hive-shared-page-back)
     (hive-shared--edge 'later hive-shared-later (hive-shared-end)
-                       "[Later messages]" 'hive-shared-page-forward)))
+                       (hive-words 'button-later) 'hive-shared-page-forward)))
 
 ;;;; The position of a message
 
