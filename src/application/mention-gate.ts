@@ -11,14 +11,14 @@ import {
   type GateRecord,
   holdOfTurn,
   isExempt,
-  type MentionInFull,
   newGate,
   noteProgress,
   PROMPT_REFUSALS,
   reminder,
   SHOWN,
   shownInFull,
-} from '../domain/mentions.ts';
+} from '../domain/mention-gate.ts';
+import type { MentionInFull } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import type { GateMode } from '../domain/preferences.ts';
 import { isRemote } from '../domain/sessions.ts';

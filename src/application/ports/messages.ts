@@ -1,11 +1,10 @@
 /** Messages of the shared buffer, mentions, and pairs of agents that only answer each other. */
+import type { Loop, Pair } from '../../domain/mention-gate.ts';
 import type {
-  Loop,
   Mention,
   MentionInFull,
   MentionStatus,
   MentionSummary,
-  Pair,
   UnprocessedCount,
 } from '../../domain/mentions.ts';
 import type { Message } from '../../domain/messages.ts';

@@ -1,6 +1,7 @@
 /** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
-import type { GateRecord, Loop, Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
+import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
+import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { MESSAGE_COLUMNS, readMessage } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
