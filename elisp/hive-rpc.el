@@ -572,7 +572,6 @@ For commands that would otherwise report an empty list."
     (if problem
         (hive-rpc--fail conn problem)
       (setq hive-sidecar-info info
-            hive-human-names (append (plist-get info :names) nil)
             hive-rpc--born (float-time)
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)

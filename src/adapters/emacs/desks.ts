@@ -1,7 +1,7 @@
 /** Desks over JSON-RPC: the handshake, focus, preferences, notices, popups and the doctor. */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
-import { cleanName, EVERY_SEAT, namesOf } from '../../domain/humans.ts';
+import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
@@ -47,8 +47,6 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     protocol_version: PROTOCOL_VERSION,
     desk_id: connection.desk.desk_id,
     human: connection.human,
-    // A client that compares them with a prompt's `recipients` need not fold anything.
-    names: namesOf(connection),
     store_id: connection.hive.store_id,
     head_seq: connection.head_seq,
   };
