@@ -384,67 +384,47 @@ questions that arrived."
 
 ;;;; Quiet hours
 
-(defvar hive-attention--times nil "The quiet hours, a plist of :from and :to, or nil.")
+(defvar hive-attention--times nil
+  "The quiet hours that are on or come next, as the sidecar says, or nil.
+A plist of :begins_at and :ends_at.")
 (defvar hive-attention--hours-timer nil "The timer of the end of the next quiet hours, or nil.")
 (defvar hive-attention--begin-timer nil "The timer of their beginning, or nil.")
 
-(defun hive-attention--at (clock day)
-  "Return the moment of CLOCK, such as \"07:30\", DAY days from today."
-  (let ((today (decode-time)))
-    (float-time
-     (encode-time (list 0 (string-to-number (substring clock 3)) (string-to-number clock)
-                        (+ day (nth 3 today)) (nth 4 today) (nth 5 today) nil -1 nil)))))
-
-(defun hive-attention--hours (from to)
-  "Return beginning and end of the next quiet hours, FROM a time TO a time."
-  (let* ((now (float-time))
-         (end (cl-find-if (lambda (moment) (> moment (1+ now)))
-                          (list (hive-attention--at to 0) (hive-attention--at to 1))))
-         (begin (cl-find-if (lambda (moment) (< moment end))
-                            (list (hive-attention--at from 1) (hive-attention--at from 0)
-                                  (hive-attention--at from -1)))))
-    (cons begin end)))
-
-(defun hive-attention--clock-p (text)
-  "Return non-nil if TEXT is a time of day such as \"07:30\"."
-  (and (stringp text) (string-match-p "\\`[0-2][0-9]:[0-5][0-9]\\'" text)))
-
-(defun hive-attention--plan (hours)
-  "Set the timers for the quiet HOURS, a plist of :from and :to, or nil.
-Anything that is not two times of day means no quiet hours."
+(defun hive-attention--plan (times)
+  "Set the timers for the quiet hours at TIMES, or cancel them."
   (dolist (timer (list hive-attention--hours-timer hive-attention--begin-timer))
     (when timer (cancel-timer timer)))
-  (unless (and (hive-attention--clock-p (plist-get hours :from))
-               (hive-attention--clock-p (plist-get hours :to)))
-    (setq hours nil))
-  (setq hive-attention--times hours
-        hive-attention--hours-timer nil
+  (setq hive-attention--hours-timer nil
         hive-attention--begin-timer nil)
-  (when hours
-    (pcase-let ((`(,begin . ,end)
-                 (hive-attention--hours (plist-get hours :from) (plist-get hours :to)))
-                (now (float-time)))
+  (let ((begin (hive-text-seconds (plist-get times :begins_at)))
+        (end (hive-text-seconds (plist-get times :ends_at)))
+        (now (float-time)))
+    (setq hive-attention--times (and begin end times))
+    (when hive-attention--times
+      ;; The store's clock may be behind: one second later the hours are over.
       (setq hive-attention--hours-timer
-            (run-at-time (- end now) nil #'hive-attention--hours-end hours
-                         (hive-text-before (- now begin))))
+            (run-at-time (max 0 (- (1+ end) now)) nil #'hive-attention--hours-end
+                         (plist-get times :begins_at)))
       (when (> begin now)
         (setq hive-attention--begin-timer (run-at-time (- begin now) nil #'hive-changed)))))
   (hive-changed))
 
-(defun hive-attention--hours-end (hours begin)
-  "Report what arrived in the quiet HOURS since BEGIN; plan the next ones."
-  (setq hive-attention--hours-timer nil)
+(defun hive-attention--hours-end (begin)
+  "Report what arrived in the quiet hours since BEGIN; ask for the next ones."
+  (setq hive-attention--hours-timer nil
+        hive-attention--times nil)
   (let ((count (hive-attention--count-since begin)))
     ;; Nobody asked, so do not report that nothing arrived.
     (when (> count 0) (hive-attention--say-arrived count)))
-  (hive-attention--plan hours))
+  (hive-changed)
+  (when (hive-sidecar-connected-p) (hive-attention-tell nil)))
 
 (defun hive-attention--hours-p ()
   "Return non-nil during quiet hours."
   (and hive-attention--times
-       (<= (car (hive-attention--hours (plist-get hive-attention--times :from)
-                                   (plist-get hive-attention--times :to)))
-           (float-time))))
+       (<= (hive-text-seconds (plist-get hive-attention--times :begins_at))
+           (float-time)
+           (hive-text-seconds (plist-get hive-attention--times :ends_at)))))
 
 ;;;; What is held back
 
@@ -454,7 +434,9 @@ Anything that is not two times of day means no quiet hours."
   "Return why notifications are held back, in words, or nil if they are not."
   (cond (hive-attention--since (hive-words 'quiet-help))
         ((hive-attention--hours-p)
-         (hive-words 'quiet-until (hive-text-line (plist-get hive-attention--times :to) 10)))))
+         (hive-words 'quiet-until
+                     (format-time-string
+                      "%H:%M" (hive-text-seconds (plist-get hive-attention--times :ends_at)))))))
 
 (defun hive-attention--held-p (item)
   "Return non-nil if ITEM, a plist, is held back."
@@ -469,7 +451,7 @@ Anything that is not two times of day means no quiet hours."
 
 (defun hive-attention--take (preferences)
   "Apply the current PREFERENCES, which may be older than this Emacs."
-  (hive-attention--plan (plist-get preferences :quiet_hours))
+  (hive-attention--plan (plist-get preferences :quiet_times))
   (setq hive-attention--muted (append (plist-get preferences :muted_projects) nil))
   (let* ((until (plist-get preferences :do_not_disturb))
          (quiet (or (eq until t) (and (stringp until) (string< (hive-text-now) until)))))

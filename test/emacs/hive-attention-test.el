@@ -189,37 +189,35 @@
 
 (ert-deftest hive-quiet-hours-end-with-a-digest-and-come-again ()
   (hive-attention-test-quiet
-    (let* ((clock (lambda (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
-           (from (funcall clock -7200)) (to (funcall clock 7200)))
-      (hive-attention--take (list :quiet_hours (list :from from :to to)))
-      (let ((wait (- (float-time (timer--time hive-attention--hours-timer)) (float-time))))
-        (should (< 7100 wait 7261)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-attention-test-until -7300)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-attention-test-until -60)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-attention-test-until -30)))
-      (let ((timer hive-attention--hours-timer))
-        (cancel-timer timer)
-        (apply (timer--function timer) (timer--args timer))
+    (let ((hive-sidecar-state 'connected) (asked nil))
+      (cl-letf (((symbol-function 'hive-sidecar-connected-p) #'always)
+                ((symbol-function 'hive-attention-tell) (lambda (params &rest _) (push params asked))))
+        (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until -7200)
+                                                       :ends_at (hive-attention-test-until 7200))))
+        (should (hive-attention--hours-p))
+        (let ((wait (- (float-time (timer--time hive-attention--hours-timer)) (float-time))))
+          (should (< 7190 wait 7202)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-attention-test-until -7300)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-attention-test-until -60)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-attention-test-until -30)))
+        (let ((timer hive-attention--hours-timer))
+          (cancel-timer timer)
+          (apply (timer--function timer) (timer--args timer)))
         (should (equal '("2 questions arrived while you were away") said))
+        (should-not (hive-attention--hours-p))
+        ;; The sidecar says when the next ones are.
+        (should (equal '(nil) asked))
+        (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until 3600)
+                                                       :ends_at (hive-attention-test-until 7200))))
         (should hive-attention--hours-timer)
-        (should-not (eq timer hive-attention--hours-timer)))
-      ;; Taken back, nothing is waited for.
-      (hive-attention--take nil)
-      (should-not hive-attention--hours-timer))))
-
-(ert-deftest hive-quiet-hours-go-over-midnight ()
-  (pcase-dolist (`(,from ,to ,hours) '(("22:00" "07:30" 9.5) ("01:00" "02:00" 1.0) ("08:00" "08:00" 24.0)))
-    (pcase-let ((`(,begin . ,end) (hive-attention--hours from to)))
-      (should (> end (float-time)))
-      (should (<= (- end (float-time)) (+ 86400 3600)))
-      (should (equal to (format-time-string "%H:%M" end)))
-      (should (equal from (format-time-string "%H:%M" begin)))
-      ;; An hour is lost or won twice a year.
-      (should (<= (abs (- (/ (- end begin) 3600) hours)) 1)))))
+        (should-not (hive-attention--hours-p))
+        ;; Taken back, nothing is waited for.
+        (hive-attention--take nil)
+        (should-not hive-attention--hours-timer)))))
 
 (ert-deftest hive-quiet-hours-without-arrivals-end-in-silence ()
   (hive-attention-test-quiet
-    (hive-attention--hours-end '(:from "22:00" :to "07:30") (hive-text-before 3600))
+    (hive-attention--hours-end (hive-text-before 3600))
     (should-not said)))
 
 ;;;; What the sidecar is told

@@ -57,16 +57,19 @@
 
 (ert-deftest hive-quiet-hours-hold-back-as-well ()
   (hive-quiet-test
-    (cl-flet ((clock (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
-      (hive-quiet-test-stands :quiet_hours (list :from (clock 7200) :to (clock 14400)))
+    (cl-flet ((times (begin end)
+                (cl-flet ((at (seconds) (format-time-string "%FT%T.%3NZ" (time-add nil seconds) t)))
+                  (list :begins_at (at begin) :ends_at (at end)))))
+      (hive-quiet-test-stands :quiet_times (times 7200 14400))
       (should-not (hive-notify-held-p (hive-test-prompt)))
       (should hive-attention--begin-timer)
-      (hive-quiet-test-stands :quiet_hours (list :from (clock -7200) :to (clock 7200)))
+      (hive-quiet-test-stands :quiet_times (times -7200 7200))
       (should (hive-notify-held-p (hive-test-prompt)))
       (should-not (hive-notify-held-p (hive-test-prompt :urgency "critical")))
       (should (hive-notify-held-p '(:kind "ping" :message "Built." :critical :json-false)))
       (should-not (hive-notify-held-p '(:kind "ping" :message "Fire!" :critical t)))
-      (should (string-match-p (concat "Quiet hours until " (clock 7200)) (hive-quiet-text)))
+      (should (string-match-p (concat "Quiet hours until "
+                                      (format-time-string "%H:%M" (time-add nil 7200))) (hive-quiet-text)))
       (hive-quiet-test-stands)
       (should-not (hive-notify-held-p (hive-test-prompt))))))
 
@@ -104,11 +107,12 @@
     (hive-quiet-test-stands :do_not_disturb :json-false)
     (should (equal " hive 1!" (hive-quiet-test-line)))))
 
-(ert-deftest hive-quiet-hours-that-are-no-times-of-day-are-none ()
-  (dolist (hours '("" (:from "" :to "07:30") (:from 22 :to 7) (:from "22:00")))
-    (ert-info ((format "%S" hours))
+(ert-deftest hive-quiet-hours-that-are-no-times-are-none ()
+  (dolist (times '("" (:begins_at "" :ends_at "07:30") (:begins_at 22 :ends_at 7)
+                   (:begins_at "2026-01-01T00:00:00.000Z")))
+    (ert-info ((format "%S" times))
       (hive-quiet-test
-        (hive-quiet-test-stands :quiet_hours hours)
+        (hive-quiet-test-stands :quiet_times times)
         (should-not (hive-quiet-text))
         (hive-quiet-test-ask :question "Go on?")
         (hive-test-wait 5 told)))))

@@ -64,7 +64,8 @@ export const deskMethods: Methods = {
     const outreach = await (changes === undefined || changes === null
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
-    return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), outreach } };
+    const preferences = await hive.desks.setPreferences(seat, ofSeat);
+    return { preferences: { ...preferences, outreach, quiet_times: await hive.desks.quietTimes(seat) } };
   }),
 };
 
@@ -76,7 +77,11 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
   );
   if (ours)
     notify('desk/preferences_changed', {
-      preferences: { ...(await hive.desks.preferences(seat)), outreach: await hive.outreach.settings() },
+      preferences: {
+        ...(await hive.desks.preferences(seat)),
+        outreach: await hive.outreach.settings(),
+        quiet_times: await hive.desks.quietTimes(seat),
+      },
     });
 };
 
