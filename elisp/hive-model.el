@@ -364,8 +364,10 @@ refresh has another one, which ends this one."
          (hive-model--again))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
-  "Fetch a snapshot, as the sidecar lost its place in the event log."
-  (hive-feed-refresh))
+  "Fetch a snapshot, as the sidecar lost its place in the event log.
+Turns may have ended unnoticed, so fetch the sessions too."
+  (hive-feed-refresh)
+  (hive-handles-refresh))
 
 (defun hive-feed-stop ()
   "Give up the fetch, as Hive is turned off."
