@@ -260,9 +260,9 @@ A prompt for somebody else is news once it is for everybody."
 
 ;;;; Replacing the model by a snapshot
 
-(defun hive-model-replace (snapshot &optional told)
+(defun hive-model-replace (snapshot &optional arrived)
   "Replace the model by SNAPSHOT, a list of all pending questions.
-TOLD are the prompts that arrived while the snapshot was made, oldest
+ARRIVED are the prompts that arrived while the snapshot was made, oldest
 first; they are applied again on top.  Settled prompts stay known."
   (let* ((old hive-model--prompts)
          (new (make-hash-table :test #'equal :size (+ 100 (length snapshot)))))
@@ -272,7 +272,7 @@ first; they are applied again on top.  Settled prompts stay known."
     (hive-waiting-clear)
     (hive-changed)
     (dolist (prompt snapshot) (hive-model--replace-one prompt old))
-    (dolist (prompt told) (hive-model--replace-one prompt old))))
+    (dolist (prompt arrived) (hive-model--replace-one prompt old))))
 
 (defun hive-model--replace-one (prompt old)
   "Take PROMPT of a snapshot; OLD is the former table of questions."

@@ -315,7 +315,7 @@ Return the position of the first."
 ;; fetch are shown after it.
 
 (defvar-local hive-shared--fetch nil "A cons that identifies the fetch under way, or nil.")
-(defvar-local hive-shared--meanwhile nil "Messages posted during the fetch, newest first.")
+(defvar-local hive-shared--arrivals nil "Messages posted during the fetch, newest first.")
 
 (defvar hive-shared-name-function #'ignore
   "Called in a buffer when the sidecar has confirmed its project.")
@@ -360,9 +360,9 @@ A later fetch replaces this one."
 
 (defun hive-shared--catch-up ()
   "Show the messages that were posted during the fetch."
-  (let ((told (nreverse hive-shared--meanwhile)))
-    (setq hive-shared--meanwhile nil)
-    (mapc #'hive-shared-take told)))
+  (let ((arrived (nreverse hive-shared--arrivals)))
+    (setq hive-shared--arrivals nil)
+    (mapc #'hive-shared-take arrived)))
 
 (defun hive-shared--messages-of (page)
   "Return the messages of PAGE as a list."
@@ -470,7 +470,7 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared-take (message)
   "Show MESSAGE, a new one, unless it is beyond the shown range."
-  (cond (hive-shared--fetch (push message hive-shared--meanwhile))
+  (cond (hive-shared--fetch (push message hive-shared--arrivals))
         (hive-shared-later)
         ((progn (hive-shared-trim)
                 (>= (hive-shared-count) (* 2 hive-shared-limit)))
