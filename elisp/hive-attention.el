@@ -56,17 +56,7 @@
                  ('word-or-number `((natnum :tag ,(capitalize unit))))
                  ('hours '((const :tag "None" none)
                            (cons (string :tag "From") (string :tag "To"))))
-                 ('command '((const :tag "None" none) string))
-                 ('rules `((const :tag "None" none)
-                           (repeat (plist :options ,(hive-attention--rule-options)))))))))
-
-(defun hive-attention--rule-options ()
-  "Return the fields of a permission rule, each with its type."
-  (mapcar (pcase-lambda (`(,field . ,words))
-            (list field (if words
-                            (cons 'choice (mapcar (lambda (word) (list 'const word)) words))
-                          'string)))
-          hive-permission-rule-fields))
+                 ('command '((const :tag "None" none) string))))))
 
 (defcustom hive-notify-when nil
   "When a new question pops up on the desktop.
@@ -85,13 +75,16 @@ A cons of two times, such as (\"22:00\" . \"07:30\")."
 
 (defcustom hive-popup-permissions nil
   "Whether the buttons of a popup may answer a permission.
-Off by default, since it is easy to click by mistake."
+Off by default, since it is easy to click by mistake.  Holds while
+this Emacs is connected; nil leaves it to your file trust.json."
   :type (hive-attention--type 'hive-popup-permissions)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
 (defcustom hive-notify-command nil
-  "A shell command that gets each notification as JSON on its standard input."
+  "A shell command that gets each notification as JSON on its standard input.
+Holds while this Emacs is connected; nil leaves it to your file
+trust.json."
   :type (hive-attention--type 'hive-notify-command)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
@@ -115,27 +108,6 @@ muted projects."
                  (const :tag "Never" never)
                  (const :tag "At once" at-once)
                  (natnum :tag "After so many seconds" :value 60))
-  :initialize #'custom-initialize-default
-  :set #'hive-attention--set)
-
-(defcustom hive-permission-rules nil
-  "What agents may do, or may not, without asking you.
-A list of rules, each a plist: :decision is \"allow\" or \"deny\",
-:tool the name of a tool, and :input, :project, :source, :machine,
-:name and :note may be left out.  A `*' in :tool, :input and :machine
-matches any characters.  One rule that denies wins over all that
-allow.  :machine, \"token:NAME\", is for agents that come over HTTP;
-without it a rule that allows is for agents of this machine only,
-one that denies for all.
-
-    (setq hive-permission-rules
-          \='((:decision \"allow\" :tool \"Bash\" :input \"npm test *\")
-            (:decision \"deny\" :tool \"Bash\" :input \"*git push*\"
-             :note \"I push myself.\")))
-
-Rules answer permissions only, never questions, and each use is
-recorded in the event log."
-  :type (hive-attention--type 'hive-permission-rules)
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
@@ -254,8 +226,7 @@ With `off' they never do."
     ('none nil)
     ('at-once 0)
     ((pred symbolp) (symbol-name value))
-    (`(,(and from (pred stringp)) . ,(and to (pred stringp))) (list :from from :to to))
-    ((pred consp) (vconcat value))
+    (`(,from . ,to) (list :from from :to to))
     (_ value)))
 
 (defun hive-attention--preferences ()

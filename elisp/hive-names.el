@@ -46,18 +46,6 @@ Settings such as CODEX_HOME belong to the human.")
   "The codes of errors.
 A request that failed with `transient' may be sent again.")
 
-(defconst hive-permission-rule-fields
-  '((:decision "allow" "deny")
-    (:tool)
-    (:input)
-    (:project)
-    (:source "main" "bg" "fork")
-    (:machine)
-    (:name)
-    (:note))
-  "The fields of a permission rule, each with the words it takes.
-A field without words takes any text.")
-
 (defconst hive-attention-settings
   '((hive-notify-when :notify_when seat choice (always unfocused never))
     (hive-quiet-hours :quiet_hours seat hours)
@@ -77,8 +65,7 @@ A field without words takes any text.")
     (hive-hold-for-mentions :hold_for_mentions everywhere yes-no)
     (hive-hold-for-answers :hold_for_answers everywhere yes-no)
     (hive-popup-permissions :popup_permissions seat yes-no)
-    (hive-notify-command :notify_command seat command)
-    (hive-permission-rules :permission_rules seat rules))
+    (hive-notify-command :notify_command seat command))
   "The options that are stored as settings.
 Each has its field, its scope, its kind, and the words and the unit
 that the kind takes.")

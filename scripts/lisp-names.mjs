@@ -5,7 +5,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RPC_CODES } from '../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../src/application/identity.ts';
-import { RULE_FIELDS } from '../src/domain/permission-rules.ts';
 import { AUTHORITY, SETTINGS } from '../src/domain/settings.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -31,7 +30,9 @@ const settings = [
   ...SETTINGS.filter(({ emacs }) => emacs?.startsWith('hive-')).map(({ key, scope, type, emacs }) =>
     settingOf(emacs, key, scope, type),
   ),
-  ...Object.entries(AUTHORITY).map(([field, { option, kind }]) => settingOf(option, field, 'seat', { kind })),
+  ...Object.entries(AUTHORITY).flatMap(([field, emacs]) =>
+    emacs === null ? [] : [settingOf(emacs.option, field, 'seat', { kind: emacs.kind })],
+  ),
 ];
 
 const node = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node.replace('>=', '');
@@ -62,11 +63,6 @@ Settings such as CODEX_HOME belong to the human.")
   ${list(Object.entries(RPC_CODES).map(([name, code]) => `(${dashed(name)} . ${code})`))}
   "The codes of errors.
 A request that failed with \`transient' may be sent again.")
-
-(defconst hive-permission-rule-fields
-  ${list(Object.entries(RULE_FIELDS).map(([field, words]) => `(${[`:${field}`, ...(words ?? []).map(text)].join(' ')})`))}
-  "The fields of a permission rule, each with the words it takes.
-A field without words takes any text.")
 
 (defconst hive-attention-settings
   ${list(settings)}

@@ -4,18 +4,17 @@
  * what there is. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
  * compiler asks for the line.
  *
- * What permits anything is left out on purpose, by type: rules that answer permissions, popups that may, and a
- * command to run are not for a shell that an agent might share (invariants 9 and 14).
+ * What permits or runs anything is no setting: it stands in a file of the human's (trust.ts), and never in the store
+ * (invariants 9 and 14).
  */
 import { invalidInput } from './errors.ts';
 import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
+import type { Authority } from './trust.ts';
 
-/** What permits or runs something: set in Emacs only. */
-type Authority = 'popup_permissions' | 'notify_command' | 'permission_rules';
-type SeatKey = Exclude<keyof Preferences, Authority>;
+type SeatKey = keyof Preferences;
 
 /** What the whole store has, however many people share it. */
 export interface StoreSettings {
@@ -238,13 +237,13 @@ export function boundsOf(key: SettingKey): { min: number; max: number } {
   return setting.type;
 }
 
-/** The option of Emacs that sets each of these, and what it takes. */
+/** What permits or runs something, and the option of Emacs that sets it besides the human's file; null: the file alone. */
 export const AUTHORITY: Readonly<
-  Record<Authority, { option: string; kind: 'yes_no' | 'command' | 'rules' }>
+  Record<keyof Authority | 'permission_rules', { option: string; kind: 'yes_no' | 'command' } | null>
 > = {
   popup_permissions: { option: 'hive-popup-permissions', kind: 'yes_no' },
   notify_command: { option: 'hive-notify-command', kind: 'command' },
-  permission_rules: { option: 'hive-permission-rules', kind: 'rules' },
+  permission_rules: null,
 };
 
 /** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
@@ -252,12 +251,15 @@ export function settingNamed(name: string): Setting {
   const key = name.replaceAll('-', '_');
   const found = SETTINGS.find((setting) => setting.key === key);
   if (found !== undefined) return found;
-  const authority = Object.entries(AUTHORITY).find(([one]) => one === key)?.[1];
-  if (authority !== undefined)
+  const authority = Object.entries(AUTHORITY).find(([one]) => one === key);
+  if (authority !== undefined) {
+    const [, emacs] = authority;
+    const also = emacs === null ? '' : `, or set ${emacs.option} in Emacs`;
     throw invalidInput(
-      `${key} is not set here, because it permits or runs something: set ${authority.option} in Emacs.`,
+      `${key} is not set here, because it permits or runs something: write it into your file trust.json${also}.`,
       { field: 'key' },
     );
+  }
   throw invalidInput(
     `There is no setting "${excerpt(name, 40)}". There are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
     { field: 'key' },

@@ -41,6 +41,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     connection.opening = false;
     throw error;
   }
+  await connection.hive.trust.note();
   connection.head_seq = await connection.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
@@ -59,13 +60,15 @@ export const deskMethods: Methods = {
     return {};
   }),
 
-  'desk/preferences': takes(preferencesParams, async ({ outreach: changes, ...ofSeat }, { hive, seat }) => {
+  'desk/preferences': takes(preferencesParams, async (params, { hive, seat }) => {
+    const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
     // Outreach settings apply to every seat: they belong to the agents, not to this desk.
     const outreach = await (changes === undefined || changes === null
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
-    const preferences = await hive.desks.setPreferences(seat, ofSeat);
-    return { preferences: { ...preferences, outreach, quiet_times: await hive.desks.quietTimes(seat) } };
+    const authority = await hive.trust.lend({ popup_permissions, notify_command });
+    const preferences = { ...(await hive.desks.setPreferences(seat, ofSeat)), ...authority, outreach };
+    return { preferences: { ...preferences, quiet_times: await hive.desks.quietTimes(seat) } };
   }),
 };
 
@@ -79,6 +82,7 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
     notify('desk/preferences_changed', {
       preferences: {
         ...(await hive.desks.preferences(seat)),
+        ...hive.trust.authority(),
         outreach: await hive.outreach.settings(),
         quiet_times: await hive.desks.quietTimes(seat),
       },
