@@ -4,12 +4,14 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { refreshLeases } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, tokensOf } from '../support/outreach.ts';
 import { recorded, type Trail, trail } from '../support/popup-trail.ts';
@@ -254,7 +256,10 @@ describe('the wishes of the human', () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.json');
     await startSidecar(store, {
-      env: { ...desktop.env, HIVE_NOTIFY_COMMAND: `cat > '${file}.part' && mv '${file}.part' '${file}'` },
+      env: {
+        ...desktop.env,
+        ...trusting({ notify_command: `cat > '${file}.part' && mv '${file}.part' '${file}'` }),
+      },
     });
     const hive = await openTestHive(store);
     const { ask_id } = await ask(hive, { question: "It's $(id)?", options: ['a'] });
@@ -313,11 +318,11 @@ describe('when nothing can be shown', () => {
     it('a program of their own that fails or never ends', async () => {
       const line = await failing({
         DBUS_SESSION_BUS_ADDRESS: 'disabled:',
-        HIVE_NOTIFY_COMMAND: 'echo no >&2; exit 3',
+        ...trusting({ notify_command: 'echo no >&2; exit 3' }),
       });
       expect(line.outcome).toBe('failed');
       const store = tempStore();
-      const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', HIVE_NOTIFY_COMMAND: 'sleep 600' };
+      const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...trusting({ notify_command: 'sleep 600' }) };
       const sidecar = await startSidecar(store, { env });
       await ask(await openTestHive(store));
       await sleep(300);
@@ -347,7 +352,7 @@ describe('when nothing can be shown', () => {
     it('shows nothing more, since nobody would be there to take it down', async () => {
       const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
       const hive = await openTestHive();
-      const popup = promptPopup(await ask(hive), DEFAULT_PREFERENCES, true);
+      const popup = promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
       const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
       await notifier.close();
       await late;
@@ -519,7 +524,9 @@ describe('pings and cards', () => {
   test('twenty cards at once are one popup with all of them, and one document for a program of your own', async () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.jsonl');
-    await startSidecar(store, { env: { ...desktop.env, HIVE_NOTIFY_COMMAND: `cat >> '${file}'` } });
+    await startSidecar(store, {
+      env: { ...desktop.env, ...trusting({ notify_command: `cat >> '${file}'` }) },
+    });
     const hive = await openTestHive(store);
     const main = await agent(hive, 'main-1', 'main');
     for (let n = 0; n < 20; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
