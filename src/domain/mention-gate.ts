@@ -190,9 +190,9 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
   ].join('\n\n');
 }
 
-/** The same as a reminder, when nothing is blocked. */
-export function reminder(mentions: readonly MentionInFull[]): string {
-  return `${describeMentions(mentions, mentions.length)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
+/** The same as a reminder of `count` mentions, the first of which are given, when nothing is blocked. */
+export function reminder(mentions: readonly MentionInFull[], count: number): string {
+  return `${describeMentions(mentions, count)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
     .slice(0, SHOWN)
     .map((mention) => `"${mention.mention_id}"`)
     .join(', ')}]}.`;
