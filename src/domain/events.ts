@@ -4,6 +4,7 @@
  */
 export const EVENT_TYPES = [
   'prompt/created',
+  'prompt/noted',
   'prompt/responded',
   'prompt/late_response',
   'prompt/lost_response',

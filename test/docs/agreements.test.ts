@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/program.ts';
+import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { INTRODUCTION } from '../../src/domain/messages.ts';
 import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
@@ -229,6 +230,15 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
       `(mapcar (lambda (source) (hive-text-source (list :source source))) ${lispStrings(SOURCES)})`,
     );
     expect(labels).toEqual(SOURCES.map(sourceLabel));
+  });
+
+  test('Emacs has words for each event of a question', async () => {
+    const types = EVENT_TYPES.filter((type) => type.startsWith('prompt/'));
+    const words = (await ask(
+      `(vconcat (mapcar (lambda (type) (hive-prompt--words type nil)) ${lispStrings(types)}))`,
+    )) as string[];
+    expect(words).toHaveLength(types.length);
+    expect(types.filter((type, index) => words[index] === type)).toEqual([]);
   });
 
   test('Emacs wants the Node that package.json wants', async () => {

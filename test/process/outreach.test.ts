@@ -306,7 +306,7 @@ describe('with nobody there', () => {
     expect(out).toMatch(
       /^\[fork\] Claude-fork1 · demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
     );
-    expect(out).toContain(`  [Again] answered with: hive respond ${ask_id} LABEL\n  fork\n`);
+    expect(out).toContain(`  [Again] Answer with: hive respond ${ask_id} LABEL\n  fork\n`);
     expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
     expect((await person.hive('status', '--json')).json()).toMatchObject({ unseen: 0 });
     const { outreach } = (await person.hive('outreach', '--kind', 'card', '--json')).json();
