@@ -293,10 +293,10 @@ test('rules are matched outside any transaction, so that a long command holds no
     },
   };
   const place = {
-    cwd: '/',
+    cwd: '/demo',
     resolve: (path: string) => {
       seen.push(inside);
-      return `/${path}`;
+      return `/demo/${path}`;
     },
   };
   const human = async () => ({ trust: watched, place });
