@@ -46,7 +46,7 @@ export function heldNotices(store: Store, seat: string): Expiring {
           const { mention_id, from_handle } = mention;
           const since = record.held_since ?? tx.now;
           agents.push({ session_id, handle, source, project, mention_id, from_handle, since });
-          await tx.gates.put({ ...record, held_told: [...record.held_told, seat] });
+          await tx.gates.put({ ...record, held_notified: [...record.held_notified, seat] });
         }
         if (agents.length === 0) return 0;
         gathered_at = new Date(Date.parse(tx.now) + GATHER_MS).toISOString();

@@ -42,17 +42,17 @@ export async function sendHook(
   }: { text: string; client: HookClient | null; env: NodeJS.ProcessEnv; cwd: string },
   onWait: () => void,
 ): Promise<RemoteReply> {
-  const told = Object.fromEntries(
+  const variables = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const body = { event: JSON.parse(text), client, env: told, place: findProject(cwd) };
-  const { stdout, print_id } = await post(remote, body, onWait);
+  const body = { event: JSON.parse(text), client, env: variables, project: findProject(cwd) };
+  const { stdout, output_id } = await post(remote, body, onWait);
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
-      if (typeof print_id !== 'string') return;
+      if (typeof output_id !== 'string') return;
       const limit = new Promise<void>((resolve) => setTimeout(resolve, PRINTED_MS));
-      await Promise.race([post(remote, { printed: print_id }, () => undefined), limit]);
+      await Promise.race([post(remote, { printed: output_id }, () => undefined), limit]);
     },
   };
 }

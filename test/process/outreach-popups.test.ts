@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { openTestHive } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { agent, tokensOf } from '../support/outreach.ts';
+import { agent, creditsOf } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -49,7 +49,7 @@ test("with no desk the agent's own process shows it, which pays for it", async (
   const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
   await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
   expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
-  expect(await tokensOf(hive)).toBe(119);
+  expect(await creditsOf(hive)).toBe(119);
 });
 
 test('with no desk, what you want no popups of is kept, costs nothing, and the agent is told why', async () => {
@@ -64,7 +64,7 @@ test('with no desk, what you want no popups of is kept, costs nothing, and the a
   });
   const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
   expect(sent).toMatchObject({ status: 'unseen', next: expect.stringContaining('they want no popups') });
-  expect(await tokensOf(hive)).toBeNull();
+  expect(await creditsOf(hive)).toBeNull();
   expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
   expect(desktop.sent).toEqual([]);
 });

@@ -211,7 +211,7 @@ const gates = table<GateRecord>('gates', {
   gave_up: 'boolean',
   held: 'boolean',
   held_since: 'plain',
-  held_told: 'json',
+  held_notified: 'json',
   prompts: 'plain',
   prompts_gave_up: 'boolean',
 });

@@ -103,7 +103,7 @@ const MOVE_READER = statement(
 
 const buckets = table<Bucket>('budgets', {
   name: 'plain',
-  tokens: 'plain',
+  credits: 'plain',
   since: 'plain',
   critical: 'plain',
 });

@@ -151,7 +151,7 @@ const wakers = table<Waker>('wakers', {
   session_id: 'plain',
   waker_id: 'plain',
   until: 'plain',
-  told: 'json',
+  woken_for: 'json',
   wakes: 'plain',
   human_seq: 'plain',
 });
