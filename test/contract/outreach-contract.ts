@@ -95,7 +95,7 @@ export function outreachContract(engine: StoreEngine): void {
       await hive.outreach.ping({ message: 'Fire', critical: true }, sixth);
       await hive.outreach.report({ message: 'All of it.' }, sixth);
       expect(await hive.store.read((tx) => tx.outreach.bucket('*'))).toMatchObject({
-        tokens: 0,
+        credits: 0,
         critical: 1,
       });
     });
