@@ -45,7 +45,7 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 30_000,
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec', 'security'),
       project('long', 'long'),
       project('package', 'package'),
       {

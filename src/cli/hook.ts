@@ -11,7 +11,6 @@ import { files } from '../infrastructure/platform/files.ts';
 import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHooks } from '../open-hive.ts';
-import { readRulesFile } from './rules-file.ts';
 import { HOOK } from './sentences.ts';
 
 /** The client waits for the hook, so a store that is locked or gone must not hold it longer than this. */
@@ -81,7 +80,13 @@ async function main(
       get seat() {
         return thisSeat();
       },
-      readRules: () => readRulesFile(env),
+      async human(cwd) {
+        const [{ humanTrust }, { placeAt }] = await Promise.all([
+          import('../infrastructure/platform/human-file.ts'),
+          import('../infrastructure/platform/place.ts'),
+        ]);
+        return { trust: humanTrust(env), place: placeAt(cwd) };
+      },
       codexListens: () => existsSync(codexSocket(env) ?? ''),
       // A hook may wait for the human as long as it is configured to; the limit is for the store.
       async withoutTimeLimit(work) {

@@ -6,7 +6,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
+import { unifiedDiff } from '../adapters/unified-diff.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import type { HookClient } from '../domain/hooks.ts';
+import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
 import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
@@ -24,6 +27,7 @@ import {
   type Scope,
 } from '../infrastructure/installation/parts.ts';
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
+import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
@@ -37,7 +41,8 @@ interface CodexOptions extends SetUpOptions {
 interface ClaudeOptions extends CodexOptions {
   project?: boolean;
   user?: boolean;
-  hooks?: boolean;
+  /** True: the best way that the client knows. */
+  hooks?: boolean | HookWay;
 }
 
 export const defineInit = (command: Command): void => defineSetUp(command, 'init');
@@ -67,9 +72,11 @@ function defineSetUp(command: Command, direction: Direction): void {
     return isInit && code === 0 ? offerTrust(options) : code;
   });
   if (isInit) {
-    claude.option(
-      '--hooks',
-      'add the hooks too, so that answers and mentions arrive by themselves and the guards work',
+    claude.addOption(
+      new Option(
+        '--hooks [way]',
+        'add the hooks too, so that answers and mentions arrive by themselves and the guards work; they go over the connection, or start a process each',
+      ).choices(['connection', 'process']),
     );
     for (const client of [claude, codex]) client.addOption(roleOption());
   }
@@ -104,7 +111,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   const scope: Scope = options.project === true ? 'project' : 'user';
   const code = await setUp(
     direction,
-    claudeParts(direction, scope, options),
+    await claudeParts(direction, scope, options),
     options,
     doneSentence(direction, 'Claude Code'),
   );
@@ -113,14 +120,31 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
 }
 
 /** A project's files are shared, so they must not contain paths of this machine. */
-function claudeParts(direction: Direction, scope: Scope, { hooks = false, role }: ClaudeOptions): Part[] {
+async function claudeParts(
+  direction: Direction,
+  scope: Scope,
+  { hooks = false, role }: ClaudeOptions,
+): Promise<Part[]> {
   const paths = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
   const server = claudeServer(paths.servers, program, role ?? kept);
-  return hooks || direction === 'uninit'
-    ? [server, hookPart('claude-code', paths.settings, program)]
-    : [server];
+  if (hooks === false && direction === 'init') return [server];
+  const way = typeof hooks === 'string' ? hooks : await wayOf('claude-code');
+  return [server, hookPart('claude-code', paths.settings, hookProgram(program, way))];
+}
+
+/** The best way for the client that is installed here. One that cannot be asked is taken to be current. */
+async function wayOf(client: HookClient): Promise<HookWay> {
+  const version = await clientVersion(client, process.env);
+  if (version === null || knowsConnection(client, version)) return 'connection';
+  remark(INIT.tooOldForConnection(client, version));
+  return 'process';
+}
+
+/** A failing hook can only block what it guards while it is a process: a server that is gone says nothing. */
+function hookProgram(program: readonly string[], way: HookWay): HookProgram {
+  return { program, way, fails_closed: process.env['HIVE_GATE_FAIL'] === 'closed' };
 }
 
 function doneSentence(direction: Direction, client: string): string {
@@ -140,7 +164,7 @@ function codexParts(role?: Role): Part[] {
   const kept = naming({ path: config }, () => codexRole(now));
   if (role !== undefined && role !== kept && isForeign(now))
     throw invalidInput(INIT.ownServerRole(config, role));
-  const part = hookPart('codex', hooks, thisProgram());
+  const part = hookPart('codex', hooks, hookProgram(thisProgram(), 'process'));
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');
@@ -240,7 +264,7 @@ async function setUp(
 
 function show({ path, before, after }: FileChange): void {
   print(before === null ? INIT.newFile(path) : after === null ? INIT.removedFile(path) : path);
-  for (const line of diffLines(before, after)) print(`  ${line}`);
+  print(unifiedDiff(before ?? '', after ?? '').replace(/^/gm, '  '));
   print('');
 }
 
@@ -260,58 +284,4 @@ export async function ask(question: string): Promise<string> {
   } finally {
     lines.close();
   }
-}
-
-// ---- What an edit changes, line by line, for the person to read before agreeing ----
-
-const CONTEXT = 2;
-
-type Line = readonly [sign: ' ' | '-' | '+', text: string];
-
-/** The changed lines with some lines around them; null means that there is no file. */
-function diffLines(before: string | null, after: string | null): string[] {
-  const lines = compare(linesOf(before), linesOf(after));
-  const isNear = lines.map((_line, n) =>
-    lines.slice(Math.max(0, n - CONTEXT), n + CONTEXT + 1).some(([sign]) => sign !== ' '),
-  );
-  const shown: string[] = [];
-  for (const [n, [sign, text]] of lines.entries()) {
-    if (isNear[n] === true) shown.push(`${sign} ${text}`);
-    else if (isNear[n - 1] === true || n === 0) shown.push('  ⋮');
-  }
-  return shown;
-}
-
-/** Looks ahead for the next line that both have. That is enough, because our edits are few and mostly add lines. */
-function compare(before: readonly string[], after: readonly string[]): Line[] {
-  const lines: Line[] = [];
-  let old = 0;
-  let now = 0;
-  while (old < before.length || now < after.length) {
-    const [was, is] = [before[old], after[now]];
-    if (was !== undefined && was === is) {
-      lines.push([' ', was]);
-      old += 1;
-      now += 1;
-      continue;
-    }
-    const back = is === undefined ? -1 : before.indexOf(is, old);
-    const ahead = was === undefined ? -1 : after.indexOf(was, now);
-    const isAddition = is !== undefined && (back < 0 || (ahead >= 0 && ahead - now <= back - old));
-    if (isAddition) {
-      lines.push(['+', is]);
-      now += 1;
-    } else {
-      lines.push(['-', was ?? '']);
-      old += 1;
-    }
-  }
-  return lines;
-}
-
-function linesOf(text: string | null): string[] {
-  if (text === null) return [];
-  const lines = text.split(/\r?\n/);
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
 }

@@ -1,7 +1,8 @@
 /** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
 import { createInterface } from 'node:readline/promises';
+import { eastAsianWidth } from 'get-east-asian-width';
 import { HiveError } from '../domain/errors.ts';
-import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
+import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { HIDDEN, revealed } from '../domain/text.ts';
 import { LIST, PERMISSION, PROMPT_ROWS, STATE } from './sentences.ts';
@@ -57,14 +58,13 @@ export function line(text: string, columns: number = Number.POSITIVE_INFINITY): 
   return cut(revealed(text.replace(/[ \t\r\n]+/g, ' ').trim()), columns);
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
 /** How many columns a text takes on a terminal. */
 export function width(text: string): number {
   let columns = 0;
-  for (const character of text) columns += COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of text)
+    columns += COMBINING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
   return columns;
 }
 
@@ -192,10 +192,13 @@ export function showPrompt(prompt: Prompt): void {
   const rows: [string, string][] = [[PROMPT_ROWS.question, prompt.question]];
   if (prompt.status === 'pending' && prompt.options.length > 0)
     rows.push([PROMPT_ROWS.options, prompt.options.map((option) => option.label).join(' | ')]);
+  for (const { text, at } of prompt.notes) rows.push([PROMPT_ROWS.note(age(at)), text]);
   if (prompt.expires_at !== null && prompt.status === 'pending')
     rows.push([PROMPT_ROWS.expires, prompt.expires_at]);
   if (answer !== null) rows.push([PROMPT_ROWS.decision, answer.decision]);
   if (answer?.comment != null) rows.push([PROMPT_ROWS.comment, answer.comment]);
+  const warning = againstNotes(prompt).trim();
+  if (warning !== '') rows.push([PROMPT_ROWS.warning, warning]);
   printRows(rows, '  ');
 }
 
@@ -210,9 +213,14 @@ export function showPrompts(prompts: readonly Prompt[]): void {
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : LIST.claimed(prompt.claimed_by)}`,
       `${sourcePrefix(prompt.source)}${prompt.agent}`,
       prompt.project,
-      prompt.question,
+      `${noteCount(prompt)}${prompt.question}`,
     ]),
   ]);
+}
+
+/** In front of the question, because the end of a long row is cut. */
+function noteCount({ notes }: Prompt): string {
+  return notes.length === 0 ? '' : LIST.notes(notes.length);
 }
 
 // ---- Confirming a permission ----

@@ -98,6 +98,8 @@ export const STATE = {
 // ---- Lists ----
 
 export const LIST = {
+  /** Before the question, because the end of a long row is cut. */
+  notes: (count: number) => `[${count} note${count === 1 ? '' : 's'}] `,
   columns: ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
   late: (status: string): string => `${status}, late`,
   claimed: (by: string): string => ` (${by} is answering)`,
@@ -111,6 +113,8 @@ export const LIST = {
 } as const;
 
 export const PROMPT_ROWS = {
+  note: (age: string) => `note, ${age} ago`,
+  warning: 'warning',
   question: 'question',
   options: 'options',
   expires: 'expires',
@@ -298,6 +302,8 @@ export const MCP = {
 // ---- Setting up ----
 
 export const INIT = {
+  tooOldForConnection: (client: string, version: string): string =>
+    `${client} ${version} is too old for hooks over the connection, so each hook will start a process.`,
   done: (client: string): string =>
     `Done. Sessions that ${client} starts from now on use Hive. Check the setup with: hive doctor`,
   undone: (client: string): string => `Removed. Sessions that ${client} starts from now on do not use Hive.`,

@@ -9,13 +9,13 @@ import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { NOWHERE } from '../domain/permission-rules.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { remark } from './output.ts';
 import { untilSignalled } from './program.ts';
-import { readRulesFile } from './rules-file.ts';
 import { SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
@@ -100,7 +100,7 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     routes: {
       [HOOK_PATH]: createRemoteHooks(hive, {
         seat: thisSeat(),
-        readRules: () => readRulesFile(process.env),
+        human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
       }),
     },
   });

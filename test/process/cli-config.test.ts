@@ -67,7 +67,7 @@ describe('hive config', () => {
     [['sound', 'loud'], 2, 'sound takes yes or no'],
     [['sound', 'yes', '--unset'], 2, 'Give a VALUE or --unset, not both.'],
     [['--unset'], 2, '--unset needs the KEY'],
-    [['notify_command', 'curl x'], 2, 'permits or runs something: set hive-notify-command in Emacs'],
+    [['notify_command', 'curl x'], 2, 'trust.json, or set hive-notify-command in Emacs'],
     [['permission_rules', '[]'], 2, 'permits or runs something'],
     [['popup_permissions', 'yes'], 2, 'permits or runs something'],
   ])('%j ends with %d and a sentence, and sets nothing', async (args, code, sentence) => {
