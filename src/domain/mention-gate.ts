@@ -25,7 +25,7 @@ export interface GateRecord {
   /** When the first call was blocked since the session last made progress; null when none is blocked. */
   held_since: string | null;
   /** The seats whose human was notified of that. */
-  held_told: string[];
+  held_notified: string[];
   /** Prompts of the human refused in a row without progress (`gate_prompt`: `block`). */
   prompts: number;
   /** Prompts are let through until a mention is processed. */
@@ -56,7 +56,7 @@ export function newGate(session_id: string): GateRecord {
     gave_up: false,
     held: false,
     held_since: null,
-    held_told: [],
+    held_notified: [],
     prompts: 0,
     prompts_gave_up: false,
   };
@@ -77,7 +77,7 @@ export function decideGate(
   if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
   const sameStep = record.step_until !== null && now <= record.step_until;
   if (!sameStep && record.steps >= GATE_STEPS) {
-    const free = { ...record, gave_up: true, step_until: null, held_since: null, held_told: [] };
+    const free = { ...record, gave_up: true, step_until: null, held_since: null, held_notified: [] };
     return { opinion: 'remind', record: free, gave_up_now: true };
   }
   const step_until = sameStep ? record.step_until : new Date(Date.parse(now) + STEP_MS).toISOString();
@@ -142,7 +142,7 @@ export function noteProgress(record: GateRecord): GateRecord {
     step_until: null,
     gave_up: false,
     held_since: null,
-    held_told: [],
+    held_notified: [],
     prompts: 0,
     prompts_gave_up: false,
   };
@@ -223,11 +223,11 @@ export interface HeldAgent {
 
 /** When to notify a seat of a blocked agent; null when never, or when it was notified already. */
 export function heldNoticeAt(
-  { held_since, held_told }: Pick<GateRecord, 'held_since' | 'held_told'>,
+  { held_since, held_notified }: Pick<GateRecord, 'held_since' | 'held_notified'>,
   seat: string,
   when: NotifyHeld,
 ): string | null {
-  if (held_since === null || when === 'never' || held_told.includes(seat)) return null;
+  if (held_since === null || when === 'never' || held_notified.includes(seat)) return null;
   return new Date(Date.parse(held_since) + when * 1_000).toISOString();
 }
 
@@ -235,7 +235,7 @@ export function heldNoticeAt(
 export function holdOfTurn(record: GateRecord, started_at: string | null): GateRecord {
   const { held_since } = record;
   if (held_since === null || started_at === null || started_at <= held_since) return record;
-  return { ...record, held_since: null, held_told: [] };
+  return { ...record, held_since: null, held_notified: [] };
 }
 
 const NAMED = 5;

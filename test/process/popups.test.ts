@@ -13,7 +13,7 @@ import { refreshLeases } from '../support/fake-notifier.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { agent, tokensOf } from '../support/outreach.ts';
+import { agent, creditsOf } from '../support/outreach.ts';
 import { recorded, type Trail, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -469,7 +469,7 @@ describe('pings and cards', () => {
     const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
     await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
     expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
-    expect(await tokensOf(hive)).toBe(119);
+    expect(await creditsOf(hive)).toBe(119);
   });
 
   test('with no desk, what you want no popups of is kept, costs nothing, and the agent is told why', async () => {
@@ -484,7 +484,7 @@ describe('pings and cards', () => {
     });
     const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(sent).toMatchObject({ status: 'unseen', next: expect.stringContaining('they want no popups') });
-    expect(await tokensOf(hive)).toBeNull();
+    expect(await creditsOf(hive)).toBeNull();
     expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
     expect(desktop.sent).toEqual([]);
   });

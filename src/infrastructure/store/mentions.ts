@@ -1,4 +1,4 @@
-/** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
+/** The statements of mentions. One partial index answers what the gate asks before each tool call. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
 import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
 import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
@@ -15,7 +15,7 @@ import {
   table,
 } from './sql.ts';
 
-/** How far it has come stands with its delivery. */
+/** Its delivery records how far it has come. */
 type Stored = Omit<Mention, 'delivered_at' | 'carrier'>;
 
 const STORED: Record<keyof Stored, Codec> = {
@@ -41,10 +41,10 @@ const stored = table<Stored>('mentions', STORED);
 const mentions = table<Mention>('mentions', { ...STORED, delivered_at: 'plain', carrier: 'plain' });
 const DELIVERED = 'deliveries.handed_at AS delivered_at, deliveries.carrier';
 
-/** A column of the message that a mention is read with: some have a name that the mention has, too. */
+/** The alias of a column of the mention's message, because both tables use some names. */
 const ofMessage = (column: string): string => `message.${column}`;
 
-/** @throws HiveError `store_foreign` where its message does not read as it was written. */
+/** @throws HiveError `store_foreign` if its message is damaged. */
 function readInFull(row: Row): MentionInFull {
   const read = MESSAGE_COLUMNS.map((column) => [column, row[ofMessage(column)] ?? null]);
   const message = readMessage(Object.fromEntries(read) as Row);
@@ -66,7 +66,7 @@ const FROM = `FROM mentions m JOIN messages msg ON msg.message_id = m.message_id
   LEFT JOIN deliveries ON deliveries.subject = m.mention_id`;
 const SELECT = `SELECT ${COLUMNS} ${FROM}`;
 
-/** One whose time is up is none any more, whether or not somebody has written that down yet. */
+/** An expired mention does not count, whether or not that has been recorded yet. */
 const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
 
 const INSERT = statement(() => stored.insert());
@@ -116,7 +116,7 @@ const MOVE = statement(
    AND message_id NOT IN (SELECT message_id FROM mentions WHERE session_id = $2) RETURNING mention_id`,
 );
 
-/** More than anybody deals with at once. */
+/** More than anybody processes at once. */
 const MOST_OPEN = 500;
 
 export function mentionStatements(sql: Sql, now: string): MentionRecords {
@@ -212,8 +212,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of the mention gate's memory.
+// ---- The records of the mention gate ----
 
 const gates = table<GateRecord>('gates', {
   session_id: 'plain',
@@ -223,7 +222,7 @@ const gates = table<GateRecord>('gates', {
   gave_up: 'boolean',
   held: 'boolean',
   held_since: 'plain',
-  held_told: 'json',
+  held_notified: 'json',
   prompts: 'plain',
   prompts_gave_up: 'boolean',
 });
@@ -236,7 +235,7 @@ const PUT_GATE = statement(
   () => `${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`,
 );
 
-/** More than anybody wants to hear of at once. */
+/** More than anybody wants to be notified of at once. */
 const MOST_HELD = 200;
 
 export function gateStatements(sql: Sql): GateRecords {
@@ -252,8 +251,8 @@ export function gateStatements(sql: Sql): GateRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of the loop guard's memory: when a human last had a say, and which pairs it has stopped.
+// ---- The records of the loop guard ----
+// When a human last posted, and which pairs of agents are stopped.
 
 const loops = table<Loop>('loops', {
   first_session_id: 'plain',
