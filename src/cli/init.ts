@@ -68,7 +68,12 @@ function defineSetUp(command: Command, direction: Direction): void {
     .option('--project', 'for everybody who works on the project in this folder');
   const codex = define<CodexOptions>('codex', 'Codex', async (options) => {
     await mayCoordinate(options);
-    const code = await setUp(direction, codexParts(options.role), options, doneSentence(direction, 'Codex'));
+    const code = await setUp(
+      direction,
+      await codexParts(options.role),
+      options,
+      doneSentence(direction, 'Codex'),
+    );
     return isInit && code === 0 ? offerTrust(options) : code;
   });
   if (isInit) {
@@ -158,13 +163,13 @@ function doneSentence(direction: Direction, client: string): string {
  * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given.
  * @throws HiveError `invalid_input` for a role in a server's table that Hive did not write.
  */
-function codexParts(role?: Role): Part[] {
+async function codexParts(role?: Role): Promise<Part[]> {
   const { config, hooks } = codexPaths(process.env);
   const now = naming({ path: config }, () => readText(config) ?? '');
   const kept = naming({ path: config }, () => codexRole(now));
   if (role !== undefined && role !== kept && isForeign(now))
     throw invalidInput(INIT.ownServerRole(config, role));
-  const part = hookPart('codex', hooks, hookProgram(thisProgram(), 'process'));
+  const part = hookPart('codex', hooks, hookProgram(thisProgram(), await wayOf('codex')));
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');

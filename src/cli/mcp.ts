@@ -8,6 +8,7 @@ import {
   eventIn,
   hookEnvironment,
 } from '../adapters/hooks/connection-hook.ts';
+import type { RunHook } from '../adapters/mcp/hook-calls.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
@@ -69,8 +70,8 @@ async function runRemote(
   if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
-  const onHook = async (args: Record<string, unknown>, signal: AbortSignal): Promise<string> => {
-    const event = eventIn(args);
+  const onHook: RunHook = async (hook, signal) => {
+    const event = eventIn(hook);
     const env = hookEnvironment(process.env);
     const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
     const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };

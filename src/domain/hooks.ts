@@ -38,8 +38,8 @@ export interface HookEvent {
   /** Whether a person sits at the client's terminal; null where the client does not say. */
   attended: boolean | null;
   tool: HookTool | null;
-  /** The ids of the calls that a PostToolBatch closes. */
-  batch: string[];
+  /** The ids of the calls that a PostToolBatch closes; null where it does not name them. */
+  batch: string[] | null;
   prompt: string | null;
   /** SessionStart: startup, resume, clear, compact, fork. SessionEnd: its reason. */
   reason: string | null;

@@ -28,7 +28,7 @@ import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
-import { hookResult, isModelCall, NOT_FOR_MODELS, type RunHook } from './hook-calls.ts';
+import { hookCall, hookResult, isModelCall, NOT_FOR_MODELS, type RunHook } from './hook-calls.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
@@ -243,7 +243,7 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
     if (params.name === HOOK_TOOL && onHook !== undefined) {
       if (isModelCall(params._meta)) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
-      return hookResult(await onHook(params.arguments ?? {}, extra.signal));
+      return hookResult(await onHook(hookCall(params.arguments, params._meta), extra.signal));
     }
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
