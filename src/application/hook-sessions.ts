@@ -13,7 +13,7 @@ import { moveMentions } from './mentions.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
 
-/** The session of an event, up to date in the store, with what it takes over from the one it continues. */
+/** The session of an event, updated in the store, with what it takes over from the session that it continues. */
 export async function sessionOfHook(
   tx: WriteTx,
   event: HookEvent,
@@ -52,11 +52,11 @@ export function speakerOf({ machine, pid, above }: HookSettings, processes: Proc
   return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
 
-/** Between two marks of life of a session that is at work. */
+/** How often the last-seen time of a working session is updated. */
 const TOUCH_MS = 5_000;
 
 /**
- * Whether a tool call says nothing new of a session that was heard of a moment ago. Most hooks are such, and a
+ * Whether a tool call tells nothing new about a session that was seen a moment ago. Most hooks are like this, and a
  * transaction that changes nothing does not wait for the disk.
  */
 function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): boolean {
@@ -83,7 +83,7 @@ async function knownRoot(
   return session;
 }
 
-/** A run that begins is where it says it is; while it goes on, nothing that was known of it is forgotten. */
+/** A new run is where it says it is. While it continues, nothing that is known about it is dropped. */
 const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
 
 function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {
@@ -119,7 +119,7 @@ async function newRoot(
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
-  // The human's choices for a session hold for the one that goes on from it.
+  // The human's settings for a session also apply to the one that continues it.
   const { shared, roles, gate, outreach, source_fixed } = before;
   const session = await recordSession(tx, 'session/started', {
     ...introduced,
@@ -145,7 +145,7 @@ async function predecessor(tx: WriteTx, event: HookEvent, machine: string): Prom
   return tx.sessions.lastHookedOfProcess(machine, event.pid);
 }
 
-/** Open prompts, uncollected answers and unprocessed mentions go to the session that goes on. */
+/** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
 async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
   for (const ask_id of await tx.prompts.move(from.session_id, to)) {
     const data = { from: from.session_id, to: to.session_id };
@@ -193,14 +193,14 @@ async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Prom
   return recordSession(tx, 'session/started', await newSession(tx, introduction));
 }
 
-/** The last station: what the event, and what was said to it, make of the session's state. */
+/** The last handler: updates the session's state from the event and the verdict. */
 export const settleSession: HookHandler = async ({ tx, event, session, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {
     await endSession(tx, session);
     const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
-    // What a subagent asked, its parent gets to hear: nobody else is left to read the answer.
+    // The answers to a subagent's questions go to its parent: nobody else is left to read them.
     if (parent !== undefined) await takeOver(tx, session, parent);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });

@@ -59,12 +59,12 @@ export interface PopupParts {
   trust: Pick<TrustService, 'authority'>;
 }
 
-/** What became of a popup. */
+/** What happened to a popup. */
 export interface PopupResult {
   outcome: Exclude<PopupOutcome, 'leased'>;
   /** Why it was suppressed or failed. */
   reason: string | null;
-  /** How many one storm's popup stands for. */
+  /** How many popups one storm's popup represents. */
   count?: number;
 }
 
@@ -97,10 +97,9 @@ export async function readPreferences(
   return { ...preferencesFrom(stored), ...trust.authority() };
 }
 
-// ---------------------------------------------------------------------------
-// Questions and permissions
+// ---- Questions and permissions ----
 
-/** After these a prompt wants to be seen: it is new, or is everybody's now. */
+/** These events make a prompt due: it is new, or has been escalated to everybody. */
 const PROMPT_DUE: ReadonlySet<string> = new Set(['prompt/created', 'prompt/escalated']);
 const PROMPT_SETTLED: ReadonlySet<string> = new Set([
   'prompt/responded',
@@ -149,7 +148,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
   };
 }
 
-/** In whose name this party acts. */
+/** The actor for whom this process answers. */
 function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
   return human ?? userOfSeat(seat);
 }
@@ -157,7 +156,7 @@ function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
 const ANSWER_TRIES = 10;
 const ANSWER_RETRY_MS = 1_000;
 
-/** A click on a button is an answer like any other. The person is told when it did not become the answer. */
+/** A click on a button is an answer like any other. If it did not become the answer, the person is notified. */
 function answerFromPopups(
   { store, prompts: service, notifier, log, trust }: PopupParts,
   party: PopupParty,
@@ -171,7 +170,7 @@ function answerFromPopups(
     await outcome;
   }
 
-  /** Answers, and returns what the person must be told about it. */
+  /** Answers, and returns the notice for the person, if there is one. */
   async function respond(prompt: Prompt, label: string, response_id: string): Promise<string | null> {
     const { popup_permissions } = trust.authority();
     const { outcome, prompt: standing } = await service.respond({
@@ -187,7 +186,7 @@ function answerFromPopups(
     return null;
   }
 
-  /** The person has clicked and believes it done: a busy store is tried again, any other failure is told. */
+  /** The person has clicked and believes it is done: a busy store is tried again, and any other failure is reported. */
   async function respondOrExplain(
     prompt: Prompt,
     label: string,
@@ -227,8 +226,8 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-// ---------------------------------------------------------------------------
-// Pings, and cards without buttons. A card with buttons is shown by its prompt.
+// ---- Pings, and cards without buttons ----
+// A card with buttons is shown by its prompt.
 
 export function outreachPopups(): PopupDescriptor<Outreach> {
   return {
@@ -242,7 +241,7 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
     settled: null,
     async find(tx, outreach_id) {
       const item = await tx.outreach.get(outreach_id);
-      // Emacs may have shown it already: the popup is beside that.
+      // Emacs may have shown it already; the popup is additional.
       return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
     },
     subjectOf: outreachSubject,
@@ -250,7 +249,7 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
       items.length === 1 ? outreachPopup(items[0], preferences) : outreachStormPopup(items, preferences),
     async record(tx, item, { outcome, reason }) {
       if (outcome === 'sent') return settleShown(tx, item);
-      // With a desk open Emacs shows it; with none this was the only way.
+      // With an open desk Emacs shows it; without one the popup was the only way.
       if ((await tx.desks.online(tx.now)).length > 0) return;
       await settleOutreach(tx, item.outreach_id, { status: 'unseen', reason: reason ?? outcome });
     },
@@ -261,8 +260,7 @@ async function settleShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void
   await settleOutreach(tx, outreach_id, { status: 'shown', shown_via: 'notification' });
 }
 
-// ---------------------------------------------------------------------------
-// Mentions of the human
+// ---- Mentions of the human ----
 
 export function mentionPopups({ seat }: Pick<PopupParty, 'seat'>): PopupDescriptor<MentionOfHuman> {
   return {

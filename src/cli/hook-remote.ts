@@ -46,17 +46,17 @@ export async function sendHook(
   { text, client, env, cwd, signal }: RemoteCall,
   onWait: () => void,
 ): Promise<RemoteReply> {
-  const told = Object.fromEntries(
+  const variables = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
-  const body = { event: JSON.parse(text), client, env: told, place: findProject(cwd) };
-  const { stdout, print_id } = await post(remote, body, onWait, signal);
+  const body = { event: JSON.parse(text), client, env: variables, project: findProject(cwd) };
+  const { stdout, output_id } = await post(remote, body, onWait, signal);
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
-      if (typeof print_id !== 'string') return;
+      if (typeof output_id !== 'string') return;
       const limit = new Promise<void>((resolve) => setTimeout(resolve, PRINTED_MS));
-      await Promise.race([post(remote, { printed: print_id }, () => undefined), limit]);
+      await Promise.race([post(remote, { printed: output_id }, () => undefined), limit]);
     },
   };
 }

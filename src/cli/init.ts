@@ -290,3 +290,12 @@ export async function ask(question: string): Promise<string> {
     lines.close();
   }
 }
+
+/** `hive emacs-path`, an old spelling of `hive init emacs --print`: only the folder. */
+export function defineEmacsPath(command: Command): void {
+  command.option('--json', 'print JSON').action(({ json }: Format) => {
+    const path = join(packageFolder(), 'elisp');
+    if (json === true) printJson({ path });
+    else print(path);
+  });
+}

@@ -111,8 +111,7 @@ function escapeUnits(character: string): string {
   ).join('');
 }
 
-// ---------------------------------------------------------------------------
-// duration
+// ---- Durations and times ----
 
 /** Durations as people type and read them. */
 export { parseDuration } from '../domain/limits.ts';

@@ -172,7 +172,7 @@ export interface Waker {
   /** When it gives up. */
   until: string | null;
   /** The latest questions and mentions it was woken for: an agent that ignored one is not woken for it again. */
-  told: string[];
+  woken_for: string[];
   /** How often mentions of other agents have woken it since a human last posted. */
   wakes: number;
   /** The `seq` of the newest message when that human posted. */
@@ -181,13 +181,13 @@ export interface Waker {
 
 /** The record of a session that nobody waits to wake. */
 export function newWaker(session_id: string): Waker {
-  return { session_id, waker_id: null, until: null, told: [], wakes: 0, human_seq: 0 };
+  return { session_id, waker_id: null, until: null, woken_for: [], wakes: 0, human_seq: 0 };
 }
 
 /** Whether an idle agent should be woken for this prompt: it has an answer that was not handed over yet. */
-export function isWorthWaking(prompt: Prompt, { told }: Pick<Waker, 'told'>): boolean {
+export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_for'>): boolean {
   const answered = prompt.status === 'responded' || prompt.late_response !== null;
-  return answered && isUncollected(prompt) && prompt.handed_at === null && !told.includes(prompt.ask_id);
+  return answered && isUncollected(prompt) && prompt.handed_at === null && !woken_for.includes(prompt.ask_id);
 }
 
 /** What the person has configured about mentions. */
@@ -204,11 +204,11 @@ export interface MentionWakes {
  */
 export function isMentionWorthWaking(
   { mention_id, status, gates, delivered_at, priority, by_name }: Mention,
-  { told }: Pick<Waker, 'told'>,
+  { woken_for }: Pick<Waker, 'woken_for'>,
   { all, mode }: MentionWakes,
 ): boolean {
   if (mode === 'off' || status !== 'unprocessed' || !gates || delivered_at !== null) return false;
-  return (priority === 'urgent' || by_name || all) && !told.includes(mention_id);
+  return (priority === 'urgent' || by_name || all) && !woken_for.includes(mention_id);
 }
 
 /**
@@ -233,10 +233,10 @@ interface WokenFor {
 /** The record after waking it for these: nobody waits for it until a new waiter starts. */
 export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
   const ids = mentions.map(({ mention_id }) => mention_id);
-  const told = [...waker.told, ...ask_ids, ...ids].slice(-REMEMBERED);
+  const woken_for = [...waker.woken_for, ...ask_ids, ...ids].slice(-REMEMBERED);
   const counts = mentions.some(({ from_session_id }) => from_session_id !== null) ? 1 : 0;
   const wakes = wakesSince(waker, spoke) + counts;
-  return { ...waker, waker_id: null, until: null, told, wakes, human_seq: spoke };
+  return { ...waker, waker_id: null, until: null, woken_for, wakes, human_seq: spoke };
 }
 
 const NAMED = 5;

@@ -29,10 +29,10 @@ export const REMOTE_VARIABLES: readonly string[] = [
   'HIVE_STOP_WAIT_S',
 ];
 
-/** What to print on the other machine; it sends `print_id` back once it has printed. */
+/** What to print on the other machine; it sends `output_id` back once it has printed. */
 interface HookReply {
   stdout: string;
-  print_id: string | null;
+  output_id: string | null;
 }
 
 /** Handles one request of a remote hook. */
@@ -55,7 +55,7 @@ export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
     try {
       if (typeof body['printed'] === 'string') {
         await hive.hooks.printed({ ...NO_OPINION, output_id: body['printed'] });
-        return reply(response, { stdout: '', print_id: null });
+        return reply(response, { stdout: '', output_id: null });
       }
       reply(response, await handle(hive, rules, body, token, response, gone.signal));
     } catch (error) {
@@ -90,7 +90,7 @@ async function handle(
     machine: `token:${token.name}`,
     // No process on this machine, so nothing is found above it.
     pid: 0,
-    findProject: () => projectOf(record(body['place'])),
+    findProject: () => projectOf(record(body['project'])),
     readTail: () => null,
     async withoutTimeLimit(work) {
       // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
@@ -99,7 +99,7 @@ async function handle(
       return work(gone);
     },
   });
-  return { stdout: sayVerdict(event, verdict), print_id: verdict.output_id };
+  return { stdout: sayVerdict(event, verdict), output_id: verdict.output_id };
 }
 
 function reply(response: ServerResponse, said: HookReply): void {

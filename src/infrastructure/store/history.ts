@@ -1,6 +1,6 @@
 /**
- * The statements of history: each kind is read by its own index of time, newest first, until the page is
- * full. Words are looked for in `search_text`, which JavaScript has normalised alike for every engine.
+ * The statements of history. Each kind is read by its own index of time, newest first, until the page is full. Words are
+ * searched in `search_text`, which JavaScript has normalised in the same way for both engines.
  */
 import type { HistoryFilter, HistoryReads } from '../../application/ports.ts';
 import { type HistoryEntry, mergeHistory } from '../../domain/history.ts';

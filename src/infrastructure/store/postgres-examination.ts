@@ -1,13 +1,13 @@
-/** What the doctor looks at on a PostgreSQL server: its version, how far away it is, and whether LISTEN works. */
+/** The doctor's checks of a PostgreSQL server: its version, its latency, and whether LISTEN works. */
 import pg from 'pg';
 import type { Check } from '../../application/ports.ts';
 import { type PostgresAddress, postgresAddress } from './postgres-pool.ts';
 
 const LIMIT_MS = 3_000;
 const ROUNDS = 5;
-/** Each commit is one round trip and each write three: beyond this an agent's hooks begin to be felt. */
+/** Each commit is one round trip and each write three; with a longer round trip an agent's hooks become noticeable. */
 const FAR_MS = 50;
-/** PostgreSQL 13 is the oldest that its makers still mended when this was written. */
+/** PostgreSQL 13 was the oldest version with support when this was written. */
 const OLDEST = 13;
 
 export async function examinePostgres(

@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL driver: the same statements, the same promises. Each hive is a schema of the database with
- * its own lock and channel. A write takes an advisory lock and the clock before anything else, so events
- * commit in the order of their seq and a cursor never skips a late commit, as with SQLite's one writer.
+ * The PostgreSQL driver: the same statements and the same guarantees. Each hive is a schema of the database with its own
+ * lock and channel. A write first takes an advisory lock and the time, so events commit in the order of their seq and a
+ * cursor never skips a late commit, as with SQLite's one writer.
  */
 import pg from 'pg';
 import { HEAD } from './events.ts';
@@ -27,33 +27,33 @@ import {
   statement,
 } from './sql.ts';
 
-/** How many reads of one process may run at once; writes have a connection of their own. */
+/** How many reads of one process may run at once; writes have their own connection. */
 const READERS = 3;
-/** After this a write hears `store_busy`, and a connection that does not come up `store_unavailable`. */
+/** After this time a write gets `store_busy`, and a connection that cannot be made `store_unavailable`. */
 const BUSY_LIMIT_MS = 5_000;
 const CONNECT_LIMIT_MS = 3_000;
-/** A statement that takes longer has met a server in trouble. */
+/** If a statement takes longer, the server has a problem. */
 const STATEMENT_LIMIT_MS = 10_000;
-/** A writer whose machine went down holds the lock of all others until the server ends it: no longer than this. */
+/** If a writer's machine goes down, the server releases the lock after this time. */
 const SILENT_WRITER_MS = 4_000;
-/** The queue of notifications is full; only the ring can fail so, and the commit before it stands. */
+/** The queue of notifications is full. Only the ring can fail like this; the commit before it is done. */
 const TOO_MANY_NOTIFICATIONS = '54000';
 
-/** 64-bit numbers (counters, COUNT) as numbers: ours stay far below 2^53. */
+/** Reads 64-bit integers (counters, COUNT) as numbers: ours stay far below 2^53. */
 const INT8 = 20;
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format ?? 'text')) as typeof pg.types.getTypeParser,
 };
 
-/** Now, as the store says it: ISO-8601 UTC with milliseconds. */
+/** The store's time: ISO-8601 UTC with milliseconds. */
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
 function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     const { name, arity } = known(statement);
     checkArity(statement.text, arity, params);
-    // A name makes it a prepared statement of this connection; one without parameters may be DDL.
+    // A name makes it a prepared statement of this connection. One without parameters may be DDL.
     const given =
       params.length === 0
         ? { text: statement.text }
@@ -72,7 +72,7 @@ function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
 
 const statements = new Map<string, { name: string; arity: number }>();
 
-/** What is found out once of each text. PostgreSQL cuts names at 63 bytes, so a statement is known by a number of ours. */
+/** Computed once for each text. PostgreSQL cuts names at 63 bytes, so a statement is named by a number. */
 function known({ text }: Statement): { name: string; arity: number } {
   let found = statements.get(text);
   if (found === undefined) {
@@ -83,8 +83,8 @@ function known({ text }: Statement): { name: string; arity: number } {
 }
 
 /**
- * Text of a table compares by bytes on both engines: cursors and times depend on it. And a row's own number, which SQLite
- * has under this type only, is as large here.
+ * Text columns compare by bytes on both engines; cursors and times depend on it. A row's own number, which SQLite has only
+ * with this type, gets 64 bits here too.
  */
 function dialect(statement: Statement): Statement {
   if (!statement.text.startsWith('CREATE TABLE')) return statement;
@@ -103,7 +103,7 @@ export function openPostgres(
     ...config,
     application_name: 'hive',
     types,
-    // Who asks for several things at once waits for one round trip (node-postgres.com/features/pipelining).
+    // Several statements at once cost one round trip (node-postgres.com/features/pipelining).
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
@@ -147,7 +147,7 @@ export function openPostgres(
       await commit(client, rings());
       return result;
     } catch (error) {
-      // Over a connection that says nothing a ROLLBACK would only wait once more; the server undoes it by itself.
+      // Over a connection that does not answer, a ROLLBACK would only wait again; the server rolls back by itself.
       broken = isConnectionLost(error) || !(await isUndone(client));
       throw translatePostgresError(error, where);
     } finally {
@@ -156,8 +156,8 @@ export function openPostgres(
   }
 
   /**
-   * The ring travels with the commit and comes after it: inside, it would queue for a lock of the whole database. It is a
-   * transaction of its own then, which would wait for the disk once more, and for a standby.
+   * The ring is sent with the commit and runs after it: inside the transaction it would queue for a lock of the whole
+   * database. It is then its own transaction, which would wait for the disk and for a standby once more.
    */
   async function commit(client: pg.PoolClient, rings: boolean): Promise<void> {
     if (!rings) return void (await client.query('COMMIT'));
@@ -173,7 +173,7 @@ export function openPostgres(
   let schemaReady: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
-  /** Under the lock: of processes that start at once, `IF NOT EXISTS` alone would let one fail. */
+  /** Under the lock: with `IF NOT EXISTS` alone, one of two processes that start at once could fail. */
   async function ensureSchema(): Promise<void> {
     const there = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(SCHEMA_THERE, [schema]));
     if (there.length > 0) return;
@@ -183,7 +183,7 @@ export function openPostgres(
   }
 
   return {
-    // A receipt waits for the disk too: here the server may die alone, and who was handed something lives on.
+    // A receipt waits for the disk too: the server may die alone while the agent lives.
     write: (work, { rings } = {}) =>
       writes.run(() => transaction(writers, writing, busy_ms + LIVENESS_MS, work, rings)),
     read: (work) => transaction(readers, reading, LIVENESS_MS, work),
@@ -206,8 +206,8 @@ export function openPostgres(
 }
 
 /**
- * Said with each transaction, not once a connection: a pooler may give each another connection. In one statement, which
- * takes a third of the time of one each. The values are ours, and plain (postgres-place.ts).
+ * Set in each transaction, not once per connection, because a pooler may give each transaction another connection. One
+ * statement for all takes a third of the time of several. The values are ours and need no quoting (postgres-pool.ts).
  */
 function setLocal(settings: Readonly<Record<string, string | number>>): string {
   const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lost } from './calm.ts';
+import { lost } from './failures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
@@ -29,7 +29,7 @@ export interface Running {
   stderr(): string;
 }
 
-export interface Yard {
+export interface Installation {
   /** A path, or the address of a PostgreSQL schema. */
   readonly store: string;
   /** Where the workers write their logs, and what their processes said on stderr is kept. */
@@ -55,7 +55,7 @@ export interface YardOptions {
   sabotage: SabotageName | null;
 }
 
-export function openYard({ folder, store, sabotage }: YardOptions): Yard {
+export function openInstallation({ folder, store, sabotage }: YardOptions): Installation {
   const home = join(folder, 'home');
   const logs = join(folder, 'logs');
   const clock = join(folder, 'clock');
