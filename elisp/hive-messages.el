@@ -127,6 +127,9 @@
       (not-an-option-comment . "\"%s\" is not an option.  Send it as a comment? ")
       (which-meant . "\"%s\" means: %s  [w] your own words  [e] edit it ")
       (permission-more . "  … and %d more lines; ? shows them\n")
+      (permission-long . "Too long for here: a key that may allow it opens all of it; a key that refuses works.\n")
+      (permission-open . "Read it to its end, then answer with its number")
+      (permission-unread . "Not allowed yet: read the permission to its end first, without gaps, then answer again")
       (context-loading . "… (loading the rest)\n")
       (no-templates . "You have no templates for mentions here; customize `hive-reply-templates'")
 

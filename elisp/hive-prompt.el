@@ -17,6 +17,7 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-display)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -210,11 +211,25 @@
                                   (hive-text-age (plist-get other :created_at)))
                           'face 'shadow)))))
 
+(defun hive-prompt--print-options (prompt)
+  "Insert the options of PROMPT under a heading, if it has any."
+  (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
+    (hive-prompt--heading "Options")
+    (hive-prompt--insert-options prompt)))
+
+(defun hive-prompt--print-context (prompt)
+  "Insert the context of PROMPT under a heading, if it has one."
+  (when (plist-get prompt :context)
+    (hive-prompt--heading "Context")
+    (hive-prompt--insert-context (plist-get prompt :context)))
+  (when (hive-rpc-true-p prompt :context_truncated)
+    (insert (hive-words 'context-loading))))
+
 (defun hive-prompt--print ()
   "Print the question; point stays where it is."
   (let* ((prompt hive-prompt--prompt)
          (inhibit-read-only t)
-         (line (line-number-at-pos)) (column (current-column)))
+         (line (line-number-at-pos)) (column (current-column)) begin)
     (erase-buffer)
     (insert (propertize
              (string-join
@@ -233,13 +248,16 @@
                           (when (hive-rpc-true-p prompt :orphaned) (hive-words 'session-ended))))
               " · ")
              'face 'shadow)
-            "\n\n" (hive-text-inert (plist-get prompt :question)) "\n")
-    (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
-      (hive-prompt--heading "Options")
-      (hive-prompt--insert-options prompt))
-    (when (plist-get prompt :context)
-      (hive-prompt--heading "Context")
-      (hive-prompt--insert-context (plist-get prompt :context)))
+            "\n\n")
+    (setq begin (point))
+    (insert (hive-text-inert (plist-get prompt :question)) "\n")
+    ;; What a permission is about comes first; below it is what a key allows.
+    (if (hive-permission-p prompt)
+        (progn (hive-prompt--print-context prompt)
+               (hive-prompt--print-options prompt)
+               (hive-display-track prompt begin (point)))
+      (hive-prompt--print-options prompt)
+      (hive-prompt--print-context prompt))
     (hive-prompt--insert-answer prompt)
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)

@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -22,15 +23,19 @@
 
 ;;;; Permissions
 
+(declare-function hive-prompt-show "hive-prompt")
+
 ;; The answer to a permission makes an agent act.  So a permission is labelled
-;; wherever it is answered, and an answer that may allow something with a
-;; single key is confirmed.
+;; wherever it is answered.  An answer that may allow something is taken only
+;; once all of the permission's text was displayed, and confirmed if a single
+;; key gives it.
 
 (defconst hive-read--refusals '("Deny" "Abort" "Keep planning")
   "The options that refuse, in the dialogs of agents.
 Any other option may allow something.")
 
-(defconst hive-read--lines 5 "How many lines of a permission's context are shown.")
+(defconst hive-read--lines 5
+  "How many lines of a permission are shown where not all of them fit.")
 
 (defun hive-permission-p (prompt)
   "Return non-nil if PROMPT asks for a permission."
@@ -40,17 +45,46 @@ Any other option may allow something.")
   "Return the label of PROMPT if it asks for a permission, or \"\"."
   (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'warning) ""))
 
-(defun hive-permission-confirmed-p (prompt decision)
-  "Return non-nil if DECISION must be confirmed as the answer to PROMPT."
-  (and (hive-permission-p prompt) (not (member decision hive-read--refusals))))
+(defun hive-permission-grant-p (prompt answer)
+  "Return non-nil if ANSWER to PROMPT could permit something.
+ANSWER is a plist of :decision and :selected.  In the dialog of an
+agent, free text only denies."
+  (and (hive-permission-p prompt)
+       (let ((selected (append (plist-get answer :selected) nil)))
+         (if selected
+             (not (cl-subsetp selected hive-read--refusals :test #'equal))
+           (not (hive-rpc-true-p prompt :dialog))))))
 
-(defun hive-permission-about (prompt width)
-  "Return the context of the permission PROMPT, in lines of WIDTH, or \"\"."
+(defun hive-permission-demand (prompt answer)
+  "Signal a `user-error' if ANSWER could permit what was not displayed.
+Then show PROMPT in a buffer, where its whole text can be read."
+  (when (and (hive-permission-grant-p prompt answer)
+             (not (hive-display-digest prompt)))
+    (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
+    (hive-fail 'permission-unread)))
+
+(defun hive-permission-confirmed-p (prompt decision)
+  "Return non-nil if DECISION must be confirmed as the answer to PROMPT.
+Signal a `user-error' if it may allow what was not displayed in full."
+  (when (and (hive-permission-p prompt) (not (member decision hive-read--refusals)))
+    (let ((labels (mapcar (lambda (option) (plist-get option :label))
+                          (append (plist-get prompt :options) nil))))
+      (hive-permission-demand prompt (list :decision decision
+                                           :selected (and (member decision labels)
+                                                          (list decision)))))
+    t))
+
+(defun hive-permission-about (prompt &optional width)
+  "Return the context of the permission PROMPT, in lines, or \"\".
+With WIDTH, return the first lines only, at most that wide."
   (let* ((lines (and (hive-permission-p prompt)
-                     (split-string (hive-text-inert (plist-get prompt :context)) "\n" t "[ \t]+")))
-         (rest (nthcdr hive-read--lines lines)))
+                     (cl-remove-if #'string-blank-p
+                                   (split-string (hive-text-inert (plist-get prompt :context))
+                                                 "\n"))))
+         (rest (and width (nthcdr hive-read--lines lines))))
     (concat
-     (mapconcat (lambda (line) (concat "  " (hive-text-line line (max 20 (- width 3))) "\n"))
+     (mapconcat (lambda (line)
+                  (concat "  " (if width (hive-text-line line (max 20 (- width 3))) line) "\n"))
                 (butlast lines (length rest)) "")
      (if rest
          (propertize (hive-words 'permission-more (length rest))
@@ -69,7 +103,7 @@ Any other option may allow something.")
     (unwind-protect
         (progn
           (when (or (plist-get prompt :context) (> (length question) 200)
-                    (string-search "\n" question))
+                    (string-search "\n" question) (hive-permission-p prompt))
             (setq buffer (get-buffer-create hive-read--buffer))
             (hive-read--show prompt buffer)
             (display-buffer buffer '((display-buffer-below-selected
@@ -93,10 +127,20 @@ Any other option may allow something.")
       (insert (hive-text-inert (plist-get prompt :question)) "\n")
       (let ((context (plist-get prompt :context)))
         (when context (insert "\n" (hive-text-inert context) "\n")))
+      (when (hive-permission-p prompt)
+        (insert "\n" (hive-read--options-text prompt) "\n")
+        (hive-display-track prompt (point-min) (point-max)))
       (when (hive-rpc-true-p prompt :context_truncated)
         (insert (hive-words 'context-loading)))
       (hive-wrap-heed (point-min) (point-max))
       (goto-char (min place (point-max))))))
+
+(defun hive-read--options-text (prompt)
+  "Return the options of PROMPT with their descriptions, in lines."
+  (mapconcat (lambda (option)
+               (concat "[" (hive-text-inert (plist-get option :label)) "] "
+                       (hive-text-inert (plist-get option :description))))
+             (plist-get prompt :options) "\n"))
 
 (defun hive-read--fetch (prompt buffer)
   "Fetch the whole context of PROMPT, and print it in BUFFER."

@@ -3,12 +3,22 @@
  * hook waits outside of any transaction; whoever answers first wins; left alone, everything is as if no hook
  * were there.
  */
-import { ALLOW, DENY, type Dialog, decideDialog, dialogOf, mayClose, promptsOf } from '../domain/dialogs.ts';
+import {
+  ALLOW,
+  DENY,
+  type Dialog,
+  decideDialog,
+  dialogFingerprint,
+  dialogOf,
+  mayClose,
+  promptsOf,
+} from '../domain/dialogs.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { DialogAnswer, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
 import { matchingRule, type PermissionRule, readRules } from '../domain/permission-rules.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
@@ -67,9 +77,11 @@ async function ask(hook: HookContext, dialog: Dialog, timeout_ms: number | null)
   const asker = { session_id, agent, source, project, project_dir, turn_id };
   const requests = promptsOf(dialog, event);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
+  const fingerprint = dialogFingerprint(dialog);
   return requests.map((request, n) => ({
     ...createPrompt({ ...request, timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
     dialog: true,
+    fingerprint,
   }));
 }
 
@@ -108,8 +120,9 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
     for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
     return null;
   }
-  const decision = decideDialog(dialog, prompts);
-  if (decision === null) return null;
+  const decided = decideDialog(dialog, prompts);
+  if (decided === null) return null;
+  const decision = (await differs(hook, dialog, decided, prompts)) ? NOT_WHAT_WAS_DISPLAYED : decided;
   for (const prompt of prompts) {
     // A word beside a yes has no place in the client's answer: it comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
@@ -117,6 +130,25 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   return { decision, carries: true };
 }
+
+/** A yes to something else than what is about to run is no yes (invariant 13): somebody changed the stored question. */
+async function differs(
+  hook: HookContext,
+  dialog: Dialog,
+  decided: DialogAnswer,
+  [answered]: readonly Prompt[],
+): Promise<boolean> {
+  if (decided.kind !== 'allow' || !isPermission(dialog) || answered === undefined) return false;
+  const [asked] = await ask(hook, dialog, null);
+  return asked === undefined || permissionDigest(asked) !== permissionDigest(answered);
+}
+
+const NOT_WHAT_WAS_DISPLAYED: DialogAnswer = {
+  kind: 'deny',
+  message:
+    'Denied by Hive: what the human was shown is not what is about to run. Nothing was allowed. Tell the human.',
+  interrupt: false,
+};
 
 function isTold(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): boolean {
   return comment === null || decision.kind === 'deny' || kind === 'questions';

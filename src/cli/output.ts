@@ -1,9 +1,11 @@
 /** What a command says: results to stdout, remarks to stderr, JSON when asked for. */
 import { createInterface } from 'node:readline/promises';
 import { HiveError } from '../domain/errors.ts';
+import { permissionLines } from '../domain/permissions.ts';
 import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { HIDDEN, revealed } from '../domain/text.ts';
+import { screensOf } from './screens.ts';
 
 /** Every command has it. */
 export interface Format {
@@ -226,9 +228,16 @@ export async function confirmPermission(prompt: Prompt, decision: string): Promi
     );
   }
   output.write(`${line(prompt.agent)} (${line(prompt.project)}) asks for permission:\n`);
-  output.write(`${revealed(prompt.question)}\n`);
   const lines = createInterface({ input, output });
   try {
+    const screens = screensOf(
+      permissionLines(prompt).map((text) => `  ${revealed(text)}`),
+      output,
+    );
+    for (const [n, screen] of screens.entries()) {
+      if (n > 0) await lines.question('-- more: press RET --');
+      output.write(`${screen.join('\n')}\n`);
+    }
     const typed = await lines.question(`Answer "${line(decision)}"? Type yes to give it: `);
     if (typed.trim() === 'yes' || typed.trim() === prompt.ask_id) return true;
   } finally {

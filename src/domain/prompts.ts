@@ -87,7 +87,10 @@ export interface Prompt {
   /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
   dialog: boolean;
   /** The key it was asked under. */ idempotency_key: string | null;
-  /** What an idempotency key is bound to: the same key with another fingerprint is a conflict. Empty without a key. */
+  /**
+   * What an idempotency key is bound to: the same key with another fingerprint is a conflict. For the permission of a
+   * dialog, the digest of the tool with its input. Empty for all others.
+   */
   fingerprint: string;
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
