@@ -164,7 +164,7 @@ property `hive-whole'."
   (concat
    (hive-next--heading prompt left)
    (hive-text-inert (plist-get prompt :question)) "\n"
-   (hive-permission-about prompt)
+   (hive-read-below prompt)
    (mapconcat (lambda (choice)
                 (let ((description (plist-get (cdr choice) :description)))
                   (concat (hive-next--choice-text choice chosen t)
@@ -178,7 +178,7 @@ property `hive-whole'."
   (concat
    (hive-next--heading prompt left)
    (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
-   (hive-permission-about prompt (frame-width))
+   (hive-read-below prompt (frame-width))
    (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
        (propertize (hive-words 'permission-long) 'face 'warning)
      "")
@@ -281,12 +281,12 @@ DESCRIPTION is that of its option, or nil."
                          (propertize (hive-words 'next-confirm) 'face 'shadow))))
          (whole (concat (hive-permission-mark prompt)
                         (hive-text-inert (plist-get prompt :question)) "\n"
-                        (hive-permission-about prompt) (funcall said nil))))
+                        (hive-read-below prompt) (funcall said nil))))
     (if (hive-display-fits-p whole)
         whole
       (concat (hive-permission-mark prompt)
               (hive-text-line (plist-get prompt :question) (* 2 (frame-width))) "\n"
-              (hive-permission-about prompt (frame-width)) (funcall said 160)))))
+              (hive-read-below prompt (frame-width)) (funcall said 160)))))
 
 (defun hive-next--description (prompt labels)
   "Return the descriptions in PROMPT of its options LABELS, or nil."

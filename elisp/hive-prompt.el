@@ -50,6 +50,7 @@
         (said (hive-text-line (or (plist-get data :decision) "") 80)))
     (pcase type
       ("prompt/created" (hive-words 'event-created))
+      ("prompt/noted" (hive-words 'event-noted))
       ("prompt/offered" (hive-words 'event-offered))
       ("prompt/seen" (hive-words 'event-seen))
       ("prompt/claimed" (hive-words 'event-claimed by))
@@ -251,6 +252,7 @@
             "\n\n")
     (setq begin (point))
     (insert (hive-text-inert (plist-get prompt :question)) "\n")
+    (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
     ;; What a permission is about comes first; below it is what a key allows.
     (if (hive-permission-p prompt)
         (progn (hive-prompt--print-context prompt)
@@ -304,7 +306,8 @@ the next question.
       (with-current-buffer buffer
         (let* ((shown hive-prompt--prompt)
                (now (hive-model-prompt (plist-get shown :ask_id))))
-          (when (and now (not (equal (plist-get now :status) (plist-get shown :status))))
+          (when (and now (cl-some (lambda (key) (not (equal (plist-get now key) (plist-get shown key))))
+                                  '(:status :notes)))
             (hive-prompt--fetch buffer)))))))
 
 (defun hive-prompt--fetch (buffer)
@@ -392,6 +395,8 @@ the next question.
   (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
              (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
     (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
+  ;; With the claim it is known that the notes shown here were read.
+  (hive-respond-claim hive-prompt--prompt)
   (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)

@@ -57,7 +57,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     settings: HookSettings,
     waited: Waited | null,
   ): Promise<Handled> {
-    const handlers = await handlersFor(event);
+    const handlers = await handlersFor(event, settings);
     const round = async (tx: WriteTx): Promise<Handled> => {
       const session = await sessionOfHook(tx, event, settings, parts.processes);
       await settleDeliveries(tx, event, session.session_id);
@@ -121,7 +121,8 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 /** A handler that few events concern: whoever starts for one event loads it for those alone. */
 interface LazyHookHandler {
   concerns(event: HookEvent): boolean;
-  load(): Promise<HookHandler>;
+  /** Called before the transaction, so that what takes long holds nobody up. */
+  load(event: HookEvent, settings: HookSettings): Promise<HookHandler>;
 }
 
 /** Only those that are loaded late may wait for the human (`HookParts.waiting`). */
@@ -134,7 +135,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   withdrawClosed,
   {
     concerns: (event) => dialogOf(event) !== null,
-    load: async () => (await import('./dialogs.ts')).answerDialogs,
+    load: async (event, settings) => (await import('./dialogs.ts')).dialogHandler(event, settings),
   },
   remindOfReports,
   {
@@ -148,11 +149,11 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
 ];
 
 /** The handlers of an event, in order. */
-async function handlersFor(event: HookEvent): Promise<HookHandler[]> {
+async function handlersFor(event: HookEvent, settings: HookSettings): Promise<HookHandler[]> {
   const handlers: HookHandler[] = [];
   for (const handler of HOOK_HANDLERS) {
     if (typeof handler === 'function') handlers.push(handler);
-    else if (handler.concerns(event)) handlers.push(await handler.load());
+    else if (handler.concerns(event)) handlers.push(await handler.load(event, settings));
   }
   return handlers;
 }

@@ -113,14 +113,6 @@ function summarizeTool({ name, input }: HookTool): ToolSummary {
   return { question: `${excerpt(line, LINE)}?`, details, said };
 }
 
-/** What a rule is matched against: the command, the file, the address; else the arguments as JSON. */
-export function mainText({ input }: HookTool): string {
-  const given = objectIn(input) ?? {};
-  return (
-    textIn(given, 'command', 'file_path', 'notebook_path', 'path', 'url', 'query') ?? JSON.stringify(given)
-  );
-}
-
 interface Described {
   verb: string;
   what: string | null;

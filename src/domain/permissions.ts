@@ -22,19 +22,23 @@ export function permissionLines({
   question,
   context,
   options,
-}: Pick<Prompt, 'question' | 'context' | 'options'>): string[] {
+  notes,
+}: Pick<Prompt, 'question' | 'context' | 'options' | 'notes'>): string[] {
   const choices = options.map(({ label, description }) =>
     description === null ? `[${label}]` : `[${label}] ${description}`,
   );
-  return [question, context ?? '', ...choices].flatMap((text) => (text === '' ? [] : text.split('\n')));
+  const added = notes.map(({ text }) => `Added by the agent: ${text}`);
+  return [question, ...added, context ?? '', ...choices].flatMap((text) =>
+    text === '' ? [] : text.split('\n'),
+  );
 }
 
 /** The digest of what a permission displays, and of the tool's input, which `fingerprint` stands for. */
 export function permissionDigest(
-  prompt: Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'fingerprint'>,
+  prompt: Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>,
 ): string {
-  const { kind, question, context, options, fingerprint } = prompt;
-  return digestOf([kind, question, context, options, fingerprint]);
+  const { kind, question, context, options, notes, fingerprint } = prompt;
+  return digestOf([kind, question, context, options, notes.map(({ text }) => text), fingerprint]);
 }
 
 /** Why this answer is not taken, as a sentence; null when it is. */

@@ -182,7 +182,7 @@ describe('the hook that prints allow', () => {
 });
 
 describe('a popup', () => {
-  const preferences = { ...DEFAULT_PREFERENCES, popup_permissions: true };
+  const preferences = { ...DEFAULT_PREFERENCES, popup_permissions: true, notify_command: null };
 
   test('has a button that allows only where it surely shows everything', async () => {
     const { permission_suggestions: _, ...raw } = BASH;
