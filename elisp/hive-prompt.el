@@ -98,8 +98,6 @@
 
 ;;;; Faces and state
 
-(declare-function markdown-mode "ext:markdown-mode")
-
 (defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))
   "Headings in the buffer of a question."
   :group 'hive)
@@ -122,40 +120,39 @@
   "Insert TEXT, Markdown from an agent, coloured and inert."
   (insert (hive-prompt--coloured (hive-text-inert text)) "\n"))
 
-(defun hive-prompt--coloured (text)
-  "Return TEXT with the faces of Markdown and no other property."
-  (with-temp-buffer
-    (insert text)
-    (if (and (fboundp 'markdown-mode) (< (length text) 65536))
-        (ignore-errors
-          (delay-mode-hooks (markdown-mode))
-          (font-lock-ensure))
-      (hive-prompt--colour-plainly))
-    ;; Take over only the faces, nothing that hides, links or runs.
-    (let ((coloured (buffer-substring-no-properties (point-min) (point-max)))
-          (position (point-min)))
-      (while (< position (point-max))
-        (let ((next (next-single-property-change position 'face nil (point-max)))
-              (face (get-text-property position 'face)))
-          (when face
-            (put-text-property (1- position) (1- next) 'face face coloured))
-          (setq position next)))
-      coloured)))
+;; No other mode touches text from agents: `markdown-mode' calls whatever mode a
+;; code block names, and hostile text keeps it busy for minutes.
 
-(defun hive-prompt--colour-plainly ()
-  "Colour headings, code and code blocks of the Markdown in this buffer."
+(defconst hive-prompt--most-colours 1000
+  "How many pieces of a text get a face; Emacs is slow with more.")
+
+(defun hive-prompt--coloured (text)
+  "Return TEXT with our faces for its Markdown and no other property."
+  (with-temp-buffer
+    (insert (substring-no-properties text))
+    (hive-prompt--colour)
+    (buffer-string)))
+
+(defun hive-prompt--colour ()
+  "Colour headings, code and code blocks of the Markdown in this buffer.
+No text is passed twice: what a search has passed is coloured or left."
   (goto-char (point-min))
-  (while (re-search-forward "^#+ .*$" nil t)
-    (put-text-property (match-beginning 0) (match-end 0) 'face 'hive-prompt-heading))
-  (goto-char (point-min))
-  (while (re-search-forward "`[^`\n]+`" nil t)
-    (put-text-property (match-beginning 0) (match-end 0) 'face 'hive-prompt-code))
-  (goto-char (point-min))
-  (while (re-search-forward "^\\(```+\\|~~~+\\)" nil t)
-    (let ((begin (line-beginning-position)) (fence (match-string 1)))
-      (forward-line 1)
-      (unless (search-forward (concat "\n" fence) nil t) (goto-char (point-max)))
-      (put-text-property begin (line-end-position) 'face 'hive-prompt-code))))
+  (let ((left hive-prompt--most-colours))
+    (cl-flet ((paint (from to face)
+                (setq left (1- left))
+                (put-text-property from to 'face face)))
+      (while (and (> left 0) (not (eobp)))
+        (let ((begin (point)) (end (line-end-position)))
+          (cond
+           ((looking-at "\\(?:```+\\|~~~+\\)")
+            (unless (search-forward (concat "\n" (match-string 0)) nil t)
+              (goto-char (point-max)))
+            (paint begin (line-end-position) 'hive-prompt-code))
+           ((looking-at "#+ ") (paint begin end 'hive-prompt-heading))
+           (t (while (and (> left 0) (re-search-forward "`[^`\n]+`" end t))
+                (paint (match-beginning 0) (match-end 0) 'hive-prompt-code)))))
+        (end-of-line)
+        (skip-chars-forward "\n")))))
 
 (defun hive-prompt--insert-options (prompt)
   "Insert the options of PROMPT, as buttons while it is pending."
