@@ -6,7 +6,7 @@
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Raw } from './hooks.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { cleanText, excerpt } from './text.ts';
+import { cleanText, excerpt, lookOf } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
@@ -371,7 +371,8 @@ function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
 }
 
 function isUsable({ text, options }: Question): boolean {
-  const labels = new Set(options.map(({ label }) => label.trim()));
+  // The prompt of options that look alike would be refused: the client's own dialog stays.
+  const labels = new Set(options.map(({ label }) => lookOf(label)));
   return (
     text !== '' &&
     text.length <= PROMPT_LIMITS.question &&

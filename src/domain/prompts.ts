@@ -14,7 +14,7 @@ import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Source } from './sources.ts';
-import { cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
+import { cleanOptional, cleanText, excerpt, isBlank, lookOf, revealed } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -504,7 +504,22 @@ function normalizeOptions(given: AskRequest['options']): PromptOption[] {
       throw invalidInput(`The option "${label}" is given twice: labels must differ.`, { field: 'options' });
     labels.add(label);
   }
+  refuseLookAlikes(options);
   return options;
+}
+
+/** A person who sees two options alike cannot choose between them. */
+function refuseLookAlikes(options: readonly PromptOption[]): void {
+  const seen = new Map<string, string>();
+  for (const { label } of options) {
+    const twin = seen.get(lookOf(label));
+    if (twin !== undefined)
+      throw invalidInput(
+        `The options "${revealed(twin)}" and "${revealed(label)}" look alike: give labels that a person can tell apart.`,
+        { field: 'options' },
+      );
+    seen.set(lookOf(label), label);
+  }
 }
 
 /**
