@@ -152,6 +152,13 @@ If its heading had another name, that comes behind it."
     (concat (hive-text-line (plist-get message :from_handle) width)
             (if as (format " (as %s)" (hive-text-line as width)) ""))))
 
+;;;; Text in files
+
+(defconst hive-text-file-end "\n\f\n"
+  "The end of a file with text from agents.
+Emacs reads local variables only behind the last page break, so after
+this none of the text before it is taken for any.")
+
 ;;;; Sending text
 
 (defun hive-text-sendable (text)
