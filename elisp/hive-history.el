@@ -156,8 +156,11 @@ older entries.  \\[hive-history-by-agent], \\[hive-history-by-project], \\[hive-
 agent, a project or a time, \\[hive-history-by-nothing] widens it again.  \\[hive-history-export] writes all that
 was found into a file, as Org or Markdown.
 \\{hive-history-mode-map}"
-  (setq tabulated-list-format [("When" 16 t) ("Agent" 18 t) ("Project" 16 t) ("What" 9 t)
-                               ("Text" 0 nil)]
+  (setq tabulated-list-format (vector (list (hive-words 'column-when) 16 t)
+                                      (list (hive-words 'column-agent) 18 t)
+                                      (list (hive-words 'column-project) 16 t)
+                                      (list (hive-words 'column-what) 9 t)
+                                      (list (hive-words 'column-text) 0 nil))
         tabulated-list-padding 1
         tabulated-list-sort-key nil
         tabulated-list-entries (lambda () (mapcar #'hive-history--row hive-history--entries))
@@ -173,7 +176,7 @@ was found into a file, as Org or Markdown.
         (vector (hive-history-export-time (plist-get entry :at))
                 (hive-text-agent entry 40)
                 (hive-text-line (plist-get entry :project) 30)
-                (if (equal (plist-get entry :kind) "message") "message"
+                (if (equal (plist-get entry :kind) "message") (hive-words 'history-message)
                   (hive-text-line (plist-get entry :status) 9))
                 (concat (hive-text-line (plist-get entry :text) 200)
                         (if (plist-get entry :decision)

@@ -7,8 +7,8 @@
 ;;; Commentary:
 
 ;; The words of Hive in one table: messages of the echo area, errors, prompts
-;; of the minibuffer, header lines, and the notes in buffers.  They can be
-;; read, and corrected, as a whole.
+;; of the minibuffer, header lines, labels of the menu, titles of columns, and
+;; the notes in buffers.  They can be read, and corrected, as a whole.
 ;;
 ;; The rest of Hive uses a sentence by its name:
 ;;
@@ -80,6 +80,66 @@
       (doctor-node-missing . "not found")
       (doctor-node-old . "Hive needs Node.js %s or newer; install it, or set `hive-node-program'")
       (manual-missing . "There is no manual yet; run `npm run build' in %s")
+      (doctor-emacs . "Emacs")
+      (doctor-program . "Program")
+      (doctor-sidecar . "Sidecar")
+      (doctor-sidecar-checks . "The sidecar's checks")
+      (doctor-store . "Store")
+      (doctor-outbox-name . "Outbox")
+      (doctor-rejected . "Rejected")
+      (doctor-node . "Node.js")
+      (doctor-connected . "%s %s, protocol %s")
+
+      ;; The menu
+      (menu-title . "Hive")
+      (menu-title-off . "Hive (off; O turns it on)")
+      (menu-answer . "Answer")
+      (menu-respond . "answer a question")
+      (menu-next . "answer one by one")
+      (menu-list . "list of questions")
+      (menu-amend . "correct an answer")
+      (menu-talk . "Talk")
+      (menu-shared . "shared buffer")
+      (menu-mentions . "mentions of you")
+      (menu-sessions . "sessions")
+      (menu-look . "Look")
+      (menu-outreach . "cards, pings, reports")
+      (menu-notices . "notices")
+      (menu-history . "history")
+      (menu-stop . "Stop")
+      (menu-interrupt . "interrupt one")
+      (menu-interrupt-all . "interrupt all")
+      (menu-notifications . "Notifications")
+      (menu-do-not-disturb . "do not disturb")
+      (menu-preferences . "preferences")
+      (menu-hive . "Hive")
+      (menu-doctor . "doctor")
+      (menu-manual . "manual")
+      (menu-install . "install the sidecar")
+      (menu-on-off . "turn on or off")
+
+      ;; Titles of columns
+      (column-agent . "Agent")
+      (column-source . "Source")
+      (column-project . "Project")
+      (column-kind . "Kind")
+      (column-age . "Age")
+      (column-expires . "Expires")
+      (column-ended . "Ended")
+      (column-question . "Question")
+      (column-outcome . "Outcome, question")
+      (column-when . "When")
+      (column-what . "What")
+      (column-text . "Text")
+      (column-handle . "Handle")
+      (column-client . "Client")
+      (column-state . "State")
+      (column-branch . "Branch")
+      (column-questions . "Asks")
+      (column-mentions . "Mentions")
+      (column-seen . "Seen")
+      (column-doing . "Doing")
+      (ago . "%s ago")
 
       ;; What arrives
       (asks . "%s asks: %s%s%s")
@@ -95,6 +155,7 @@
       (mode-line-pending . "Agents are waiting for you\nmouse-1: answer\nmouse-3: list")
       (mode-line-mentions . "Agents mention you; M-x hive-check-mentions shows where")
       (mode-line-interrupt . "mouse-2: interrupt an agent")
+      (mode-line-unsent . " %d unsent")
 
       ;; Quiet times and preferences
       (quiet-begins . "Do not disturb: only critical questions are announced%s")
@@ -108,6 +169,7 @@
       (which-mute . "Mute or unmute project: ")
       (preference-refused . "Hive could not save the preference: %s")
       (no-notices . "There are no notices.")
+      (notice-sent . "Sent:")
 
       ;; Choosing a question
       (none-pending . "No questions are pending%s")
@@ -257,6 +319,12 @@
       (list-empty . "No questions are pending.")
       (list-none-here . "There is no question on this line")
       (list-fetch-failed . "Hive could not fetch the list: %s")
+      (list-permission . "perm")
+      (list-outcome . "%s (%s)")
+      (list-outcome-late . "late: %s (%s)")
+      (list-range . " %d-%d of %d")
+      (list-part . " %d of %d")
+      (list-marked . " %d marked")
       (last-page . "This is the last page")
       (first-page . "This is the first page")
       (which-agent . "Questions from agent: ")
@@ -303,12 +371,18 @@
       (no-directory . "There is no directory %s on this machine")
       (session-none-pending . "%s has no pending questions")
       (which-setting . "Change which setting of %s: ")
-      (which-value . "%s: ")
       (nothing-chosen . "You did not choose anything")
       (setting-saved . "Changed %s of %s")
       (setting-failed . "Hive could not change the setting: %s")
       (sessions-more . " [the newest %d; there are more]")
       (session-why . "Why: ")
+      (session-not-shared . "[not shared] ")
+      (setting-shared . "May other agents mention it: ")
+      (setting-roles . "Its roles, such as reviewer: ")
+      (setting-gate . "What unprocessed mentions do to its tool calls: ")
+      (setting-source . "Where it runs: ")
+      (setting-ping . "May it ping you: ")
+      (setting-reports . "When it must report: ")
 
       ;; Mentions
       (mentions-yours . "Mentions of you")
@@ -317,6 +391,11 @@
       (mentions-expired . ", %d expired")
       (mention-processed . "processed by %s%s")
       (mention-expired . "expired")
+      (mark-urgent . "urgent")
+      (mark-critical . "critical")
+      (mark-wants-answer . "wants an answer")
+      (mark-reply . "reply")
+      (mark-as . "as %s")
       (mention-delivered . "delivered %s ago")
       (mentions-gating . "; %d gating, %d denials")
       (mentions-none . "No unprocessed mentions.")
@@ -355,6 +434,15 @@
 
       ;; Shared buffers
       (shared-not-connected . "   not connected")
+      (shared-rule . "-------- write below, C-c C-c posts ")
+      (button-earlier . "[Earlier messages]")
+      (button-later . "[Later messages]")
+      (button-answer . "[answer]")
+      (button-answer-help . "Answer this mention of you")
+      (button-done . "[done]")
+      (button-done-help . "Mark this mention as done")
+      (heading-unverified . "Posted under a name that was not verified")
+      (heading-answer . "RET answers this message")
       (shared-shown . "   %d shown")
       (shared-later . "   newer messages below: C-c C-l")
       (shared-for-you . "   %d for you")
@@ -385,6 +473,9 @@
       (which-shared-file . "Save messages to: ")
       (shared-done-note . "What you did: ")
       (handle-ambiguous . "\"%s\" matches several names: %s")
+      (handle-all . "  everyone here")
+      (handle-you . "  you")
+      (handle-role . "  role")
 
       ;; Cards, pings and reports
       (card-closed . "This card is already answered or closed")
@@ -403,6 +494,7 @@
       (which-export . "Write to (.org or .md): ")
       (search-failed . "Hive could not search the history: %s")
       (no-entry-here . "There is no entry on this line")
+      (history-message . "message")
       (date-unclear . "Type a date such as 2026-01-31, or an age such as 3h or 7d")
       (overwrite? . "Overwrite %s? ")
       (export-begins . "Writing %s…")

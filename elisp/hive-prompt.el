@@ -240,7 +240,8 @@ No text is passed twice: what a search has passed is coloured or left."
                           (hive-text-line (plist-get prompt :status) 20)
                           (let ((note (string-trim (hive-human-note prompt))))
                             (unless (string-empty-p note) note))
-                          (when (plist-get prompt :expires_at)
+                          (when (and (hive-prompt-pending-p prompt)
+                                     (plist-get prompt :expires_at))
                             (hive-words 'expires-in
                                         (hive-text-until (plist-get prompt :expires_at))))
                           (when (hive-rpc-true-p prompt :orphaned) (hive-words 'session-ended))))

@@ -34,6 +34,7 @@ const tasks = {
   audit: [modulesOnly, 'scripts/audit.mjs'],
   format: [
     modulesOnly,
+    'scripts/lisp-names.mjs',
     'scripts/protocol.mjs',
     'scripts/specification.mjs',
     'node_modules/@biomejs/biome/bin/biome check --write',

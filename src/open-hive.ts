@@ -98,7 +98,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 /** The waking of idle agents alone, as above. */
 export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
   const { log, store } = await openStoreFor(options);
-  return createWakes({ store, feed: createFeed(store, log), ids: randomIds });
+  return createWakes({ store, feed: createFeed(store, log), ids: randomIds, processes });
 }
 
 /** What every service stands on. */

@@ -2,7 +2,7 @@
  * Tells the human of a seat that an agent is held by a mention, once its time has come (`notify_held`). Which agents
  * are held stands in the gate's memory, so a desk that opens later finds them too; who was told stands there as well.
  */
-import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mentions.ts';
+import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';
 import { clockOf, disturbance, momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Expiring } from './expiry.ts';

@@ -142,7 +142,7 @@ export function createHive(parts: HiveParts): Hive {
     log,
   });
   const retention = createRetention(store, env);
-  const wakes = createWakes({ store, feed, ids });
+  const wakes = createWakes({ store, feed, ids, processes });
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
   let stopRetention: (() => void) | null = null;

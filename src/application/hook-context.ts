@@ -19,6 +19,8 @@ export interface HookSettings {
   machine: string;
   /** The hook's own process: its ancestors lead to the client. */
   pid: number;
+  /** The processes above the hook, nearest first, where they are known already. */
+  above?: readonly number[];
   findProject: () => ProjectContext;
   /** The last `bytes` of a file, or null where it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;

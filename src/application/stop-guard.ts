@@ -4,7 +4,7 @@
  * the hook fails open.
  */
 import type { HookWait, Verdict } from '../domain/hooks.ts';
-import { describeMentions } from '../domain/mentions.ts';
+import { describeMentions } from '../domain/mention-gate.ts';
 import type { Outreach, OutreachSettings } from '../domain/outreach.ts';
 import { describeSettlement, OPEN_LIMIT } from '../domain/prompts.ts';
 import {

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
 import { agentVariable, sessionsInEnvironment } from '../application/identity.ts';
-import type { Actor, HumanActor } from '../domain/actors.ts';
+import { type Actor, type HumanActor, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -98,6 +98,9 @@ export interface Caller {
 export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.env): Promise<Caller> {
   const above = await hive.sessions.above({ machine: hostname(), pid: process.pid });
   const inEnvironment = sessionsInEnvironment(env);
+  for (const { session_id } of inEnvironment) {
+    refuse(await hive.sessions.refusalToSpeak(session_id, { machine: hostname(), pid: process.pid }));
+  }
   const variable = agentVariable(env);
   const nearest = above[0];
   const because =

@@ -2,6 +2,7 @@
  * `hive hook --wake`: a hook that its client runs beside the session (asyncRewake). When the session is idle and an answer
  * or a mention has arrived, it wakes the session: exit code 2 and a sentence on stderr. Otherwise it ends silently.
  */
+import { hostname } from 'node:os';
 import { readHook } from '../adapters/hooks/hook.ts';
 import { fromEnvironment } from '../domain/settings.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
@@ -23,6 +24,7 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void>
   const wakes = await openWakes({ env });
   const text = await wakes.untilWanted({
     session_id: event.session_id,
+    speaker: { machine: hostname(), pid: process.pid, above: processes.ancestors(process.pid) },
     seat: thisSeat(),
     env,
     signal: gone.signal,

@@ -9,7 +9,7 @@
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, boundedBytes, boundedOptional, required, visible } from './limits.ts';
 import type { SuppressReason } from './preferences.ts';
-import { disturbance, type Moment, type Preferences } from './preferences.ts';
+import { disturbance, type Moment, type Preferences, quietTimes } from './preferences.ts';
 import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
@@ -367,19 +367,10 @@ function disturbedUntil(preferences: Preferences, moment: Moment): Busy | null {
   const { do_not_disturb, quiet_hours } = preferences;
   if (reason === 'do_not_disturb')
     return { reason, until: typeof do_not_disturb === 'string' ? do_not_disturb : null };
-  return reason === null || quiet_hours === null
-    ? null
-    : { reason, until: endOfQuiet(quiet_hours.to, quiet_hours.from, moment) };
-}
-
-/** The next time the clock shows the end of the quiet hours; null when they never end. */
-function endOfQuiet(to: string, from: string, { now, minute_of_day }: Moment): string | null {
-  if (to === from) return null;
-  const [hours = '0', minutes = '0'] = to.split(':');
-  const left = (Number(hours) * 60 + Number(minutes) - minute_of_day + 1_440) % 1_440;
-  const at = new Date(Date.parse(now) + left * 60_000);
-  at.setUTCSeconds(0, 0);
-  return at.toISOString();
+  if (reason === null || quiet_hours === null) return null;
+  // From a time to the same time means the whole day, so that it never ends.
+  const ends = quiet_hours.from !== quiet_hours.to;
+  return { reason, until: ends ? quietTimes(quiet_hours, moment.now).ends_at : null };
 }
 
 /** What the rules look at. */

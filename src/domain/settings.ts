@@ -237,11 +237,13 @@ export function boundsOf(key: SettingKey): { min: number; max: number } {
   return setting.type;
 }
 
-/** What permits or runs something, and where else than in the human's file it may be set. */
-const AUTHORITY: Readonly<Record<keyof Authority | 'permission_rules', string>> = {
-  popup_permissions: ', or set hive-popup-permissions in Emacs',
-  notify_command: ', or set hive-notify-command in Emacs',
-  permission_rules: '',
+/** What permits or runs something, and the option of Emacs that sets it besides the human's file; null: the file alone. */
+export const AUTHORITY: Readonly<
+  Record<keyof Authority | 'permission_rules', { option: string; kind: 'yes_no' | 'command' } | null>
+> = {
+  popup_permissions: { option: 'hive-popup-permissions', kind: 'yes_no' },
+  notify_command: { option: 'hive-notify-command', kind: 'command' },
+  permission_rules: null,
 };
 
 /** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
@@ -249,12 +251,15 @@ export function settingNamed(name: string): Setting {
   const key = name.replaceAll('-', '_');
   const found = SETTINGS.find((setting) => setting.key === key);
   if (found !== undefined) return found;
-  const authority = Object.entries(AUTHORITY).find(([one]) => one === key)?.[1];
-  if (authority !== undefined)
+  const authority = Object.entries(AUTHORITY).find(([one]) => one === key);
+  if (authority !== undefined) {
+    const [, emacs] = authority;
+    const also = emacs === null ? '' : `, or set ${emacs.option} in Emacs`;
     throw invalidInput(
-      `${key} is not set here, because it permits or runs something: write it into your file trust.json${authority}.`,
+      `${key} is not set here, because it permits or runs something: write it into your file trust.json${also}.`,
       { field: 'key' },
     );
+  }
   throw invalidInput(
     `There is no setting "${excerpt(name, 40)}". There are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
     { field: 'key' },

@@ -1,6 +1,6 @@
 /** Mentions: dealing with them, and that they end. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { newGate } from '../../src/domain/mentions.ts';
+import { newGate } from '../../src/domain/mention-gate.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { actorOf, joinThree, post } from '../support/messages.ts';

@@ -2,7 +2,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/program.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
@@ -189,7 +188,14 @@ describe('environment variables', () => {
   });
 });
 
-describe('what is written twice, in TypeScript and in Lisp', () => {
+describe('what TypeScript and Lisp must agree about', () => {
+  test('the names that Emacs knows before a sidecar runs are up to date (npm run format writes them anew)', async () => {
+    const script = join(ROOT, 'scripts/lisp-names.mjs');
+    expect(read('elisp/hive-names.el')).toBe(
+      await outputOf(spawnChild(process.execPath, [script, '--print'], childEnvironment(tempStore()))),
+    );
+  });
+
   test('each setting that Emacs is said to set is a command there, or an option whose values the sidecar takes', async () => {
     const settings = SETTINGS.flatMap((setting) =>
       setting.emacs === null ? [] : [{ ...setting, emacs: setting.emacs }],
@@ -239,19 +245,6 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
     )) as string[];
     expect(words).toHaveLength(types.length);
     expect(types.filter((type, index) => words[index] === type)).toEqual([]);
-  });
-
-  test('Emacs wants the Node that package.json wants', async () => {
-    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-    expect(engines.node).toBe(`>=${await ask('hive-program-node-version')}`);
-  });
-
-  test('Emacs knows the codes of errors by the same names', async () => {
-    const known = Object.entries((await ask('hive-rpc-codes')) as Record<string, number>).map(
-      ([name, code]) => [name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()), code],
-    );
-    expect(known.length).toBeGreaterThan(3);
-    expect(Object.entries(RPC_CODES)).toEqual(expect.arrayContaining(known));
   });
 
   test('Emacs begins a shared buffer and its file with the same words as hive messages does', async () => {

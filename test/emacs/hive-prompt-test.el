@@ -157,5 +157,13 @@
         nil
       (should (string-match-p "^asked 5m ago · answered 1m ago$" (buffer-string))))))
 
+(ert-deftest hive-prompt-says-when-it-expires-only-while-it-is-pending ()
+  (let ((soon (hive-text-before -540)))
+    (hive-prompt-test-shown (hive-test-prompt :expires_at soon) nil
+      (should (string-match-p "pending · expires in [89]m" (buffer-string))))
+    (hive-prompt-test-shown (hive-test-prompt :status "responded" :expires_at soon) nil
+      (should (string-match-p "responded" (buffer-string)))
+      (should-not (string-match-p "expires" (buffer-string))))))
+
 (provide 'hive-prompt-test)
 ;;; hive-prompt-test.el ends here

@@ -1,9 +1,9 @@
 /** Hooks of another machine: whose they are, what they are told, and how they fail. */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { trustFileOf, trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
 import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
@@ -131,14 +131,16 @@ describe('the permission rules of who serves', () => {
 
   test('answer an agent of another machine where they name it', async () => {
     const store = tempStore();
-    const rules = join(dirname(store), 'rules.json');
-    const served = await serveWith(store, { HIVE_PERMISSION_RULES: rules });
+    const env = trusting({});
+    const write = (rule: object): void =>
+      writeFileSync(trustFileOf(env['XDG_CONFIG_HOME']), JSON.stringify({ permission_rules: [rule] }));
+    const served = await serveWith(store, env);
     const file = tokenFileOf(served);
     await runRemoteHook(served, FAR_START, file);
     const allow = { decision: 'allow', tool: 'Bash', input: 'make' };
-    writeFileSync(rules, JSON.stringify([allow]));
+    write(allow);
     expect((await runRemoteHook(served, asks, file)).out).not.toContain('allow');
-    writeFileSync(rules, JSON.stringify([{ ...allow, machine: 'token:default', name: 'builds' }]));
+    write({ ...allow, machine: 'token:default', name: 'builds' });
     expect((await runRemoteHook(served, asks, file)).out).toContain('"allow"');
     const hive = await openTestHive(store);
     expect((await hive.prompts.list({ status: 'responded', limit: 9 })).items).toMatchObject([

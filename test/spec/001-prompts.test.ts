@@ -11,13 +11,14 @@ import { countOf, grow } from '../support/ageing.ts';
 import { type Environment, ROOT } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { clientAt, clientSocket, FAKE_CLIENT } from '../support/fake-client.ts';
 import { trusting } from '../support/human-file.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
 import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
-import { type Agent, fireHook, type Loose, startAgent, startNamed, told } from './support/agents.ts';
+import { type Agent, type Loose, startAgent, startNamed, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -1090,15 +1091,15 @@ requirement(
     verdict: 'works',
   },
   async () => {
+    const socket = clientSocket();
+    const command = [process.execPath, FAKE_CLIENT, socket].map((word) => JSON.stringify(word)).join(' ');
     const process_id = await emacs.evaluate(
-      `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '("sleep" "60")))`,
+      `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '(${command})))`,
     );
-    await fireHook(
-      store,
-      { session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' },
-      { CLAUDE_PID: process_id },
-    );
-    await shell(store, { CLAUDE_CODE_SESSION_ID: 'inner-session' }).hive('ask', 'From inside?');
+    const client = clientAt(store, socket, Number(process_id));
+    await eventually(() => existsSync(socket), 15_000, 'the client');
+    await client.hook({ session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' });
+    await client.hive(['ask', 'From inside?'], { env: { CLAUDE_CODE_SESSION_ID: 'inner-session' } });
     await emacs.calm();
     await emacs.command('hive-list');
     await emacs.until(/From inside\?/);

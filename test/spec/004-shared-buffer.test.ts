@@ -2,58 +2,36 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect } from 'vitest';
-import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
-import { type Shell, shell } from '../support/cli.ts';
+import { childEnvironment, ROOT } from '../support/children.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { lisp } from '../support/emacs.ts';
+import { startClient } from '../support/fake-client.ts';
 import { openTestHive } from '../support/hive.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { join as introduceAs } from '../support/messages.ts';
-import { type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
-import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
+import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
 
-let store: string;
-let emacs: Editor;
+let team: Team;
+let { store, abc, def, xyz, desk, emacs, human } = {} as Team;
 let desktop: Desktop;
-let abc: Agent;
-let def: Agent;
-let xyz: Agent;
-let desk: Sidecar;
-let human: Shell;
 let shared: string;
 
 beforeFile(async () => {
-  emacs = await startEditor();
-  store = emacs.store;
+  team = await startTeam();
+  ({ store, abc, def, xyz, desk, emacs, human } = team);
   shared = `*hive-shared: ${emacs.project}*`;
-  human = shell(store);
   desktop = await startDesktop();
   whenFinished(() => desktop.close());
-  desk = await startSidecar(store);
-  [abc, def, xyz] = await Promise.all([
-    startAgent(store, 'abc12-session'),
-    startAgent(store, 'def34-session'),
-    startAgent(store, 'xyz56-session'),
-  ]);
 });
 
-/** Nobody has anything to deal with, and a human word has ended every chain of replies. */
-beforeEach(async () => {
-  for (const { handle } of [abc, def, xyz])
-    await desk.request('mention/process', { session: handle, all: true, by: 'Ada' });
-  await desk.request('mention/process', { all: true, by: 'Ada' });
-  await desk.request('message/post', { body: 'Go on.', scope: 'all', by: 'Ada' });
-});
+beforeEach(() => clearMentions(team));
 
-const post = (from: Agent, body: string, more: object = {}): Promise<Loose> =>
-  from.use('hivemind_post', { body, ...more });
-const waiting = async (agent: Agent): Promise<Loose[]> =>
-  (await agent.use('hivemind_get_unprocessed_mentions')).mentions;
 const sessionsOf = async (agent: Agent): Promise<Loose[]> => (await agent.use('hivemind_sessions')).sessions;
 /** The message with this body, as a desk sees it, once it is stored. */
 async function stored(body: string): Promise<Loose> {
@@ -268,8 +246,7 @@ requirement(
       author: 'unverified',
       as_handle: 'Claude-abc12',
     });
-    const own = human.as({ CLAUDE_CODE_SESSION_ID: 'abc12-session' });
-    await own.hive('post', '--as-heading', block('Claude-abc12', 'written by that agent'));
+    await abc.shell('post', '--as-heading', block('Claude-abc12', 'written by that agent'));
     expect(await stored('written by that agent')).toMatchObject({
       author: 'agent',
       from_handle: 'Claude-abc12',
@@ -837,14 +814,10 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const process_of_agent = spawnChild('sleep', ['60'], childEnvironment(store));
-    await fireHook(
-      store,
-      { session_id: 'ghost-session', hook_event_name: 'SessionStart', source: 'startup' },
-      { CLAUDE_PID: String(process_of_agent.pid) },
-    );
+    const ghost = await startClient(store);
+    await ghost.hook({ session_id: 'ghost-session', hook_event_name: 'SessionStart', source: 'startup' });
     expect((await post(abc, '@Claude-ghost are you there?')).mentioned).toEqual(['Claude-ghost']);
-    await process_of_agent.kill('SIGKILL');
+    await ghost.end();
     // Each sidecar sweeps when it starts, and each minute.
     await startSidecar(store);
     await eventually(

@@ -4,6 +4,7 @@ import { join, posix } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
 import { readTrust } from '../../src/domain/trust.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 
@@ -47,6 +48,8 @@ export function withTrust(text: string): { settings: Partial<HookSettings> } {
     },
   };
 }
+/** What is above this process, here where the tests run. */
+const ABOVE = processes.ancestors(process.pid);
 
 /** Fires one hook event and returns exactly what would be printed. */
 export async function fire(
@@ -60,6 +63,8 @@ export async function fire(
     env: environment,
     machine: 'test',
     pid: process.pid,
+    // A client that is only recorded is above its hooks as the real one was.
+    above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
     ...settings,

@@ -1,5 +1,5 @@
 /** The matrix of source, kind, rule and critical: each refusal names its rule, when it passes, and what else is possible. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   applyOutreachChanges,
   askRules,
@@ -13,7 +13,7 @@ import {
   refusalBySource,
   unseenSentence,
 } from '../../src/domain/outreach.ts';
-import { DEFAULT_PREFERENCES, type Preferences } from '../../src/domain/preferences.ts';
+import { DEFAULT_PREFERENCES, momentOf, type Preferences } from '../../src/domain/preferences.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
@@ -190,11 +190,15 @@ describe('the human is busy', () => {
   const wishes = (changes: Partial<Preferences>): Preferences => ({ ...DEFAULT_PREFERENCES, ...changes });
 
   test('in quiet hours, until they end', () => {
+    vi.stubEnv('TZ', 'UTC');
     const seat = wishes({ quiet_hours: { from: '22:00', to: '07:30' } });
-    expect(humanBusy([seat], null, moment)).toEqual({
+    expect(humanBusy([seat], null, momentOf('2026-03-01T23:00:00.000Z'))).toEqual({
       reason: 'quiet_hours',
-      until: '2026-03-01T20:30:00.000Z',
+      until: '2026-03-02T07:30:00.000Z',
     });
+    const always = wishes({ quiet_hours: { from: '09:00', to: '09:00' } });
+    expect(humanBusy([always], null, moment)).toEqual({ reason: 'quiet_hours', until: null });
+    vi.unstubAllEnvs();
   });
 
   test('when not to be disturbed, until then, or nobody knows', () => {

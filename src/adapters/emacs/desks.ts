@@ -1,7 +1,7 @@
 /** Desks over JSON-RPC: the handshake, focus, preferences, notices, popups and the doctor. */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
-import { cleanName, EVERY_SEAT, namesOf } from '../../domain/humans.ts';
+import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
@@ -48,8 +48,6 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     protocol_version: PROTOCOL_VERSION,
     desk_id: connection.desk.desk_id,
     human: connection.human,
-    // A client that compares them with a prompt's `recipients` need not fold anything.
-    names: namesOf(connection),
     store_id: connection.hive.store_id,
     head_seq: connection.head_seq,
   };
@@ -69,7 +67,8 @@ export const deskMethods: Methods = {
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
     const authority = await hive.trust.lend({ popup_permissions, notify_command });
-    return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), ...authority, outreach } };
+    const preferences = { ...(await hive.desks.setPreferences(seat, ofSeat)), ...authority, outreach };
+    return { preferences: { ...preferences, quiet_times: await hive.desks.quietTimes(seat) } };
   }),
 };
 
@@ -85,6 +84,7 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
         ...(await hive.desks.preferences(seat)),
         ...hive.trust.authority(),
         outreach: await hive.outreach.settings(),
+        quiet_times: await hive.desks.quietTimes(seat),
       },
     });
 };

@@ -4,7 +4,14 @@ import { HUMAN_ADDRESSEE } from '../../domain/actors.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
-import { type EventNotifier, type Methods, subjectsOf, takes, takesNothing } from './desk-connection.ts';
+import {
+  type EventNotifier,
+  humanAt,
+  type Methods,
+  subjectsOf,
+  takes,
+  takesNothing,
+} from './desk-connection.ts';
 import { fitPage } from './frames.ts';
 
 const DEFAULT_PAGE = 200;
@@ -38,11 +45,12 @@ export const mentionMethods = {
 
   'mention/process': takes(
     mentionProcessParams,
-    async ({ session, mention_ids, all, note, by }, { hive }) => {
+    async ({ session, mention_ids, all, note, by }, connection) => {
+      const { hive } = connection;
       const { session_id } = await addresseeOf(hive, session);
       const { processed, already, remaining } = await hive.mentions.process({
         session_id,
-        actor: { kind: 'human', by, via: 'emacs', confirmed: true },
+        actor: humanAt(connection, by),
         mention_ids: mention_ids ?? undefined,
         all: all ?? undefined,
         note,

@@ -1,9 +1,9 @@
 /** Prompts over JSON-RPC: listing them, and taking the human's answers. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { HumanActor } from '../../domain/actors.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { concerns, namesOf } from '../../domain/humans.ts';
+import { concerns, isFor, namesOf } from '../../domain/humans.ts';
+import type { Prompt } from '../../domain/prompts.ts';
 import {
   actParams,
   amendParams,
@@ -15,6 +15,7 @@ import {
 import {
   type DeskConnection,
   type EventNotifier,
+  humanAt,
   type Methods,
   subjectsOf,
   takes,
@@ -24,11 +25,6 @@ import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
 const TRAIL_BYTES = 64 * 1024;
-
-/** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
-function human(by: string): HumanActor {
-  return { kind: 'human', by, via: 'emacs', confirmed: true };
-}
 
 /** The id of an answer without one, made from its origin and content: sent again, it is the same answer. */
 function responseIdOf(
@@ -47,11 +43,16 @@ export function originOf({ desk, seat, pid }: DeskConnection): string {
   return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
+/** With whether it concerns the human of this desk. */
+function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt): { mine: boolean } {
+  return { mine: isFor(prompt, namesOf(connection)) };
+}
+
 export const promptMethods = {
   'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, connection) => {
     const by = given ?? connection.human;
     const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const command = { ...answer, response_id, actor: human(by) };
+    const command = { ...answer, response_id, actor: humanAt(connection, by) };
     const { outcome, prompt } = await connection.hive.prompts.respond(command);
     const current = prompt.status === 'responded' ? prompt : prompt.late_response;
     return {
@@ -69,7 +70,8 @@ export const promptMethods = {
 
   'prompt/list': takes(
     listParams,
-    async ({ status, agent, project, kind, to, query, limit, cursor }, { hive }) => {
+    async ({ status, agent, project, kind, to, query, limit, cursor }, connection) => {
+      const { hive } = connection;
       const filter = {
         status: status ?? undefined,
         agent: agent ?? undefined,
@@ -80,7 +82,7 @@ export const promptMethods = {
       };
       const page = await fitPage(
         (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
-        listed,
+        (prompt) => ({ ...listed(prompt), ...at(connection, prompt) }),
         limit ?? DEFAULT_PAGE,
         cursor ?? null,
       );
@@ -89,24 +91,28 @@ export const promptMethods = {
     },
   ),
 
-  'prompt/get': takes(promptRef, async ({ ask_id }, { hive }) => {
+  'prompt/get': takes(promptRef, async ({ ask_id }, connection) => {
+    const { hive } = connection;
     const prompt = await hive.prompts.get(ask_id);
     const events = await hive.history.eventsOf(ask_id, TRAIL);
     const trail = fitted(
       events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
       TRAIL_BYTES,
     );
-    return { prompt: fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), events: trail };
+    const shown = { ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), ...at(connection, prompt) };
+    return { prompt: shown, events: trail };
   }),
 
-  'prompt/cancel': takes(actParams, async ({ ask_id, by }, { hive }) => {
-    const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
-    return { accepted, prompt: fitFrame(prompt) };
+  'prompt/cancel': takes(actParams, async ({ ask_id, by }, connection) => {
+    const actor = humanAt(connection, by);
+    const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
+    return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
   }),
 
-  'prompt/amend': takes(amendParams, async ({ by, ...answer }, { hive }) => {
-    const prompt = await hive.prompts.amend({ ...answer, actor: human(by) });
-    return { accepted: true, prompt: fitFrame(prompt) };
+  'prompt/amend': takes(amendParams, async ({ by, ...answer }, connection) => {
+    const actor = humanAt(connection, by);
+    const prompt = await connection.hive.prompts.amend({ ...answer, actor });
+    return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
   }),
 
   'prompt/seen': takes(promptRef, async (params, { hive }) => {
@@ -114,8 +120,9 @@ export const promptMethods = {
     return { seen_at };
   }),
 
-  'prompt/snooze': takes(snoozeParams, async ({ ask_id, until }, { hive }) => {
-    return { prompt: fitFrame(await hive.prompts.snooze(ask_id, until)) };
+  'prompt/snooze': takes(snoozeParams, async ({ ask_id, until }, connection) => {
+    const prompt = await connection.hive.prompts.snooze(ask_id, until);
+    return { prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
   }),
 
   'prompt/claim': takes(actParams, async ({ ask_id, by }, { hive, desk }) => {
@@ -152,7 +159,7 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
       (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(identity), now);
     notify(
       isNew ? 'hivemind-ask' : 'prompt/changed',
-      listed(prompt),
+      { ...listed(prompt), ...at(identity, prompt) },
       offers ? () => hive.prompts.mark(ask_id, 'offered') : undefined,
     );
   }

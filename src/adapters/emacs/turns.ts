@@ -1,22 +1,16 @@
 /** Interrupts and turns over JSON-RPC. A reply may take minutes, but Emacs waits for none. */
 import type { OneOfAll } from '../../application/interrupts.ts';
-import type { HumanActor } from '../../domain/actors.ts';
-import { userOfSeat } from '../../domain/humans.ts';
 import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
 import {
   afterEvents,
-  type DeskConnection,
   type EventNotifier,
+  humanAt,
   type Methods,
   subjectsOf,
   takes,
 } from './desk-connection.ts';
-
-function human({ seat }: DeskConnection, by: string | null | undefined): HumanActor {
-  return { kind: 'human', by: by ?? userOfSeat(seat), via: 'emacs', confirmed: true };
-}
 
 function withSentence<Outcome extends InterruptOutcome>(outcome: Outcome): Outcome & { sentence: string } {
   return { ...outcome, sentence: outcomeSentence(outcome) };
@@ -31,7 +25,7 @@ function describeOne(one: OneOfAll): object {
 
 const methods = {
   'turn/interrupt': takes(interruptParams, async ({ session_id, by, ...request }, connection) => {
-    const actor = human(connection, by);
+    const actor = humanAt(connection, by);
     return withSentence(
       await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
     );
@@ -40,7 +34,7 @@ const methods = {
   'turn/interrupt_all': takes(interruptAllParams, async ({ by, ...request }, connection) => {
     const outcomes = await connection.hive.interrupts.interruptAll({
       ...request,
-      actor: human(connection, by),
+      actor: humanAt(connection, by),
     });
     return { outcomes: outcomes.map(describeOne) };
   }),
@@ -49,7 +43,7 @@ const methods = {
     const withdrawn = await connection.hive.interrupts.cancel({
       ...which,
       session: session_id,
-      actor: human(connection, by),
+      actor: humanAt(connection, by),
     });
     return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
   }),

@@ -1,6 +1,7 @@
 /** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
-import type { GateRecord, Loop, Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
+import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
+import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { MESSAGE_COLUMNS, readMessage } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
@@ -78,6 +79,13 @@ const UNDELIVERED = statement(
    LEFT JOIN deliveries ON deliveries.subject = m.mention_id
    WHERE ${OPEN} AND m.gates = 1 AND deliveries.handed_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
 );
+const FRESH = statement(
+  () => `${SELECT} WHERE ${OPEN} AND deliveries.handed_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
+);
+const COUNT_FRESH = statement(
+  () => `SELECT COUNT(*) AS n FROM mentions m LEFT JOIN deliveries ON deliveries.subject = m.mention_id
+   WHERE ${OPEN} AND deliveries.handed_at IS NULL`,
+);
 const COUNT_UNPROCESSED = statement(
   () => `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
      COALESCE(SUM(CASE WHEN m.priority = 'urgent' THEN m.gates ELSE 0 END), 0) AS urgent
@@ -124,6 +132,10 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
     undelivered: async (session_id, limit) =>
       (await sql.all(UNDELIVERED, [session_id, now, limit])).map(mentions.decode),
+
+    freshOf: async (session_id, limit) => (await sql.all(FRESH, [session_id, now, limit])).map(readInFull),
+
+    countFresh: async (session_id) => Number((await sql.all(COUNT_FRESH, [session_id, now]))[0]?.['n'] ?? 0),
 
     async countUnprocessed(session_id) {
       const [row] = await sql.all(COUNT_UNPROCESSED, [session_id, now]);
