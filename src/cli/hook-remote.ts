@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { HOOK_PATH, REMOTE_VARIABLES } from '../adapters/hooks/remote-hook.ts';
+import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 
@@ -56,12 +56,53 @@ export async function sendHook(
   };
 }
 
+/** The server has answered with a refusal: trying again would change nothing. */
+class Refused extends Error {}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Waits at the other side for what wakes this session; null when nothing will. @throws Error when it is refused. */
+export async function awaitWake(
+  remote: RemoteHook,
+  event: unknown,
+  signal: AbortSignal,
+): Promise<string | null> {
+  let pause_ms = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      const onHead = (): void => {
+        pause_ms = FIRST_PAUSE_MS;
+      };
+      const { text } = await post(remote, { event }, onHead, { path: WAKE_PATH, signal });
+      return typeof text === 'string' ? text : null;
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      // The server is away, or a proxy has ended the wait. Who waits loses nothing by asking once more.
+      await pause(pause_ms, signal);
+      pause_ms = Math.min(LONGEST_PAUSE_MS, pause_ms * 2);
+    }
+  }
+  return null;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 function post(
   { url, token_file }: RemoteHook,
   body: object,
   onHead: () => void,
+  { path = HOOK_PATH, signal }: { path?: string; signal?: AbortSignal } = {},
 ): Promise<Record<string, unknown>> {
-  const target = new URL(HOOK_PATH, url);
+  const target = new URL(path, url);
   const token = readFileSync(token_file, 'utf8').trim();
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
@@ -70,6 +111,7 @@ function post(
       {
         method: 'POST',
         agent: false,
+        ...(signal === undefined ? {} : { signal }),
         headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
       },
       (response) => {
@@ -84,7 +126,9 @@ function post(
           const failure = answer['error'] as { message?: unknown } | undefined;
           if (response.statusCode === 200 && failure === undefined) resolve(answer);
           else
-            reject(new Error(`${target.host} refuses (${response.statusCode}): ${String(failure?.message)}`));
+            reject(
+              new Refused(`${target.host} refuses (${response.statusCode}): ${String(failure?.message)}`),
+            );
         });
       },
     );

@@ -49,7 +49,7 @@ async function main(
       const { wake } = await import('./wake.ts');
       clearTimeout(limit);
       // Who only wakes others harms nobody by not waking them.
-      await wake(text, env).catch((error: unknown) =>
+      await wake(text, env, args).catch((error: unknown) =>
         process.stderr.write(
           `hive hook: it will wake nobody: ${error instanceof Error ? error.message : String(error)}\n`,
         ),

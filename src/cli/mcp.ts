@@ -20,21 +20,25 @@ import { endSoon, exitCodeOfError, untilSignalled } from './program.ts';
 export function defineMcp(command: Command): void {
   command
     .addOption(
-      new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
+      new Option('--role <role>', 'what the agent may do; default: agent').choices(['agent', 'coordinator']),
     )
     .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
     .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'where the token for it lies')
-    .action(({ role, source, toolTimeout, url, tokenFile }: McpOptions) =>
+    .action(({ url, ...options }: McpOptions) =>
       url === undefined
-        ? runMcp({ role, source: source ?? null, tool_timeout_ms: givenTimeout(toolTimeout) })
-        : runRemote(url, tokenFile, toolTimeout),
+        ? runMcp({
+            role: options.role ?? 'agent',
+            source: options.source ?? null,
+            tool_timeout_ms: givenTimeout(options.toolTimeout),
+          })
+        : runRemote(url, options),
     );
 }
 
 interface McpOptions {
-  role: Role;
+  role?: Role;
   source?: Source;
   toolTimeout?: string;
   url?: string;
@@ -47,13 +51,20 @@ function givenTimeout(given: string | undefined): number | null {
 
 async function runRemote(
   given: string,
-  token_file: string | undefined,
-  tool_timeout: string | undefined,
+  { role, source, toolTimeout: tool_timeout, tokenFile: token_file }: Omit<McpOptions, 'url'>,
 ): Promise<void> {
   const stop = untilSignalled();
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw invalidInput(`--url ${given} is no http address.`);
+  if (role !== undefined)
+    throw invalidInput(
+      `--role is for a store of this machine. With --url the token decides; your human makes one with: hive token make NAME --role ${role}`,
+    );
+  if (source !== undefined)
+    throw invalidInput(
+      '--source is for a store of this machine. With --url set HIVE_SOURCE in the environment of the client: its hooks report it.',
+    );
   if (tool_timeout !== undefined)
     throw invalidInput('--tool-timeout is for a store of this machine; with --url leave it out.');
   if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createRemoteHooks, HOOK_PATH } from '../adapters/hooks/remote-hook.ts';
+import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import type { Hive } from '../application/hive.ts';
@@ -91,17 +91,16 @@ const LIMITS = { burst: 50, rate: 50, most_sessions: 500, idle_ms: 30 * 60_000, 
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert } = options;
+  // The rules of whoever serves; which of them are for other machines, each says.
+  const rules = { seat: thisSeat(), readRules: () => readRulesFile(process.env) };
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
     hosts: new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]),
     project: findProject(process.cwd()),
     make_id: () => randomIds.make('connection'),
-    // The rules of whoever serves; which of them are for other machines, each says.
     routes: {
-      [HOOK_PATH]: createRemoteHooks(hive, {
-        seat: thisSeat(),
-        readRules: () => readRulesFile(process.env),
-      }),
+      [HOOK_PATH]: createRemoteHooks(hive, rules),
+      [WAKE_PATH]: createRemoteWakes(hive, rules),
     },
   });
   try {

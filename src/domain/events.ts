@@ -56,6 +56,7 @@ export const EVENT_TYPES = [
   'desk/closed',
   'desk/notice',
   'desk/preferences_changed',
+  'token/changed',
 ] as const;
 
 /** What can happen. */

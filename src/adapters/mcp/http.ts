@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
-import type { Token } from '../../domain/tokens.ts';
+import { machineOf, type Token } from '../../domain/tokens.ts';
 import { MCP_PATH, PARENT_PID } from './mcp-path.ts';
 import { createMcpServer } from './server.ts';
 
@@ -31,6 +31,8 @@ type Route = (call: {
   response: ServerResponse;
   token: Token;
   json: unknown;
+  /** Aborted when the token is revoked or gets another secret. */
+  revoked: AbortSignal;
 }) => Promise<void>;
 
 interface McpOverHttp {
@@ -57,6 +59,19 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
+  /** What a token has admitted and is still going on. */
+  const admitted = new Map<AbortController, Token>();
+  const unwatch = hive.tokens.watch((valid) => {
+    for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort();
+  });
+
+  /** Goes on until the returned controller is dropped from `admitted`. */
+  function admit(token: Token): AbortController {
+    const ending = new AbortController();
+    admitted.set(ending, token);
+    return ending;
+  }
+
   const sweep = setInterval(() => {
     for (const session of sessions.values()) {
       if (performance.now() - session.used_at > options.idle_ms) void session.close();
@@ -73,7 +88,13 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     if ('refusal' in admission) return say(response, admission.refusal);
     const body = request.method === 'POST' ? await readBody(request, options.most_bytes) : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
-    if (route !== undefined) return route({ request, response, token: admission.token, json: body?.json });
+    if (route !== undefined) {
+      const ending = admit(admission.token);
+      const { token } = admission;
+      return route({ request, response, token, json: body?.json, revoked: ending.signal }).finally(() =>
+        admitted.delete(ending),
+      );
+    }
     const id = request.headers['mcp-session-id'];
     if (id === undefined) return begin(request, response, body?.json, admission.token);
     const session = typeof id === 'string' ? sessions.get(id) : undefined;
@@ -108,7 +129,8 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       });
     }
     const connection_id = options.make_id();
-    const machine = `token:${token.name}`;
+    const machine = machineOf(token);
+    const ending = admit(token);
     const parent_pid = parentPid(request);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => connection_id,
@@ -124,10 +146,11 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         // The token says who calls; what a remote client says about itself is only a claim.
         env: { HIVE_AGENT: token.agent },
         trusts_meta: false,
-        stopping: stopping.signal,
+        stopping: AbortSignal.any([stopping.signal, ending.signal]),
+        stillAdmitted: () => hive.tokens.holds(token),
         connection_id,
         source: null,
-        project: options.project,
+        project: { ...options.project, ...token.projects[0] },
         machine,
         // The process it reports is compared with hooks of its own machine and examined nowhere else.
         parent_pid: null,
@@ -138,8 +161,10 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       sessions.delete(connection_id);
       await server.close();
     }
+    ending.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
     transport.onclose = () => {
       sessions.delete(connection_id);
+      admitted.delete(ending);
       if (!stopping.signal.aborted) void forget(hive, [connection_id]);
     };
     // The SDK declares its own transport too loosely for exactOptionalPropertyTypes.
@@ -157,6 +182,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     },
     async close() {
       clearInterval(sweep);
+      unwatch();
       stopping.abort();
       const deadline = performance.now() + DRAIN_MS;
       while (answering.size > 0 && performance.now() < deadline)

@@ -50,6 +50,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process should end: calls that wait return what they have. */
   stopping: AbortSignal;
+  /** Over HTTP: whether the token still admits this connection. It is asked before a result leaves. */
+  stillAdmitted?: () => Promise<boolean>;
   /** How long the client lets a call run, if the human said so. */
   tool_timeout_ms?: number | null;
   /** Called with the client's name once it has introduced itself. */
@@ -104,6 +106,12 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
           },
         }),
       );
+      // What came while the token was revoked stays here; `dropped` (below) takes the hand-over back.
+      if (connection.stillAdmitted !== undefined && !(await connection.stillAdmitted()))
+        throw new HiveError(
+          'not_allowed',
+          'The token of this connection was revoked. Ask your human for a new one.',
+        );
       // A call that its client has cancelled gets no answer.
       if (extra.signal.aborted) await delivery.dropped();
       else delivery.returned();
