@@ -3,6 +3,7 @@
  * agent and role of its token. Streams can be resumed; an unused connection is closed after a while.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   type EventStore,
   StreamableHTTPServerTransport,
@@ -16,6 +17,10 @@ import { createMcpServer } from './server.ts';
 interface HttpOptions extends GuardOptions {
   /** Sessions at the same time; one more is refused. */
   most_sessions: number;
+  /** Of these for one token, so that one agent leaves room for the others. */
+  most_sessions_of_token: number;
+  /** Called with the socket of each request that a token has let in. */
+  onAdmitted?: (socket: Socket) => void;
   /** A session without a request for this many ms is closed. */
   idle_ms: number;
   /** The most bytes a request body may have. */
@@ -86,6 +91,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     }
     const admission = await guard.admit(request);
     if ('refusal' in admission) return say(response, admission.refusal);
+    options.onAdmitted?.(request.socket);
     const body = request.method === 'POST' ? await readBody(request, options.most_bytes) : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
     if (route !== undefined) {
@@ -126,6 +132,16 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         status: 503,
         message: `All ${options.most_sessions} sessions of this server are in use.`,
         headers: { 'Retry-After': '10' },
+      });
+    }
+    const own = [...sessions.values()].filter((session) => session.token === token.name);
+    if (own.length >= options.most_sessions_of_token) {
+      const oldest = Math.min(...own.map(({ used_at }) => used_at));
+      const seconds = Math.max(1, Math.ceil((oldest + options.idle_ms - performance.now()) / 1000));
+      return say(response, {
+        status: 429,
+        message: `The token "${token.name}" has ${own.length} open sessions, the most that one token may have. Close one (DELETE with its Mcp-Session-Id), or try again in ${seconds} s, when the least used one has been closed.`,
+        headers: { 'Retry-After': String(seconds) },
       });
     }
     const connection_id = options.make_id();
@@ -338,16 +354,22 @@ function originName(origin: string): string {
 
 /** More than a client misses in a reconnect; an answer missed beyond that is handed again by a poll. */
 const KEPT = 100;
+/** Of all of them together, as JSON. The newest is kept whatever its size. */
+const KEPT_BYTES = 1024 * 1024;
 
-function createReplayStore(): EventStore {
-  const kept: { id: string; stream: string; message: JSONRPCMessage }[] = [];
+export function createReplayStore(): EventStore {
+  const kept: { id: string; stream: string; message: JSONRPCMessage; bytes: number }[] = [];
   let count = 0;
+  let kept_bytes = 0;
   return {
     async storeEvent(stream, message) {
       count += 1;
       const id = `${stream}_${count}`;
-      kept.push({ id, stream, message });
-      if (kept.length > KEPT) kept.shift();
+      const bytes = Buffer.byteLength(JSON.stringify(message));
+      kept.push({ id, stream, message, bytes });
+      kept_bytes += bytes;
+      while (kept.length > KEPT || (kept.length > 1 && kept_bytes > KEPT_BYTES))
+        kept_bytes -= kept.shift()?.bytes ?? 0;
       return id;
     },
     async replayEventsAfter(last, { send }) {
