@@ -9,6 +9,7 @@ import { createWakes, type WakeService } from './application/wakes.ts';
 import { HiveError } from './domain/errors.ts';
 import { oldVariables } from './domain/settings.ts';
 import { files } from './infrastructure/platform/files.ts';
+import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
@@ -65,6 +66,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     seat: thisSeat(),
     env,
+    trust: () => humanTrust(env),
   });
   return { ...hive, store };
 }

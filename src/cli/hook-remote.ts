@@ -1,10 +1,11 @@
-/** `hive hook --url`: the event goes to the `hive serve` of another machine; what to print comes back. */
+/** `hive hook --url`: sends the event to `hive serve` on another machine and prints what it returns. */
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
+import { HOOK } from './sentences.ts';
 
 export interface RemoteHook {
   url: string;
@@ -13,39 +14,43 @@ export interface RemoteHook {
 
 export interface RemoteReply {
   stdout: string;
-  /** Says that it was printed. */
+  /** Reports that it was printed. */
   printed(): Promise<void>;
 }
 
-/** How long the other side may take to hear that it was printed: the client waits for us. */
+/** How long that report may take: the client is waiting for the hook. */
 const PRINTED_MS = 500;
 
-/** The options of a hook that goes elsewhere; null for one that stays here. @throws Error when one is missing. */
+/** The options of a remote hook; null for a local one. @throws Error if one is missing. */
 export function remoteOf(args: readonly string[]): RemoteHook | null {
   const option = (name: string): string | undefined =>
     args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
   const [url, token_file] = [option('--url'), option('--token-file')];
   if (url === undefined) return null;
-  if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
+  if (token_file === undefined) throw new Error(HOOK.urlNeedsTokenFile);
   return { url, token_file };
 }
 
-/** `onWait` is called when the other side has taken the event and waits for the human. */
+/** One event for the other side. `signal`: the client takes it back. */
+interface RemoteCall {
+  text: string;
+  client: HookClient | null;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  signal?: AbortSignal;
+}
+
+/** `onWait` is called when the other side has accepted the event and waits for the human. */
 export async function sendHook(
   remote: RemoteHook,
-  {
-    text,
-    client,
-    env,
-    cwd,
-  }: { text: string; client: HookClient | null; env: NodeJS.ProcessEnv; cwd: string },
+  { text, client, env, cwd, signal }: RemoteCall,
   onWait: () => void,
 ): Promise<RemoteReply> {
   const told = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
   const body = { event: JSON.parse(text), client, env: told, place: findProject(cwd) };
-  const { stdout, print_id } = await post(remote, body, onWait);
+  const { stdout, print_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
@@ -125,10 +130,7 @@ function post(
           const answer = parse(said);
           const failure = answer['error'] as { message?: unknown } | undefined;
           if (response.statusCode === 200 && failure === undefined) resolve(answer);
-          else
-            reject(
-              new Refused(`${target.host} refuses (${response.statusCode}): ${String(failure?.message)}`),
-            );
+          else reject(new Refused(HOOK.refused(target.host, response.statusCode, String(failure?.message))));
         });
       },
     );
@@ -141,6 +143,6 @@ function parse(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    return { error: { message: 'the answer is no JSON' } };
+    return { error: { message: HOOK.notJson } };
   }
 }

@@ -4,6 +4,7 @@
  */
 export const EVENT_TYPES = [
   'prompt/created',
+  'prompt/noted',
   'prompt/responded',
   'prompt/late_response',
   'prompt/lost_response',
@@ -57,6 +58,7 @@ export const EVENT_TYPES = [
   'desk/notice',
   'desk/preferences_changed',
   'token/changed',
+  'trust/changed',
 ] as const;
 
 /** What can happen. */

@@ -41,6 +41,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     connection.opening = false;
     throw error;
   }
+  await connection.hive.trust.note();
   connection.head_seq = await connection.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
@@ -61,12 +62,14 @@ export const deskMethods: Methods = {
     return {};
   }),
 
-  'desk/preferences': takes(preferencesParams, async ({ outreach: changes, ...ofSeat }, { hive, seat }) => {
+  'desk/preferences': takes(preferencesParams, async (params, { hive, seat }) => {
+    const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
     // Outreach settings apply to every seat: they belong to the agents, not to this desk.
     const outreach = await (changes === undefined || changes === null
       ? hive.outreach.settings()
       : hive.outreach.setSettings(changes));
-    return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), outreach } };
+    const authority = await hive.trust.lend({ popup_permissions, notify_command });
+    return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), ...authority, outreach } };
   }),
 };
 
@@ -78,7 +81,11 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
   );
   if (ours)
     notify('desk/preferences_changed', {
-      preferences: { ...(await hive.desks.preferences(seat)), outreach: await hive.outreach.settings() },
+      preferences: {
+        ...(await hive.desks.preferences(seat)),
+        ...hive.trust.authority(),
+        outreach: await hive.outreach.settings(),
+      },
     });
 };
 

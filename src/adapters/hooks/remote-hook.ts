@@ -51,7 +51,7 @@ interface RemoteCall {
 }
 
 /** Which permission rules apply: those of the human who serves. */
-export type RemoteRules = Pick<HookSettings, 'readRules'> & { seat: string };
+export type RemoteRules = Pick<HookSettings, 'human'> & { seat: string };
 
 /** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {

@@ -13,7 +13,8 @@ import messages from '../../../sql/messages.sql';
 import checksums from '../../../sql/migrations/18_checksums.sql';
 import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
-import tokenProjects from '../../../sql/migrations/26_token_projects.sql';
+import notes from '../../../sql/migrations/21_notes.sql';
+import tokenProjects from '../../../sql/migrations/22_token_projects.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -51,6 +52,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   checksums,
   deliveries: deliveryReceipts,
   popup_subjects: popupSubjects,
+  notes,
   token_projects: tokenProjects,
 };
 
