@@ -297,6 +297,10 @@ export const TOKEN = {
 
 export const MCP = {
   badUrl: (url: string): string => `--url ${url} is not an http address.`,
+  roleIsLocal: (role: string): string =>
+    `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
+  sourceIsLocal:
+    '--source does not work with --url. Set HIVE_SOURCE in the environment of the client, whose hooks report it.',
   timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
   needsTokenFile: '--url needs --token-file FILE.',
   storeUnavailable: 'The store cannot be written. Each call says so until it can.',
