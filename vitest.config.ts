@@ -46,6 +46,8 @@ const config: ViteUserConfig = defineConfig({
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
       project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
+      // Attacks: each test is one that worked once, or would, and names the claim that it proves.
+      project('security', 'security'),
       project('long', 'long'),
       project('package', 'package'),
       {

@@ -224,7 +224,7 @@ Return nil if there is none."
     ;; An expired or cancelled question has no decision, but may have a late answer.
     (cond (answer (format "%s%s (%s)" (if late "late: " "")
                           (hive-text-line (plist-get answer :decision) 60)
-                          (funcall by answer)))
+                          (hive-text-by answer 30)))
           ((equal (plist-get prompt :status) "cancelled")
            (concat "cancelled"
                    (if (plist-get prompt :by) (concat " by " (funcall by prompt)) "")

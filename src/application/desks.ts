@@ -4,7 +4,7 @@ import { type PreferenceChanges, type Preferences, preferencesFrom } from '../do
 import { noteHuman } from './humans.ts';
 import type { Ids, Logger, Store } from './ports.ts';
 import { releaseAll } from './prompts.ts';
-import { storePreferences } from './settings.ts';
+import { type Setter, storePreferences } from './settings.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
@@ -18,7 +18,7 @@ export interface DeskService {
   online(): Promise<Desk[]>;
   preferences(seat: string): Promise<Preferences>;
   /** Merges what Emacs sets into what is stored; null goes back to the default. Returns the result. */
-  setPreferences(seat: string, changes: PreferenceChanges): Promise<Preferences>;
+  setPreferences(seat: string, changes: PreferenceChanges, setter?: Setter): Promise<Preferences>;
 }
 
 /** A desk that this process keeps open. */
@@ -106,7 +106,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
     online: () => store.read((tx) => tx.desks.online(tx.now)),
     preferences: (seat) => store.read(async (tx) => preferencesFrom(await tx.desks.preferences(seat))),
 
-    setPreferences: (seat, changes) =>
-      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs'))),
+    setPreferences: (seat, changes, setter) =>
+      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs', setter))),
   };
 }

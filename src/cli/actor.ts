@@ -12,8 +12,10 @@ import type { Prompt } from '../domain/prompts.ts';
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
+import { isOrphan } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { confirmPermission, remark } from './output.ts';
+import { confirmAnswer, remark } from './output.ts';
+import { scriptsMayAnswer } from './scripts.ts';
 
 /** What the help says of `--by`. */
 export const BY = 'your name on the trail; default: HIVE_USER, else your login name';
@@ -41,6 +43,7 @@ export async function findActor(hive: Hive, { what, isOwn }: Deed, options: Acto
   const declared = options.asAgent === true;
   if (caller.agent_because === null) {
     if (declared) throw invalidInput('There is no agent here to act as: leave --as-agent out.');
+    refuseOrphans(what);
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
@@ -52,7 +55,10 @@ export async function findActor(hive: Hive, { what, isOwn }: Deed, options: Acto
   return { ...(await hive.sessions.actor(session, 'cli', caller.sessions)), declared };
 }
 
-/** The actor of an answer. A permission is put before the person once more. @throws HiveError `not_allowed`. */
+/**
+ * The actor of an answer. The person reads the question once more and types yes; without a terminal only the scripts of a
+ * person who allows them answer, and never a permission. @throws HiveError `not_allowed`.
+ */
 export async function answeringActor(
   hive: Hive,
   prompt: Prompt,
@@ -60,8 +66,19 @@ export async function answeringActor(
   options: ActorOptions,
 ): Promise<Actor> {
   const actor = await findActor(hive, { what: 'Answering' }, options);
-  if (actor.kind !== 'human' || prompt.kind !== 'permission') return actor;
-  return { ...actor, confirmed: await confirmPermission(prompt, decision) };
+  if (actor.kind !== 'human') return actor;
+  if (confirmAnswer(prompt, decision)) return { ...actor, confirmed: true };
+  if (prompt.kind === 'permission')
+    throw new HiveError(
+      'not_allowed',
+      'A permission is answered at a terminal, where it asks for confirmation: not with a pipe for stdin, and not by a script. Answer it in Emacs or type the command in a terminal.',
+    );
+  const { allowed, path } = scriptsMayAnswer(process.env);
+  if (allowed) return actor;
+  throw new HiveError(
+    'not_allowed',
+    `An answer is typed at a terminal, and there is none here to read it from. Answer in Emacs, or type the command in a terminal. To let your scripts answer questions, put {"allow_scripts_to_answer": true} into ${path}, a file that only you can read.`,
+  );
 }
 
 /** The author of a message: the human at a person's terminal, the agent under an agent. */
@@ -69,15 +86,36 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
   if (asAgent === true) throw invalidInput('There is no agent here to act as: leave --as-agent out.');
+  refuseOrphans('Writing as the human');
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
-/** For what no agent may do at all; `whose` begins the sentence that it reads. @throws HiveError `not_allowed`. */
-export async function refuseAgents(hive: Hive, whose: string): Promise<void> {
+/**
+ * For what no agent may do at all; `whose` begins the sentence that it reads. A process whose parent is gone is refused as
+ * well, unless `orphans` says that a service manager may start this. @throws HiveError `not_allowed`.
+ */
+export async function refuseAgents(
+  hive: Hive,
+  whose: string,
+  { orphans = 'refused', advice }: { orphans?: 'refused' | 'allowed'; advice?: string } = {},
+): Promise<void> {
   const { agent_because } = await findCaller(hive);
   if (agent_because !== null)
-    throw new HiveError('not_allowed', `${whose}, and this shell is an agent's (${agent_because}).`);
+    throw new HiveError(
+      'not_allowed',
+      `${whose}, and this process belongs to an agent (${agent_because}).${advice === undefined ? '' : ` ${advice}`}`,
+    );
+  if (orphans === 'refused' && isOrphan(process.pid))
+    throw new HiveError('not_allowed', `${whose}, ${ORPHAN}`);
 }
+
+/** A process that has lost its ancestors may be an agent's that hides them. */
+function refuseOrphans(what: string): void {
+  if (isOrphan(process.pid)) throw new HiveError('not_allowed', `${what} is the human's, ${ORPHAN}`);
+}
+
+const ORPHAN =
+  'and whoever started this process is gone: nothing shows that it was you. Run the command in a terminal.';
 
 /** The person at this terminal, once `refuseAgents` has let them through. */
 export function humanActor({ by }: ActorOptions): HumanActor {

@@ -5,7 +5,16 @@ import type { HistoryEntry } from '../domain/history.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { wholeNumber } from './list.ts';
-import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
+import {
+  type Format,
+  moment,
+  parseDuration,
+  print,
+  printJson,
+  printRows,
+  remark,
+  UNATTESTED,
+} from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface HistoryOptions extends Format {
@@ -64,14 +73,15 @@ function author({ agent, source }: HistoryEntry): string {
 }
 
 function toRow(entry: HistoryEntry): string[] {
-  const { at, project, text, decision, status } = entry;
-  const outcome = decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}`;
+  const { at, project, text, decision, attested, status } = entry;
+  const outcome =
+    decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}${attested ? '' : UNATTESTED}`;
   return [moment(at), author(entry), project ?? '', excerpt(text, 80), outcome];
 }
 
 /** One entry as a section; text of agents is quoted, so that none of it reads as a heading or a drawer. */
 function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
-  const { at, kind, text, decision, by, status } = entry;
+  const { at, kind, text, decision, by, attested, status } = entry;
   const heading = format === 'org' ? '*' : '##';
   const quote = format === 'org' ? ': ' : '> ';
   const quoted = (body: string): string =>
@@ -80,7 +90,11 @@ function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
       .map((line) => `${quote}${line}`)
       .join('\n');
   const outcome =
-    decision === null ? (kind === 'prompt' ? `(${status})` : '') : `${by} answered:\n\n${quoted(decision)}`;
+    decision === null
+      ? kind === 'prompt'
+        ? `(${status})`
+        : ''
+      : `${by} answered${attested ? '' : UNATTESTED}:\n\n${quoted(decision)}`;
   return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');

@@ -1,5 +1,5 @@
 /** What a command says: results to stdout, remarks to stderr, JSON when asked for. */
-import { createInterface } from 'node:readline/promises';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { HiveError } from '../domain/errors.ts';
 import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
@@ -153,23 +153,29 @@ export function promptJson(prompt: Prompt): Record<string, unknown> {
   return shown;
 }
 
-/** The answer that stands, be it late; null when there is none. */
+/** Behind an answer that Hive did not see a person give: a script's, an agent's, a library's. */
+export const UNATTESTED = ' (unattested)';
+
+/** The current answer, including a late one; null when there is none. */
 export function standingAnswer(
   prompt: Prompt,
-): Pick<PromptAnswer, 'decision' | 'comment' | 'by' | 'via'> | null {
-  const { decision, comment, by, via } = prompt;
+): Pick<PromptAnswer, 'decision' | 'comment' | 'by' | 'via' | 'attested'> | null {
+  const { decision, comment, by, via, attested } = prompt;
   if (prompt.status === 'responded' && decision !== null && by !== null && via !== null)
-    return { decision, comment, by, via };
+    return { decision, comment, by, via, attested };
   return prompt.late_response;
 }
 
 /** Where a prompt stands, in a sentence without its subject. */
 export function standing(prompt: Prompt): string {
   const { status, by, late_response } = prompt;
-  const late = late_response === null ? '' : `; ${late_response.by} answered late`;
+  const late =
+    late_response === null
+      ? ''
+      : `; ${late_response.by} answered late${late_response.attested ? '' : UNATTESTED}`;
   switch (status) {
     case 'responded':
-      return `answered by ${by}${prompt.amended ? ', amended' : ''}`;
+      return `answered by ${by}${prompt.amended ? ', amended' : ''}${prompt.attested ? '' : UNATTESTED}`;
     case 'expired':
       return `expired without an answer${late}`;
     case 'cancelled':
@@ -197,12 +203,18 @@ export function showPrompt(prompt: Prompt): void {
   printRows(rows, '  ');
 }
 
+function statusOf({ status, late_response, attested }: Prompt): string {
+  const late = late_response === null ? '' : ', late';
+  const isAnswered = status === 'responded' || late_response !== null;
+  return `${status}${late}${!isAnswered || (late_response ?? { attested }).attested ? '' : ', unattested'}`;
+}
+
 export function showPrompts(prompts: readonly Prompt[]): void {
   printRows([
     ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
     ...prompts.map((prompt) => [
       prompt.ask_id,
-      prompt.late_response === null ? prompt.status : `${prompt.status}, late`,
+      statusOf(prompt),
       age(prompt.created_at),
       prompt.kind === 'permission' ? `${prompt.urgency}!` : prompt.urgency,
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is at it)`}`,
@@ -214,25 +226,44 @@ export function showPrompts(prompts: readonly Prompt[]): void {
 }
 
 // ---------------------------------------------------------------------------
-// A permission at a terminal: the person sees what is asked and types yes. Nothing else counts.
+// An answer at a terminal: the person sees what is asked and types yes. Nothing else counts.
 
-/** True when the person typed `yes` or the ask_id. @throws HiveError `not_allowed` without a terminal. */
-export async function confirmPermission(prompt: Prompt, decision: string): Promise<boolean> {
-  const { stdin: input, stdout: output } = process;
-  if (!input.isTTY || !output.isTTY) {
-    throw new HiveError(
-      'not_allowed',
-      'A permission is answered at a terminal, where it asks for confirmation: not with a pipe for stdin or stdout. Answer it in Emacs or type the command in a terminal.',
-    );
-  }
-  output.write(`${line(prompt.agent)} (${line(prompt.project)}) asks for permission:\n`);
-  output.write(`${revealed(prompt.question)}\n`);
-  const lines = createInterface({ input, output });
+/**
+ * True when the person typed `yes` or the ask_id; false where there is no terminal to read from. What is read comes from the
+ * terminal itself: whatever stdin is, only keys that were pressed there count. @throws HiveError `not_allowed`.
+ */
+export function confirmAnswer(prompt: Prompt, decision: string): boolean {
+  const terminal = process.stdin.isTTY ? openTerminal() : null;
+  if (terminal === null) return false;
+  const asks = prompt.kind === 'permission' ? 'asks for permission' : 'asks';
+  const options = prompt.options.map(({ label }) => line(label)).join(' | ');
   try {
-    const typed = await lines.question(`Answer "${line(decision)}"? Type yes to give it: `);
-    if (typed.trim() === 'yes' || typed.trim() === prompt.ask_id) return true;
+    const lines = [
+      `${line(prompt.agent)} (${line(prompt.project)}) ${asks}:`,
+      revealed(prompt.question),
+      ...(options === '' ? [] : [`Options: ${options}`]),
+      `Answer "${line(decision)}"? Type yes to give it: `,
+    ];
+    writeSync(terminal, lines.join('\n'));
+    const typed = readLine(terminal);
+    if (typed === 'yes' || typed === prompt.ask_id) return true;
   } finally {
-    lines.close();
+    closeSync(terminal);
   }
   throw new HiveError('not_allowed', `Not confirmed: ${prompt.ask_id} was not answered.`);
+}
+
+/** The terminal of this process; null where it has none. */
+function openTerminal(): number | null {
+  try {
+    return openSync('/dev/tty', 'r+');
+  } catch {
+    return null;
+  }
+}
+
+/** Waits for one line; nothing else is to happen meanwhile. */
+function readLine(terminal: number): string {
+  const bytes = Buffer.alloc(4_096);
+  return bytes.toString('utf8', 0, readSync(terminal, bytes)).trim();
 }

@@ -4,7 +4,7 @@ import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
-import { type Format, print, printJson, remark, standing, standingAnswer } from './output.ts';
+import { type Format, print, printJson, remark, standing, standingAnswer, UNATTESTED } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 
 interface AnswerOptions extends Format, ActorOptions {
@@ -81,11 +81,12 @@ async function respond(
       decision: answer?.decision ?? null,
       by: answer?.by ?? null,
       via: answer?.via ?? null,
+      attested: answer?.attested ?? null,
       as: command.actor.kind,
     });
   } else if (accepted) {
     const as = command.actor.kind === 'agent' ? ` as the agent ${command.actor.by}` : '';
-    print(`Answered ${ask_id}${as}: ${answer?.decision}`);
+    print(`Answered ${ask_id}${as}${marked(answer)}: ${answer?.decision}`);
   } else if (outcome === 'late') {
     remark(
       `Kept as a late answer: ${ask_id} had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}.`,
@@ -94,6 +95,10 @@ async function respond(
     remark(`Not taken: ${ask_id} was ${standing(prompt)}: ${answer?.decision}`);
   }
   return accepted ? EXIT.done : EXIT.notAccepted;
+}
+
+function marked(answer: { attested: boolean } | null): string {
+  return answer === null || answer.attested ? '' : UNATTESTED;
 }
 
 async function amend(
@@ -107,7 +112,8 @@ async function amend(
   const answer = standingAnswer(prompt);
   if (options.json === true) {
     const { status, amended } = prompt;
-    printJson({ ask_id, accepted: true, status, amended, decision: answer?.decision, by: answer?.by });
-  } else print(`Amended ${ask_id}: ${answer?.decision}`);
+    const { decision: now, by, attested } = answer ?? {};
+    printJson({ ask_id, accepted: true, status, amended, decision: now, by, attested });
+  } else print(`Amended ${ask_id}${marked(answer)}: ${answer?.decision}`);
   return EXIT.done;
 }

@@ -4,6 +4,7 @@ import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
+import { refuseAgents } from './actor.ts';
 import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
 
 interface SidecarOptions {
@@ -16,16 +17,29 @@ export function defineSidecar(command: Command): void {
     .action((options: SidecarOptions) => runSidecar(options));
 }
 
+const OUTSIDE = 'Quit this Emacs and start it yourself, outside any agent.';
+
 async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
+  const refuse = (orphans: 'refused' | 'allowed'): Promise<void> =>
+    refuseAgents(hive, 'A sidecar acts for the human', { orphans, advice: OUTSIDE });
+  // Again at each act: an agent may have registered its session only after it had started this. By then Emacs may have
+  // died, and what it had sent before that counts.
+  const check = (): Promise<void> => refuse('allowed');
+  try {
+    await refuse('refused');
+  } catch (error) {
+    await hive.close();
+    throw error;
+  }
   hive.startExpiry();
   hive.startSweep();
   hive.startCodexAnswers();
   hive.startRetention();
   try {
     const { stdin: input, stdout: output, pid } = process;
-    const here = { seat: thisSeat(), human: humanName(process.env), pid };
+    const here = { seat: thisSeat(), human: humanName(process.env), pid, check };
     let serving: Promise<(() => Promise<void>) | null> | null = null;
     // Not before the desk is open: what goes wrong is told there.
     const opened = (): void => {

@@ -173,15 +173,6 @@ describe('environment variables', () => {
     expect(strangers).toEqual([]);
   });
 
-  test("Emacs keeps the agents' variables that the sidecar knows from it, their parent's, and no other", async () => {
-    const others = ['CODEX_HOME', 'CLAUDE_CONFIG_DIR', 'HIVE_LOG'];
-    const given = [...AGENT_VARIABLES, 'HIVE_PARENT', ...others].map((name) => `${name}=x`);
-    const passed = await askEmacs(
-      `(let ((process-environment ${lispStrings(given)})) (vconcat (hive-program-environment)))`,
-    );
-    expect(passed).toEqual(others.map((name) => `${name}=x`));
-  });
-
   test('docs/environment.md lists the variables that show an agent at work', () => {
     const text = readPage('docs/environment.md');
     const section = text.slice(text.indexOf('## What shows an agent at work'));

@@ -90,7 +90,7 @@ describe('hive config', () => {
       const refused = await agent.hive('config', ...args);
       expect(refused.code).toBe(7);
       expect(refused.err).toContain(
-        "Settings are the human's, and this shell is an agent's (HIVE_AGENT is set)",
+        "Settings are the human's, and this process belongs to an agent (HIVE_AGENT is set)",
       );
     }
     expect((await shell(store).hive('config', 'budget_capacity')).out).toBe('120\n');

@@ -13,7 +13,13 @@ let hive: OpenedHive;
 let notifier: FakeNotifier;
 
 async function desk(parts: Partial<OpenedHive> = {}): Promise<() => Promise<void>> {
-  const party = { seat: 'ada@home', name: 'desk-1', desk_id: 'desk-1', open: null };
+  const party = {
+    seat: 'ada@home',
+    name: 'desk-1',
+    desk_id: 'desk-1',
+    open: null,
+    answers: async () => undefined,
+  };
   return startPopups(
     { ...hive, ...parts, notifier },
     { ...party, cursor: await hive.store.read((tx) => tx.events.head()) },

@@ -942,6 +942,7 @@ requirement(
       comment: null,
       by: 'Ada',
       via: 'emacs' as const,
+      attested: true,
       response_id: 'pure-1',
       responded_at: prompt.created_at,
     });

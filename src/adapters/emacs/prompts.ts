@@ -13,6 +13,7 @@ import {
   snoozeParams,
 } from '../../schemas/prompts.ts';
 import {
+  acting,
   type DeskConnection,
   type EventNotifier,
   type Methods,
@@ -48,24 +49,27 @@ export function originOf({ desk, seat, pid }: DeskConnection): string {
 }
 
 export const promptMethods = {
-  'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, connection) => {
-    const by = given ?? connection.human;
-    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const command = { ...answer, response_id, actor: human(by) };
-    const { outcome, prompt } = await connection.hive.prompts.respond(command);
-    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
-    return {
-      ask_id: prompt.ask_id,
-      accepted: outcome === 'accepted',
-      late: outcome === 'late',
-      status: prompt.status,
-      agent: prompt.agent,
-      decision: current?.decision ?? null,
-      by: current?.by ?? null,
-      via: current?.via ?? null,
-      responded_at: current?.responded_at ?? null,
-    };
-  }),
+  'hivemind-response': acting(
+    takes(responseParams, async ({ by: given, ...answer }, connection) => {
+      const by = given ?? connection.human;
+      const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
+      const command = { ...answer, response_id, actor: human(by) };
+      const { outcome, prompt } = await connection.hive.prompts.respond(command);
+      const current = prompt.status === 'responded' ? prompt : prompt.late_response;
+      return {
+        ask_id: prompt.ask_id,
+        accepted: outcome === 'accepted',
+        late: outcome === 'late',
+        status: prompt.status,
+        agent: prompt.agent,
+        decision: current?.decision ?? null,
+        by: current?.by ?? null,
+        via: current?.via ?? null,
+        attested: current?.attested ?? null,
+        responded_at: current?.responded_at ?? null,
+      };
+    }),
+  ),
 
   'prompt/list': takes(
     listParams,
@@ -99,15 +103,19 @@ export const promptMethods = {
     return { prompt: fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), events: trail };
   }),
 
-  'prompt/cancel': takes(actParams, async ({ ask_id, by }, { hive }) => {
-    const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
-    return { accepted, prompt: fitFrame(prompt) };
-  }),
+  'prompt/cancel': acting(
+    takes(actParams, async ({ ask_id, by }, { hive }) => {
+      const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
+      return { accepted, prompt: fitFrame(prompt) };
+    }),
+  ),
 
-  'prompt/amend': takes(amendParams, async ({ by, ...answer }, { hive }) => {
-    const prompt = await hive.prompts.amend({ ...answer, actor: human(by) });
-    return { accepted: true, prompt: fitFrame(prompt) };
-  }),
+  'prompt/amend': acting(
+    takes(amendParams, async ({ by, ...answer }, { hive }) => {
+      const prompt = await hive.prompts.amend({ ...answer, actor: human(by) });
+      return { accepted: true, prompt: fitFrame(prompt) };
+    }),
+  ),
 
   'prompt/seen': takes(promptRef, async (params, { hive }) => {
     const { seen_at } = await hive.prompts.mark(params.ask_id, 'seen');

@@ -3,7 +3,7 @@ import { userOfSeat } from '../../domain/humans.ts';
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
-import { type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
+import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
 const DEFAULT_LIMIT = 200;
@@ -29,22 +29,24 @@ export const sessionMethods = {
     return { sessions: fitting, more: fitting.length < found.length };
   }),
 
-  'session/configure': takes(configureParams, async (params, { hive, seat }) => {
-    const { session_id, shared, roles, by, ...settings } = params;
-    const changes = {
-      ...settings,
-      // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
-      shared: shared ?? undefined,
-      roles: roles ?? undefined,
-    };
-    const session = await hive.sessions.configure(cleanText(session_id), changes, {
-      kind: 'human',
-      by: cleanText(by ?? userOfSeat(seat)),
-      via: 'emacs',
-      confirmed: true,
-    });
-    return { session };
-  }),
+  'session/configure': acting(
+    takes(configureParams, async (params, { hive, seat }) => {
+      const { session_id, shared, roles, by, ...settings } = params;
+      const changes = {
+        ...settings,
+        // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
+        shared: shared ?? undefined,
+        roles: roles ?? undefined,
+      };
+      const session = await hive.sessions.configure(cleanText(session_id), changes, {
+        kind: 'human',
+        by: cleanText(by ?? userOfSeat(seat)),
+        via: 'emacs',
+        confirmed: true,
+      });
+      return { session };
+    }),
+  ),
 } satisfies Methods;
 
 export const notifySessions: EventNotifier = async (events, { hive }, notify) => {

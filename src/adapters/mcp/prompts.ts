@@ -2,7 +2,7 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
+import { BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt, UNATTESTED } from '../../domain/prompts.ts';
 import { askId, askShape, blockingAskShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
@@ -29,6 +29,7 @@ const SHOWN: Readonly<Record<keyof Prompt, (prompt: Prompt) => boolean>> = {
   selected: responded,
   comment: responded,
   amended: responded,
+  attested: responded,
   expires_at: pending,
   by: settled,
   via: settled,
@@ -104,7 +105,7 @@ function nextStep(prompt: Prompt, now: number): string {
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered. Act on it; there is no need to poll this question again.`;
+      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it; there is no need to poll this question again.`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':
