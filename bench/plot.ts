@@ -1,4 +1,8 @@
-/** A growth curve as an SVG file: nothing but text, so that a change of a figure is a change of a line. */
+/** A growth curve as an SVG file: one element a line, so that a change of a figure is a change of a line. */
+import { LineChart } from 'echarts/charts';
+import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
+import { init, use } from 'echarts/core';
+import { SVGRenderer } from 'echarts/renderers';
 
 export interface Series {
   readonly name: string;
@@ -15,75 +19,48 @@ export interface Plot {
   readonly series: readonly Series[];
 }
 
-const [WIDTH, HEIGHT] = [640, 360];
-const FRAME = { left: 64, right: 620, top: 44, bottom: 300 };
+use([LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
+
 /** Told apart without colour too: by their marks (Okabe and Ito's palette). */
-const STYLES = [
-  { colour: '#0072b2', mark: (x: number, y: number) => `<circle cx="${x}" cy="${y}" r="4"/>` },
-  {
-    colour: '#d55e00',
-    mark: (x: number, y: number) => `<rect x="${x - 4}" y="${y - 4}" width="8" height="8"/>`,
-  },
-  {
-    colour: '#009e73',
-    mark: (x: number, y: number) => `<path d="M${x} ${y - 5}l5 9h-10z"/>`,
-  },
-] as const;
+const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
+const MARKS = ['circle', 'rect', 'triangle'] as const;
 
-/** Draws it. Coordinates are whole pixels: the same figures give the same file. */
+/** Draws it. The same figures give the same file. */
 export function draw({ title, x, y, series }: Plot): string {
-  const points = series.flatMap((one) => one.points);
-  const xs = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
-  const top = niceAbove(Math.max(...points.map((point) => point.y)));
-  const [first = 1, last = 1] = [xs.at(0), xs.at(-1)];
-  const across = Math.log(last / first) || 1;
-  const placeX = (value: number): number =>
-    Math.round(FRAME.left + ((FRAME.right - FRAME.left) * Math.log(value / first)) / across);
-  const placeY = (value: number): number =>
-    Math.round(FRAME.bottom - ((FRAME.bottom - FRAME.top) * value) / top);
-
-  const ticksX = xs.map(
-    (value) =>
-      `<text x="${placeX(value)}" y="${FRAME.bottom + 20}" text-anchor="middle">${value.toLocaleString('en')}</text>`,
-  );
-  const ticksY = [0, 0.25, 0.5, 0.75, 1].map((part) => {
-    const at = placeY(part * top);
-    return `<path d="M${FRAME.left} ${at}H${FRAME.right}" stroke="#ddd"/><text x="${FRAME.left - 8}" y="${at + 4}" text-anchor="end">${Number((part * top).toPrecision(3))}</text>`;
+  const measured = [...new Set(series.flatMap(({ points }) => points.map((point) => point.x)))];
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: 640, height: 360 });
+  chart.setOption({
+    animation: false,
+    backgroundColor: '#fff',
+    color: COLOURS,
+    textStyle: { fontFamily: 'sans-serif' },
+    title: { text: title, subtext: y, textStyle: { fontSize: 15 } },
+    legend: { bottom: 0, left: 0, selectedMode: false },
+    grid: { left: 48, right: 24, top: 64, bottom: 72 },
+    xAxis: {
+      type: 'log',
+      name: x,
+      nameLocation: 'middle',
+      nameGap: 28,
+      min: 'dataMin',
+      max: 'dataMax',
+      axisTick: { customValues: measured },
+      axisLabel: { customValues: measured, formatter: (value: number) => value.toLocaleString('en') },
+      splitLine: { show: false },
+    },
+    yAxis: { type: 'value', min: 0 },
+    series: series.map(({ name, points }, index) => ({
+      type: 'line',
+      name,
+      silent: true,
+      symbol: MARKS[index % MARKS.length] ?? 'circle',
+      symbolSize: 8,
+      data: points.toSorted((a, b) => a.x - b.x).map((point) => [point.x, point.y]),
+    })),
   });
-  const curves = series.map(({ name, points: own }, index) => {
-    const { colour, mark } = STYLES[index % STYLES.length] ?? STYLES[0];
-    const placed = own
-      .toSorted((a, b) => a.x - b.x)
-      .map((point) => [placeX(point.x), placeY(point.y)] as const);
-    const line = placed.map(([px, py]) => `${px},${py}`).join(' ');
-    const legend = FRAME.left + index * 190;
-    return [
-      `<g fill="${colour}">`,
-      `<polyline points="${line}" fill="none" stroke="${colour}" stroke-width="2"/>`,
-      ...placed.map(([px, py]) => mark(px, py)),
-      `${mark(legend + 6, HEIGHT - 14)}<text x="${legend + 18}" y="${HEIGHT - 10}" fill="#222">${escaped(name)}</text>`,
-      '</g>',
-    ].join('\n');
-  });
-  return `${[
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="13" fill="#222">`,
-    `<rect width="${WIDTH}" height="${HEIGHT}" fill="#fff"/>`,
-    `<text x="${FRAME.left}" y="20" font-size="15" font-weight="bold">${escaped(title)}</text>`,
-    `<text x="${FRAME.left}" y="37">${escaped(y)}</text>`,
-    ...ticksY,
-    ...ticksX,
-    `<text x="${FRAME.right}" y="${FRAME.bottom + 36}" text-anchor="end">${escaped(x)}</text>`,
-    ...curves,
-    '</svg>',
-  ].join('\n')}\n`;
-}
-
-/** The next 1, 2, 4 or 8 times a power of ten: quarters of it are short numbers. */
-function niceAbove(value: number): number {
-  const power = 10 ** Math.floor(Math.log10(value));
-  return power * ([1, 2, 4, 8, 10].find((step) => step * power >= value) ?? 10);
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const svg = chart.renderToSVGString();
+  chart.dispose();
+  // Its ids and classes contain numbers that count on from one chart to the next.
+  const names = [...new Set(svg.match(/\bzr\d+-[\w-]+/g))];
+  return `${svg.replace(/\bzr\d+-[\w-]+/g, (name) => `id${names.indexOf(name)}`).trimEnd()}\n`;
 }

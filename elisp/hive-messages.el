@@ -215,12 +215,14 @@
       (prompt-closed . "This question is no longer pending")
       (permission? . "This is a PERMISSION.  Answer \"%s\"? ")
 
+      (note-added . "Added %s ago: %s")
       (answer-with-option . "Answer with this option")
       (expires-in . "expires in %s")
       (session-ended . "its session ended")
 
       ;; What happened to a question
       (event-created . "asked")
+      (event-noted . "the agent added a note")
       (event-offered . "shown in an Emacs")
       (event-seen . "seen")
       (event-claimed . "%s began to answer")

@@ -145,7 +145,7 @@ A prefix key then begins its usual key sequence."
      (hive-permission-mark prompt)
      (propertize (hive-human-note prompt) 'face 'warning)
      (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
-     (hive-permission-about prompt (frame-width))
+     (hive-read-below prompt (frame-width))
      (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
                 (hive-next--choices prompt) "   ")
      (if (hive-next--choices prompt) "\n" "")
@@ -215,7 +215,7 @@ a key that leaves, and nil if they go back."
     (let ((key (hive-next--read-key
                 (concat (hive-permission-mark prompt)
                         (hive-text-line (plist-get prompt :question) (* 2 (frame-width)))
-                        "\n" (hive-permission-about prompt (frame-width))
+                        "\n" (hive-read-below prompt (frame-width))
                         (propertize (hive-text-line decision 120) 'face 'hive-next-chosen)
                         (if description (concat ": " (hive-text-line description 160)) "")
                         (propertize (hive-words 'next-confirm) 'face 'shadow))

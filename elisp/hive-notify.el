@@ -212,14 +212,17 @@ A cons of two times, such as (\"22:00\" . \"07:30\")."
 
 (defcustom hive-popup-permissions nil
   "Whether the buttons of a popup may answer a permission.
-Off by default, since it is easy to click by mistake."
+Off by default, since it is easy to click by mistake.  Holds while
+this Emacs is connected; nil leaves it to your file trust.json."
   :type '(choice (const :tag "As stored" nil)
                  (const :tag "Yes" t) (const :tag "No" no))
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
 (defcustom hive-notify-command nil
-  "A shell command that gets each notification as JSON on its standard input."
+  "A shell command that gets each notification as JSON on its standard input.
+Holds while this Emacs is connected; nil leaves it to your file
+trust.json."
   :type '(choice (const :tag "As stored" nil)
                  (const :tag "None" none) string)
   :initialize #'custom-initialize-default
@@ -245,34 +248,6 @@ muted projects."
                  (const :tag "Never" never)
                  (const :tag "At once" at-once)
                  (natnum :tag "After so many seconds" :value 60))
-  :initialize #'custom-initialize-default
-  :set #'hive-notify--set)
-
-(defcustom hive-permission-rules nil
-  "What agents may do, or may not, without asking you.
-A list of rules, each a plist: :decision is \"allow\" or \"deny\",
-:tool the name of a tool, and :input, :project, :source, :machine,
-:name and :note may be left out.  A `*' in :tool, :input and :machine
-matches any characters.  One rule that denies wins over all that
-allow.  :machine, \"token:NAME\", is for agents that come over HTTP;
-without it a rule that allows is for agents of this machine only,
-one that denies for all.
-
-    (setq hive-permission-rules
-          \='((:decision \"allow\" :tool \"Bash\" :input \"npm test *\")
-            (:decision \"deny\" :tool \"Bash\" :input \"*git push*\"
-             :note \"I push myself.\")))
-
-Rules answer permissions only, never questions, and each use is
-recorded in the event log."
-  :type '(choice (const :tag "As stored" nil)
-                 (const :tag "None" none)
-                 (repeat (plist :options ((:decision (choice (const "allow") (const "deny")))
-                                          (:tool string) (:input string) (:project string)
-                                          (:source (choice (const "main") (const "bg")
-                                                           (const "fork")))
-                                          (:machine string)
-                                          (:name string) (:note string)))))
   :initialize #'custom-initialize-default
   :set #'hive-notify--set)
 
@@ -443,9 +418,6 @@ With `off' they never do."
     ,@(pcase hive-notify-command
         ('none (list :notify_command nil))
         ((pred stringp) (list :notify_command hive-notify-command)))
-    ,@(pcase hive-permission-rules
-        ('none (list :permission_rules nil))
-        ((pred consp) (list :permission_rules (vconcat hive-permission-rules))))
     ,@(pcase hive-notify-held
         ('never (list :notify_held "never"))
         ('at-once (list :notify_held 0))

@@ -49,6 +49,7 @@
         (said (hive-text-line (or (plist-get data :decision) "") 80)))
     (pcase type
       ("prompt/created" (hive-words 'event-created))
+      ("prompt/noted" (hive-words 'event-noted))
       ("prompt/offered" (hive-words 'event-offered))
       ("prompt/seen" (hive-words 'event-seen))
       ("prompt/claimed" (hive-words 'event-claimed by))
@@ -234,6 +235,7 @@
               " · ")
              'face 'shadow)
             "\n\n" (hive-text-inert (plist-get prompt :question)) "\n")
+    (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
     (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
       (hive-prompt--heading "Options")
       (hive-prompt--insert-options prompt))
@@ -286,7 +288,8 @@ the next question.
       (with-current-buffer buffer
         (let* ((shown hive-prompt--prompt)
                (now (hive-model-prompt (plist-get shown :ask_id))))
-          (when (and now (not (equal (plist-get now :status) (plist-get shown :status))))
+          (when (and now (cl-some (lambda (key) (not (equal (plist-get now key) (plist-get shown key))))
+                                  '(:status :notes)))
             (hive-prompt--fetch buffer)))))))
 
 (defun hive-prompt--fetch (buffer)
@@ -374,6 +377,8 @@ the next question.
   (when (and (hive-permission-confirmed-p hive-prompt--prompt label)
              (not (y-or-n-p (hive-words 'permission? (hive-text-line label 60)))))
     (hive-fail 'no-answer (hive-respond-still hive-prompt--prompt)))
+  ;; With the claim it is known that the notes shown here were read.
+  (hive-respond-claim hive-prompt--prompt)
   (hive-respond-send hive-prompt--prompt (list :decision label :selected (vector label))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/open_prompt)) params)

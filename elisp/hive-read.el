@@ -44,12 +44,23 @@ Any other option may allow something.")
   "Return non-nil if DECISION must be confirmed as the answer to PROMPT."
   (and (hive-permission-p prompt) (not (member decision hive-read--refusals))))
 
-(defun hive-permission-about (prompt width)
-  "Return the context of the permission PROMPT, in lines of WIDTH, or \"\"."
+(defun hive-read-notes (prompt)
+  "Return what the agent has added to PROMPT since, a list of texts."
+  (mapcar (lambda (note)
+            (hive-words 'note-added (hive-text-age (plist-get note :at))
+                        (hive-text-inert (plist-get note :text))))
+          (append (plist-get prompt :notes) nil)))
+
+(defun hive-read-below (prompt width)
+  "Return what is shown below the question of PROMPT, in lines of WIDTH.
+That is what the agent has added since, and the context of a
+permission, so that what is allowed is on the screen."
   (let* ((lines (and (hive-permission-p prompt)
                      (split-string (hive-text-inert (plist-get prompt :context)) "\n" t "[ \t]+")))
          (rest (nthcdr hive-read--lines lines)))
     (concat
+     (mapconcat (lambda (note) (concat (hive-text-line note (* 3 width)) "\n"))
+                (hive-read-notes prompt) "")
      (mapconcat (lambda (line) (concat "  " (hive-text-line line (max 20 (- width 3))) "\n"))
                 (butlast lines (length rest)) "")
      (if rest
@@ -62,35 +73,54 @@ Any other option may allow something.")
 (defconst hive-read--buffer "*hive question*"
   "The name of the buffer that shows a question while it is answered.")
 
+(defvar-local hive-read--noted nil "The notes that this buffer shows.")
+
 (defun hive-read-with-details (prompt read)
-  "Call READ; if PROMPT is long, show it in a buffer in the meantime."
-  (let ((question (plist-get prompt :question))
-        (buffer nil))
+  "Call READ; if PROMPT is long, show it in a buffer in the meantime.
+The buffer follows what the agent adds while the human types."
+  (let* ((question (plist-get prompt :question))
+         (buffer nil)
+         (look (lambda () (hive-read--look prompt buffer))))
     (unwind-protect
         (progn
-          (when (or (plist-get prompt :context) (> (length question) 200)
-                    (string-search "\n" question))
+          (when (or (plist-get prompt :context) (hive-read-notes prompt)
+                    (> (length question) 200) (string-search "\n" question))
             (setq buffer (get-buffer-create hive-read--buffer))
             (hive-read--show prompt buffer)
             (display-buffer buffer '((display-buffer-below-selected
                                       display-buffer-pop-up-window)
                                      (window-height . fit-window-to-buffer)))
             (when (hive-rpc-true-p prompt :context_truncated)
-              (hive-read--fetch prompt buffer)))
+              (hive-read--fetch prompt buffer))
+            (add-hook 'hive-changed-hook look))
           (funcall read))
+      (remove-hook 'hive-changed-hook look)
       (when (buffer-live-p buffer)
         (let ((window (get-buffer-window buffer)))
           (if window (quit-window t window) (kill-buffer buffer)))))))
 
+(defun hive-read--look (prompt buffer)
+  "Show in BUFFER what was added to PROMPT since it was printed."
+  (let ((now (hive-model-prompt (plist-get prompt :ask_id))))
+    (when (and now (buffer-live-p buffer)
+               (not (equal (plist-get now :notes)
+                           (buffer-local-value 'hive-read--noted buffer))))
+      (if (hive-rpc-true-p now :context_truncated)
+          (hive-read--fetch now buffer)
+        (hive-read--show now buffer)))))
+
 (defun hive-read--show (prompt buffer)
-  "Print the question and the context of PROMPT in BUFFER."
+  "Print the question, the notes and the context of PROMPT in BUFFER."
   (with-current-buffer buffer
     (let ((inhibit-read-only t) (place (point)))
       (unless (derived-mode-p 'special-mode)
         (special-mode)
         (visual-line-mode))
       (erase-buffer)
+      (setq hive-read--noted (plist-get prompt :notes))
       (insert (hive-text-inert (plist-get prompt :question)) "\n")
+      ;; Above the context, which may be long: new ones must be in sight.
+      (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
       (let ((context (plist-get prompt :context)))
         (when context (insert "\n" (hive-text-inert context) "\n")))
       (when (hive-rpc-true-p prompt :context_truncated)

@@ -1,14 +1,15 @@
 // What `hive hook` imports. It starts for each event of an agent, so it loads no package: `pg` only when the store is
-// PostgreSQL, and node-notifier, which hangs on the hive's notifier, never, because a hook shows no popup. Of Node itself
-// it loads at once only what is cheap; node:crypto alone takes 5 ms of the 25 in which a bare Node starts, and the rest
-// comes with process.getBuiltinModule() when it is needed. The layers are checked by .dependency-cruiser.mjs.
+// PostgreSQL, and never node-notifier and ws, which belong to the hive's notifier and its control of Codex: a hook shows
+// no popup and interrupts nobody. Of Node itself it loads at once only what is cheap; node:crypto alone takes 5 ms of the
+// 25 in which a bare Node starts, and the rest comes with process.getBuiltinModule() when it is needed. The layers are
+// checked by .dependency-cruiser.mjs.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { importsOf } from './read-imports.mjs';
 
 const ENTRY = 'cli/hook.ts';
 const CHEAP = ['node:fs', 'node:os', 'node:path', 'node:sqlite'];
-const LATE = ['pg', 'node-notifier'];
+const LATE = ['pg', 'node-notifier', 'ws'];
 
 const src = join(import.meta.dirname, '../src');
 const files = readdirSync(src, { recursive: true }).filter((name) => name.endsWith('.ts'));

@@ -6,7 +6,7 @@
 --   search_text   what a search looks at, in lower case
 --   checksum      over all other columns but the few that src/infrastructure/store/prompts.ts excepts, because SQLite
 --                 keeps no checksums and a flipped bit must not become a decision
--- `options`, `recipients`, `selected` and `late_response` are JSON.
+-- `options`, `notes`, `recipients`, `selected` and `late_response` are JSON.
 CREATE TABLE prompts (
   ask_id            TEXT PRIMARY KEY,
   session_id        TEXT NOT NULL,
@@ -20,6 +20,7 @@ CREATE TABLE prompts (
   question          TEXT NOT NULL,
   context           TEXT,
   options           TEXT NOT NULL,
+  notes             TEXT NOT NULL,
   multi_select      INTEGER NOT NULL,
   allow_free_text   INTEGER NOT NULL,
   urgency           TEXT NOT NULL,

@@ -18,10 +18,10 @@ import type { InterruptRequest } from './application/interrupts.ts';
 import type { Page, PromptFilter } from './application/ports.ts';
 import type { Answered, Asked } from './application/prompts.ts';
 import type { ProgramEnd, StopOrder } from './application/turns.ts';
-import type { AgentActor } from './domain/actors.ts';
+import { type AgentActor, refuse } from './domain/actors.ts';
 import type { InterruptOutcome } from './domain/interrupts.ts';
 import type { AnswerRequest, AskRequest, Prompt } from './domain/prompts.ts';
-import type { Session } from './domain/sessions.ts';
+import { reportedId, type Session } from './domain/sessions.ts';
 import { decideSource, sourceEvidence } from './domain/sources.ts';
 import type { Turn } from './domain/turns.ts';
 import { randomIds } from './infrastructure/platform/ids.ts';
@@ -156,6 +156,9 @@ async function ownSession(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<Session> {
   const [told] = sessionsInEnvironment(env);
+  const claimed = agent === undefined ? told?.session_id : reportedId(agent);
+  if (claimed !== undefined)
+    refuse(await hive.sessions.refusalToSpeak(claimed, { machine: hostname(), pid: process.pid }));
   if (agent === undefined && told !== undefined) {
     const known = await hive.sessions.get(told.session_id);
     if (known !== undefined && known.state !== 'ended') return known;

@@ -9,6 +9,7 @@ import { createWakes, type WakeService } from './application/wakes.ts';
 import { HiveError } from './domain/errors.ts';
 import { oldVariables } from './domain/settings.ts';
 import { files } from './infrastructure/platform/files.ts';
+import { humanTrust } from './infrastructure/platform/human-file.ts';
 import { randomIds, randomSecrets } from './infrastructure/platform/ids.ts';
 import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
@@ -65,6 +66,7 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     seat: thisSeat(),
     env,
+    trust: () => humanTrust(env),
   });
   return { ...hive, store };
 }
@@ -96,7 +98,7 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
 /** The waking of idle agents alone, as above. */
 export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
   const { log, store } = await openStoreFor(options);
-  return createWakes({ store, feed: createFeed(store, log), ids: randomIds });
+  return createWakes({ store, feed: createFeed(store, log), ids: randomIds, processes });
 }
 
 /** What every service stands on. */

@@ -5,30 +5,42 @@
  */
 import { ALLOW, DENY, type Dialog, decideDialog, dialogOf, mayClose, promptsOf } from '../domain/dialogs.ts';
 import type { HiveEvent } from '../domain/events.ts';
-import type { DialogAnswer, Verdict, Waited } from '../domain/hooks.ts';
+import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
-import { matchingRule, type PermissionRule, readRules } from '../domain/permission-rules.ts';
+import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
+import type { Trust } from '../domain/trust.ts';
 import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
-import type { HookContext, HookHandler } from './hook-context.ts';
+import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
 
-export const answerDialogs: HookHandler = async (hook) => {
-  const { event, verdict, waited } = hook;
+/** The handler of one event. What needs no store is done here, before anybody else has to wait for it. */
+export async function dialogHandler(event: HookEvent, settings: HookSettings): Promise<HookHandler> {
   const dialog = dialogOf(event);
-  if (dialog === null) return null;
-  if (waited !== null) return conclude(hook, dialog, waited);
-  return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog);
-};
+  if (dialog === null) return async () => null;
+  const rules = await applicableRules(dialog, event, settings);
+  return async (hook) => {
+    const { verdict, waited } = hook;
+    if (waited !== null) return conclude(hook, dialog, waited);
+    if (rules.file !== null && settings.seat !== undefined)
+      await noteTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
+    return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog, rules);
+  };
+}
 
-async function open(hook: HookContext, dialog: Dialog): Promise<Partial<Verdict> | null> {
+async function open(
+  hook: HookContext,
+  dialog: Dialog,
+  { matching }: ApplicableRules,
+): Promise<Partial<Verdict> | null> {
   const { tx } = hook;
-  const rule = await ruleFor(hook, dialog);
+  const rule = decidingRule(matching, hook.session);
   if (rule !== null) return answerByRule(hook, dialog, rule);
   if (hook.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(hook, dialog);
   const patience = await patienceFor(hook, dialog);
@@ -182,30 +194,22 @@ function isPermission({ kind }: Dialog): boolean {
   return kind === 'permission' || kind === 'plan';
 }
 
-/** The rule of the human's own that answers this dialog: permissions only, never a question, never a plan. */
-async function ruleFor(hook: HookContext, dialog: Dialog): Promise<PermissionRule | null> {
-  const { session, log } = hook;
-  if (dialog.kind !== 'permission' || (await hook.preferences()).permission_wait === 'off') return null;
-  const { rules, problems } = await readAll(hook);
-  for (const problem of problems) log.warn(problem);
-  return matchingRule(rules, dialog.tool, session);
+interface ApplicableRules {
+  /** The human's file; null where nothing asks for it. */
+  file: Trust | null;
+  /** The rules that match what the tool is about to do, whichever session it is. */
+  matching: readonly PermissionRule[];
 }
 
-async function readAll({ settings, preferences }: HookContext): Promise<ReturnType<typeof readRules>> {
-  const parts: ReturnType<typeof readRules>[] = [];
-  const file = settings.readRules?.() ?? null;
-  if (file !== null) parts.push(parseRules(file));
-  const { permission_rules } = await preferences();
-  if (permission_rules.length > 0) parts.push(readRules(permission_rules, 'the preference permission_rules'));
-  return { rules: parts.flatMap(({ rules }) => rules), problems: parts.flatMap(({ problems }) => problems) };
-}
-
-function parseRules(text: string): ReturnType<typeof readRules> {
-  try {
-    return readRules(JSON.parse(text), 'permission-rules.json');
-  } catch {
-    return { rules: [], problems: ['permission-rules.json is no JSON: no rule of it is used.'] };
-  }
+/** The human's rules for this dialog: they answer permissions only, never a question, never a plan. */
+async function applicableRules(
+  dialog: Dialog,
+  { cwd }: HookEvent,
+  { human }: HookSettings,
+): Promise<ApplicableRules> {
+  if (dialog.kind !== 'permission' || human === undefined) return { file: null, matching: [] };
+  const { trust, place } = await human(cwd);
+  return { file: trust, matching: rulesForTool(trust.permission_rules, dialog.tool, place) };
 }
 
 // ---------------------------------------------------------------------------

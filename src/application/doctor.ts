@@ -1,6 +1,8 @@
 /** The doctor: checks everything that must be right, and says what to do about each thing that is not. */
+import type { Trust } from '../domain/trust.ts';
 import type { Check, Examination, Logger, Store } from './ports.ts';
 import { type Environment, examineSettings } from './settings.ts';
+import { examineTrust } from './trust.ts';
 import { checkUnreadAnswers } from './unread-answers.ts';
 
 export interface DoctorService {
@@ -10,18 +12,23 @@ export interface DoctorService {
 /** `examinations` look at the machine; what the store says of itself is added here. */
 interface DoctorParts {
   examinations: () => Promise<readonly Examination[]>;
+  trust: () => Trust;
   /** Whose settings it shows. */
   seat: string;
   env: Environment;
   log: Logger;
 }
 
-export function createDoctor(store: Store, { examinations, seat, env, log }: DoctorParts): DoctorService {
+export function createDoctor(
+  store: Store,
+  { examinations, trust, seat, env, log }: DoctorParts,
+): DoctorService {
   return {
     async run() {
       const all = [
         ...(await examinations()),
         { name: 'Hive', examine: async () => [await describeHive(store)] },
+        { name: 'Trust', examine: async () => examineTrust(trust()) },
         { name: 'Settings', examine: () => examineSettings(store, seat, env) },
         { name: 'Answer', examine: () => checkUnreadAnswers(store) },
       ];

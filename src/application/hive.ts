@@ -1,4 +1,5 @@
 /** The hive: every service over one store, wired once. What starts it and with which parts, open-hive.ts says. */
+import type { Trust } from '../domain/trust.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createDelivery, type DeliveryService } from './delivery.ts';
 import { createDesks, type DeskService } from './desks.ts';
@@ -36,6 +37,7 @@ import { createRetention, type RetentionService, startRetention } from './retent
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type Environment, type SettingsService } from './settings.ts';
 import { createTokens, type TokenService } from './tokens.ts';
+import { createTrust, type TrustService } from './trust.ts';
 import { createTurns, type TurnService } from './turns.ts';
 import { createUnreadAnswers, type UnreadAnswers } from './unread-answers.ts';
 import { type CodexWaker, createCodexWaker, createWakes, type WakeService, type WakeWait } from './wakes.ts';
@@ -57,6 +59,7 @@ export interface Hive {
   readonly desks: DeskService;
   readonly outreach: OutreachService;
   readonly settings: SettingsService;
+  readonly trust: TrustService;
   readonly messages: MessageService;
   readonly mentions: MentionService;
   readonly loops: LoopService;
@@ -105,6 +108,8 @@ export interface HiveParts {
   /** The seat of this process, and its environment: old variables in it go before what is stored. */
   seat: string;
   env: Environment;
+  /** What the human's file says now. */
+  trust: () => Trust;
 }
 
 export function createHive(parts: HiveParts): Hive {
@@ -123,6 +128,7 @@ export function createHive(parts: HiveParts): Hive {
   const callbacks = createCallbacks({ store, feed, prompts, delivery, ids, log });
   const { machine, files, codex, escalate_ms } = parts;
   const settings = createSettings(store, env);
+  const trust = createTrust(store, seat, parts.trust);
   const interrupts = createInterrupts({
     store,
     feed,
@@ -136,7 +142,7 @@ export function createHive(parts: HiveParts): Hive {
     log,
   });
   const retention = createRetention(store, env);
-  const wakes = createWakes({ store, feed, ids });
+  const wakes = createWakes({ store, feed, ids, processes });
   let stopExpiry: (() => void) | null = null;
   const popups = new Map<() => Promise<void>, PopupParty>();
   let stopRetention: (() => void) | null = null;
@@ -146,7 +152,7 @@ export function createHive(parts: HiveParts): Hive {
   const outreach = createOutreach(
     store,
     ids,
-    createAudience({ store, notifier }, () => popups.values()),
+    createAudience({ store, notifier, trust }, () => popups.values()),
   );
   return {
     store_id: store.store_id,
@@ -162,6 +168,7 @@ export function createHive(parts: HiveParts): Hive {
     sessions,
     outreach,
     settings,
+    trust,
     turns: createTurns(store, ids),
     interrupts,
     desks: createDesks(store, ids, log),
@@ -172,7 +179,7 @@ export function createHive(parts: HiveParts): Hive {
     hooks: createHooks({ store, ids, processes, log, waiting: async () => ({ feed, prompts }) }),
     wakes,
     retention,
-    doctor: createDoctor(store, { examinations: parts.examinations, seat, env, log }),
+    doctor: createDoctor(store, { examinations: parts.examinations, trust: parts.trust, seat, env, log }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
     startExpiry() {
@@ -191,7 +198,7 @@ export function createHive(parts: HiveParts): Hive {
       createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, party),
     startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
-      const stop = startPopups({ store, feed, prompts, notifier, log }, party);
+      const stop = startPopups({ store, feed, prompts, notifier, log, trust }, party);
       popups.set(stop, party);
       return async () => {
         if (popups.delete(stop)) await stop();

@@ -1,7 +1,9 @@
 /** What a station of the hooks is, and what it gets: one event, one transaction, what was said before it. */
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
+import type { Place } from '../domain/permission-rules.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
+import type { Trust } from '../domain/trust.ts';
 import type { Ids, Logger, Processes, WriteTx } from './ports.ts';
 
 /** Where an agent works (infrastructure/platform/project.ts). */
@@ -17,6 +19,8 @@ export interface HookSettings {
   machine: string;
   /** The hook's own process: its ancestors lead to the client. */
   pid: number;
+  /** The processes above the hook, nearest first, where they are known already. */
+  above?: readonly number[];
   findProject: () => ProjectContext;
   /** The last `bytes` of a file, or null where it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
@@ -27,8 +31,8 @@ export interface HookSettings {
   withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
   /** Whose preferences count here. Without a seat only old variables do. */
   seat?: string;
-  /** The text of the human's file of permission rules, or null where there is none. */
-  readRules?: () => string | null;
+  /** What the human's file says, and the place that its rules look at: asked for by the few events that they concern. */
+  human?: (cwd: string) => Promise<{ trust: Trust; place: Place }>;
   /** Whether a Codex daemon listens here: only its dialogs can be answered from a desk. */
   codexListens?: () => boolean;
 }

@@ -4,11 +4,11 @@
  */
 import { HiveError } from '../domain/errors.ts';
 import type { HookEvent } from '../domain/hooks.ts';
-import { isRemote, type Session, subagentId } from '../domain/sessions.ts';
+import { isRemote, reportedId, type Session, subagentId } from '../domain/sessions.ts';
 import { decideSource } from '../domain/sources.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { withParent } from './identity.ts';
+import { provenClient, refusalToSpeak, type Speaker, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
@@ -18,9 +18,14 @@ export async function sessionOfHook(
   tx: WriteTx,
   event: HookEvent,
   settings: HookSettings,
+  speaker: Speaker,
   processes: Processes,
 ): Promise<Session> {
-  const root = (await knownRoot(tx, event, settings)) ?? (await newRoot(tx, event, settings, processes));
+  // The server has made the id of a remote agent from its token and what its client reported.
+  if (!isRemote(settings.machine)) reportedId(event.session_id);
+  const root =
+    (await knownRoot(tx, event, settings, speaker, processes)) ??
+    (await newRoot(tx, event, settings, speaker));
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
   if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
@@ -28,6 +33,23 @@ export async function sessionOfHook(
   }
   for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
+}
+
+/** The event without a client process that its hook has not proved: nothing is taken over, or signalled, because of it. */
+export async function provenEvent(
+  tx: WriteTx,
+  event: HookEvent,
+  speaker: Speaker,
+  processes: Processes,
+): Promise<HookEvent> {
+  const pid = await provenClient(tx, event.pid, speaker, processes);
+  return pid === event.pid ? event : { ...event, pid };
+}
+
+/** The hook as one who speaks for a session. */
+export function speakerOf({ machine, pid, above }: HookSettings, processes: Processes): Speaker {
+  if (isRemote(machine)) return { machine, pid: null, above: [] };
+  return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
 
 /** Between two marks of life of a session that is at work. */
@@ -45,12 +67,13 @@ async function knownRoot(
   tx: WriteTx,
   event: HookEvent,
   { machine, env }: HookSettings,
+  speaker: Speaker,
+  processes: Processes,
 ): Promise<Session | undefined> {
   const known = await tx.sessions.get(event.session_id);
   if (known === undefined) return undefined;
-  // A hook over HTTP must not speak for a session of any other machine.
-  if (isRemote(machine) && known.machine !== machine)
-    throw new HiveError('not_allowed', `The session ${event.session_id} is not of ${machine}.`);
+  const refusal = await refusalToSpeak(tx, known, speaker, processes);
+  if (refusal !== null) throw new HiveError('not_allowed', refusal);
   const pid = event.pid ?? known.pid;
   const session = { ...known, pid, machine, source: sourceNow(known, event) };
   if (known.state === 'ended' && event.name !== 'SessionEnd')
@@ -76,7 +99,7 @@ async function newRoot(
   tx: WriteTx,
   event: HookEvent,
   settings: HookSettings,
-  processes: Processes,
+  speaker: Speaker,
 ): Promise<Session> {
   const { session_id, client, source, pid } = event;
   const { env, machine } = settings;
@@ -92,7 +115,8 @@ async function newRoot(
     ...settings.findProject(),
   };
   // What goes on from another has its parent; the client's own process may still carry the other's name.
-  const above = before === undefined ? processes.ancestors(pid ?? settings.pid) : [];
+  const at = pid === null ? -1 : speaker.above.indexOf(pid);
+  const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
   // The human's choices for a session hold for the one that goes on from it.

@@ -20,7 +20,7 @@ import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts'
 import { withdrawClosed } from './dialogs.ts';
 import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { sessionOfHook, settleSession } from './hook-sessions.ts';
+import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
@@ -53,13 +53,15 @@ interface HookParts {
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
   /** One round through the handlers. A handler that wants to wait ends the round; the ones after it run when it has waited. */
   async function runHandlers(
-    event: HookEvent,
+    reported: HookEvent,
     settings: HookSettings,
     waited: Waited | null,
   ): Promise<Handled> {
-    const handlers = await handlersFor(event);
+    const handlers = await handlersFor(reported, settings);
+    const speaker = speakerOf(settings, parts.processes);
     const round = async (tx: WriteTx): Promise<Handled> => {
-      const session = await sessionOfHook(tx, event, settings, parts.processes);
+      const event = await provenEvent(tx, reported, speaker, parts.processes);
+      const session = await sessionOfHook(tx, event, settings, speaker, parts.processes);
       await settleDeliveries(tx, event, session.session_id);
       let read: Promise<Preferences> | null = null;
       const preferences = (): Promise<Preferences> => {
@@ -121,7 +123,8 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 /** A handler that few events concern: whoever starts for one event loads it for those alone. */
 interface LazyHookHandler {
   concerns(event: HookEvent): boolean;
-  load(): Promise<HookHandler>;
+  /** Called before the transaction, so that what takes long holds nobody up. */
+  load(event: HookEvent, settings: HookSettings): Promise<HookHandler>;
 }
 
 /** Only those that are loaded late may wait for the human (`HookParts.waiting`). */
@@ -134,7 +137,7 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   withdrawClosed,
   {
     concerns: (event) => dialogOf(event) !== null,
-    load: async () => (await import('./dialogs.ts')).answerDialogs,
+    load: async (event, settings) => (await import('./dialogs.ts')).dialogHandler(event, settings),
   },
   remindOfReports,
   {
@@ -148,11 +151,11 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
 ];
 
 /** The handlers of an event, in order. */
-async function handlersFor(event: HookEvent): Promise<HookHandler[]> {
+async function handlersFor(event: HookEvent, settings: HookSettings): Promise<HookHandler[]> {
   const handlers: HookHandler[] = [];
   for (const handler of HOOK_HANDLERS) {
     if (typeof handler === 'function') handlers.push(handler);
-    else if (handler.concerns(event)) handlers.push(await handler.load());
+    else if (handler.concerns(event)) handlers.push(await handler.load(event, settings));
   }
   return handlers;
 }

@@ -2,10 +2,10 @@
  * Identity: who is calling. It is taken from what the client reports, never from an argument and never guessed from a
  * focused window (invariant 9). What the real clients report is recorded in test/wire/fixtures.
  */
-import type { Session, SessionIntroduction } from '../domain/sessions.ts';
+import { isRemote, reportedId, type Session, type SessionIntroduction } from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
-import type { ReadTx } from './ports.ts';
+import type { Processes, ReadTx } from './ports.ts';
 
 /** What an MCP connection knows about its caller before and with each call. */
 export interface CallerEvidence {
@@ -62,10 +62,10 @@ export function agentVariable(env: CallerEvidence['env']): string | null {
 /** The sessions that a shell's environment names, likeliest first: agents started by agents leave several. */
 export function sessionsInEnvironment(env: CallerEvidence['env']): NamedSession[] {
   const named: NamedSession[] = [];
-  const name = text(env['HIVE_AGENT']);
-  const claude = text(env['CLAUDE_CODE_SESSION_ID']);
+  const name = reported(env['HIVE_AGENT']);
+  const claude = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claude !== null) named.push({ session_id: claude, client: 'claude-code', name });
-  const codex = text(env['CODEX_SESSION_ID']) ?? text(env['CODEX_THREAD_ID']);
+  const codex = reported(env['CODEX_SESSION_ID']) ?? reported(env['CODEX_THREAD_ID']);
   const thread = text(env['CODEX_THREAD_ID']) ?? codex;
   if (codex !== null)
     named.push(
@@ -88,6 +88,12 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? cleanOptional(value) : null;
 }
 
+/** An id as a client reports it. @throws HiveError `not_allowed` for one that only Hive makes. */
+function reported(value: unknown): string | null {
+  const id = text(value);
+  return id === null ? null : reportedId(id);
+}
+
 /** The caller's session: Codex reports it with each call, Claude Code in the environment, others by `HIVE_AGENT`. */
 export function identifyCaller(evidence: CallerEvidence): Identity {
   const { env, meta, connection_id, project: place, machine, parent_pid } = evidence;
@@ -95,9 +101,9 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
   const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = text(env['HIVE_PARENT']);
-  const name = text(env['HIVE_AGENT']);
+  const name = reported(env['HIVE_AGENT']);
 
-  const codexSession = text(meta['sessionId']);
+  const codexSession = reported(meta['sessionId']);
   if (codexSession !== null) {
     const thread = text(meta['threadId']) ?? codexSession;
     const isSubagent = thread !== codexSession;
@@ -112,7 +118,7 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
       parent_session_id: isSubagent ? codexSession : parent_session_id,
     });
   }
-  const claudeSession = text(env['CLAUDE_CODE_SESSION_ID']);
+  const claudeSession = reported(env['CLAUDE_CODE_SESSION_ID']);
   if (claudeSession !== null)
     return known({ ...common, session_id: claudeSession, client: 'claude-code', name, parent_session_id });
   if (name !== null)
@@ -168,6 +174,7 @@ export async function sessionsAmong(
 ): Promise<Session[]> {
   const found: Session[] = [];
   for (const pid of pids) {
+    if (pid <= INIT) continue;
     const session = await tx.sessions.byProcess(machine, pid);
     if (session !== undefined) found.push(session);
   }
@@ -188,4 +195,101 @@ export async function withParent(
   const above = await sessionsAmong(tx, machine, pids);
   const parent = above.find((session) => session.session_id !== session_id)?.session_id ?? named;
   return { ...introduction, parent_session_id: parent === session_id ? null : parent };
+}
+
+// ---- Who may speak for a session ----
+// What a hook, an MCP server or a shell says about itself is a claim: any process of this user can start `hive hook`
+// with any event and any variable. The process tree cannot be changed as easily, so it decides.
+
+/** Every process descends from this one; it is nobody's client. */
+const INIT = 1;
+
+/** A process that claims to belong to a session. */
+export interface Speaker {
+  machine: string;
+  /** Its own process; null where that is not on this machine. */
+  pid: number | null;
+  /** The processes that it descends from, nearest first. */
+  above: readonly number[];
+}
+
+/** The clock of the store and that of this machine may differ by this much. */
+const CLOCKS_MS = 1_000;
+
+/** Whether the process that a session was registered with still runs. A later process may have been given its number. */
+function runsStill({ pid, state, last_seen_at }: Session, processes: Processes): boolean {
+  if (pid === null || state === 'ended' || !processes.alive(pid)) return false;
+  const started = processes.startedMs(pid);
+  return started === null || started <= Date.parse(last_seen_at) + CLOCKS_MS;
+}
+
+/**
+ * The client process that a hook names, if it is one; null for pid 1 and for a process that the hook does not descend
+ * from, since a hook is started by its client. A program that runs the client itself, such as one built on the agent
+ * SDK, is above its client instead.
+ */
+export async function provenClient(
+  tx: ReadTx,
+  pid: number | null,
+  speaker: Speaker,
+  processes: Processes,
+): Promise<number | null> {
+  if (pid === null || pid <= INIT) return null;
+  // Its process runs elsewhere; the token keeps it among its own sessions.
+  if (isRemote(speaker.machine)) return pid;
+  const at = speaker.above.indexOf(pid);
+  if (at === -1) return isAbove(speaker, pid, processes) ? pid : null;
+  const nearer = await otherClient(tx, pid, speaker, speaker.above.slice(0, at), processes);
+  return nearer === undefined ? pid : null;
+}
+
+/**
+ * Why this process may not speak for this session, as a sentence; null when it may. A session whose client process
+ * runs is spoken for only by what that process started, and not by another agent that it started. Nothing can be
+ * known about a session without a running process, so anybody may resume it.
+ */
+export async function refusalToSpeak(
+  tx: ReadTx,
+  session: Session,
+  speaker: Speaker,
+  processes: Processes,
+): Promise<string | null> {
+  const { session_id, handle, machine, pid } = session;
+  if (machine !== speaker.machine)
+    return isRemote(machine) || isRemote(speaker.machine)
+      ? `The session ${session_id} is not of ${speaker.machine}.`
+      : null;
+  if (isRemote(machine) || pid === null || !runsStill(session, processes)) return null;
+  const at = speaker.above.indexOf(pid);
+  const nearer = at === -1 ? speaker.above : speaker.above.slice(0, at);
+  const other = await otherClient(tx, pid, speaker, nearer, processes);
+  if (other === undefined && (at !== -1 || !isProven(session) || isAbove(speaker, pid, processes)))
+    return null;
+  // Unless hooks have proved more, what an agent started with a name of its own stays in its hands.
+  if (other !== undefined && !isProven(session) && other.session_id === session.parent_session_id)
+    return null;
+  const whose =
+    other === undefined ? 'which did not start this one' : `and this one belongs to ${other.handle}`;
+  return `The session ${session_id} is ${handle}'s. It runs in process ${pid}, ${whose}: only ${handle} speaks for itself.`;
+}
+
+/** Whether its hooks have named its client. Otherwise the process is the parent of an MCP server, perhaps a wrapper. */
+function isProven({ client, hooks_seen_at }: Session): boolean {
+  return client === 'claude-code' && hooks_seen_at !== null;
+}
+
+function isAbove(speaker: Speaker, pid: number, processes: Processes): boolean {
+  return speaker.pid !== null && processes.ancestors(pid).includes(speaker.pid);
+}
+
+/** A running client among these processes, other than `pid`. */
+async function otherClient(
+  tx: ReadTx,
+  pid: number,
+  { machine }: Speaker,
+  among: readonly number[],
+  processes: Processes,
+): Promise<Session | undefined> {
+  const found = await sessionsAmong(tx, machine, among);
+  return found.find((session) => session.pid !== pid && runsStill(session, processes));
 }

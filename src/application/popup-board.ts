@@ -41,7 +41,7 @@ const MAX_CARDS = 20;
 const ENDED = 'The process that was to show it has ended.';
 
 export function createPopupBoard<T>(
-  { store, notifier, log }: PopupParts,
+  { store, notifier, log, trust }: PopupParts,
   { seat, name }: PopupParty,
   descriptor: PopupDescriptor<T>,
   settle: SettlePopups<T>,
@@ -66,7 +66,7 @@ export function createPopupBoard<T>(
   /** Puts a popup on the screen; it can be taken down from now on. `failure` says why it could not be put there. */
   async function put(items: readonly [T, ...T[]]): Promise<{ card: Card<T>; failure: string | null }> {
     let popup: Popup | undefined;
-    const shown = readPreferences(store, seat).then(async (preferences) => {
+    const shown = readPreferences({ store, trust }, seat).then(async (preferences) => {
       if (stopping.signal.aborted) throw new Error(ENDED);
       popup = await descriptor.look(items, preferences);
       return notifier.show(popup);

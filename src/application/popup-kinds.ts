@@ -17,12 +17,13 @@ import {
   outreachSubject,
   type Popup,
   type PopupKind,
+  type PopupPreferences,
   type PopupSubject,
   promptPopup,
   promptSubject,
   stormPopup,
 } from '../domain/popups.ts';
-import { type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import { preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
 import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { excerpt } from '../domain/text.ts';
@@ -31,6 +32,7 @@ import { deliverMentions } from './mentions.ts';
 import { settleOutreach } from './outreach.ts';
 import type { Logger, Notifier, PopupOutcome, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
+import type { TrustService } from './trust.ts';
 
 /** Who shows popups in this process. */
 export interface PopupParty {
@@ -59,6 +61,7 @@ export interface PopupParts {
   prompts: PromptService;
   notifier: Notifier;
   log: Logger;
+  trust: Pick<TrustService, 'authority'>;
 }
 
 /** What became of a popup. */
@@ -81,7 +84,7 @@ export interface PopupDescriptor<T> {
   find(tx: ReadTx, id: string): Promise<T | undefined>;
   subjectOf(item: T): PopupSubject;
   /** One popup for one or many. */
-  look(items: readonly [T, ...T[]], preferences: Preferences): Promise<Popup>;
+  look(items: readonly [T, ...T[]], preferences: PopupPreferences): Promise<Popup>;
   /** Records what became of a popup; called once for each lease. */
   record(tx: WriteTx, item: T, result: PopupResult): Promise<void>;
   /** A click on the body. */
@@ -90,9 +93,13 @@ export interface PopupDescriptor<T> {
   press?(item: T, label: string, stopping: AbortSignal): Promise<void>;
 }
 
-/** The preferences that hold at a seat now. */
-export async function readPreferences(store: Store, seat: string): Promise<Preferences> {
-  return preferencesFrom(await store.read((tx) => tx.desks.preferences(seat)));
+/** The preferences that hold at a seat now, and what the human lets happen in this process. */
+export async function readPreferences(
+  { store, trust }: Pick<PopupParts, 'store' | 'trust'>,
+  seat: string,
+): Promise<PopupPreferences> {
+  const stored = await store.read((tx) => tx.desks.preferences(seat));
+  return { ...preferencesFrom(stored), ...trust.authority() };
 }
 
 // ---------------------------------------------------------------------------
@@ -158,7 +165,7 @@ const ANSWER_RETRY_MS = 1_000;
 
 /** A click on a button is an answer like any other. The person is told when it did not become the answer. */
 function answerFromPopups(
-  { store, prompts: service, notifier, log }: PopupParts,
+  { store, prompts: service, notifier, log, trust }: PopupParts,
   party: PopupParty,
   check: () => Promise<void>,
 ): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
@@ -166,7 +173,7 @@ function answerFromPopups(
 
   async function tell(prompt: Prompt, sentence: string, stopping: AbortSignal): Promise<void> {
     if (stopping.aborted) return;
-    const notice = noticePopup(prompt, excerpt(sentence, 400), await readPreferences(store, seat));
+    const notice = noticePopup(prompt, excerpt(sentence, 400), await readPreferences({ store, trust }, seat));
     const { outcome } = await notifier.show(notice);
     await outcome;
   }
@@ -174,7 +181,7 @@ function answerFromPopups(
   /** Answers, and returns what the person must be told about it. */
   async function respond(prompt: Prompt, label: string, response_id: string): Promise<string | null> {
     await check();
-    const { popup_permissions } = await readPreferences(store, seat);
+    const { popup_permissions } = trust.authority();
     const { outcome, prompt: standing } = await service.respond({
       ask_id: prompt.ask_id,
       selected: [label],

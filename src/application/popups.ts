@@ -311,7 +311,7 @@ async function settlePopup<T>(
 
 /** `parties` are those for whom this process shows popups at the moment. */
 export function createAudience(
-  { store, notifier }: { store: Store; notifier: Pick<Notifier, 'reachable'> },
+  { store, notifier, trust }: Pick<PopupParts, 'store' | 'trust'> & { notifier: Pick<Notifier, 'reachable'> },
   parties: () => Iterable<Pick<PopupParty, 'seat'>>,
 ): Audience {
   return async (sent) => {
@@ -327,7 +327,7 @@ export function createAudience(
     for (const preferred of preferences) {
       const verdict = isOutreachShown(sent, preferred, { focused: false }, momentOf(now));
       if (!verdict.show) absence = verdict.reason;
-      else if (await notifier.reachable(preferred.notify_command)) return null;
+      else if (await notifier.reachable(trust.authority().notify_command)) return null;
     }
     return absence;
   };

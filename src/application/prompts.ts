@@ -16,6 +16,7 @@ import {
   createPrompt,
   isExpired,
   isUncollected,
+  notePrompt,
   OPEN_LIMIT,
   type Prompt,
   releasePrompt,
@@ -88,6 +89,11 @@ export interface PromptService {
    * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `turn_not_current` when that turn's end has cancelled what was asked in it.
    */
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
+  /**
+   * Adds a note of its asker; `accepted` is false when the prompt has settled.
+   * @throws HiveError `prompt_not_found`, `not_allowed`, `invalid_input`.
+   */
+  note(ask_id: string, note: string, session: Session): Promise<{ accepted: boolean; prompt: Prompt }>;
   /** @throws HiveError `prompt_not_found`. */
   get(ask_id: string): Promise<Prompt>;
   /** The prompt as it is now, and the store's time; undefined once retention has removed it. */
@@ -187,6 +193,13 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };
       }),
+
+    async note(ask_id, note, session) {
+      const prompt = await change(ask_id, 'prompt/noted', (prompt, now) =>
+        notePrompt(prompt, session, note, now),
+      );
+      return { accepted: prompt.status === 'pending', prompt };
+    },
 
     ...createLooking(store, feed, settleDue),
 

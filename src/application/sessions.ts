@@ -14,6 +14,7 @@ import {
   isNamed,
   isReserved,
   isUnchanged,
+  keepsProcess,
   matchHandle,
   refusalToSet,
   type Session,
@@ -30,6 +31,8 @@ import {
   type CallerEvidence,
   declaredSource,
   identifyCaller,
+  refusalToSpeak,
+  type Speaker,
   sessionsAmong,
   toolUseOf,
   traceOf,
@@ -45,6 +48,8 @@ export interface SessionService {
    * is searched among the processes above `pid`: the client's own, unless the caller passes another.
    */
   introduce(introduction: SessionIntroduction, pid?: number | null): Promise<Session>;
+  /** Why this process may not speak for the session with this id, as a sentence; null when it may (identity.ts). */
+  refusalToSpeak(session_id: string, speaker: { machine: string; pid: number }): Promise<string | null>;
   /** The living sessions among the processes that `pid` descends from, nearest first. */
   above(process: { machine: string; pid: number }): Promise<Session[]>;
   get(session_id: string): Promise<Session | undefined>;
@@ -118,6 +123,12 @@ export function createSessions(store: Store, processes: Processes): SessionServi
   /** The session that each connection was last found to belong to, as this process recorded it. */
   const names = new Map<string, string>();
 
+  /** The process of a call as one who speaks for a session. */
+  function speakerOf({ machine, parent_pid }: CallerEvidence): Speaker {
+    const above = parent_pid === null ? [] : [parent_pid, ...processes.ancestors(parent_pid)];
+    return { machine, pid: null, above };
+  }
+
   const service: SessionService = {
     async introduce(introduction, pid = introduction.pid) {
       const known = await store.read((tx) => tx.sessions.get(introduction.session_id));
@@ -130,6 +141,13 @@ export function createSessions(store: Store, processes: Processes): SessionServi
       const pids = processes.ancestors(pid);
       return store.read((tx) => sessionsAmong(tx, machine, pids));
     },
+
+    refusalToSpeak: (session_id, { machine, pid }) =>
+      store.read(async (tx) => {
+        const session = await tx.sessions.get(session_id);
+        if (session === undefined) return null;
+        return refusalToSpeak(tx, session, { machine, pid, above: processes.ancestors(pid) }, processes);
+      }),
 
     get: (session_id) => store.read((tx) => tx.sessions.get(session_id)),
 
@@ -166,6 +184,10 @@ export function createSessions(store: Store, processes: Processes): SessionServi
         const own = hooked?.machine === evidence.machine ? hooked : undefined;
         const known = own ?? (await byProcess(tx, evidence));
         const introduced = known === undefined ? await tx.sessions.get(introduction.session_id) : undefined;
+        const claimed = known ?? introduced;
+        // The client that started us is the session's own: nothing can be nearer, which most calls find at once.
+        if (claimed !== undefined && (claimed.pid !== evidence.parent_pid || claimed.pid === null))
+          refuse(await refusalToSpeak(tx, claimed, speakerOf(evidence), processes));
         const { session_id: caller } = known ?? introduced ?? introduction;
         const turn = await turnOfCall(tx, caller, traceOf(evidence));
         const named = names.get(connection_id) ?? (await tx.sessions.connection(connection_id))?.session_id;
@@ -293,6 +315,7 @@ async function register(
   const session = {
     ...known,
     ...rest,
+    pid: keepsProcess(known) ? known.pid : rest.pid,
     source: sourceAfter(known, source),
     parent_session_id: parent_session_id ?? known.parent_session_id,
     last_seen_at: tx.now,

@@ -34,6 +34,9 @@ export interface Setter {
   from: string | null;
 }
 
+/** What the event log says where nobody is named. */
+export const NOBODY = { by: null, pid: null, from: null } as const;
+
 export interface SettingsService {
   /** Every setting, as it holds at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
@@ -144,7 +147,7 @@ export async function storePreferences(
       type: 'desk/preferences_changed',
       session_id: null,
       subject: null,
-      data: { seat, changed, via, ...(setter ?? { by: null, pid: null, from: null }) },
+      data: { seat, changed, via, ...(setter ?? NOBODY) },
     });
   return stored;
 }

@@ -2,6 +2,8 @@
  * Waking idle agents. A waiter outlives Esc, /clear and the turn it began in, so it checks the store before it prints
  * anything: whether the session still exists, is idle and has something to read, and this is still its waiter.
  */
+
+import { refuse } from '../domain/actors.ts';
 import {
   isMentionWorthWaking,
   isWorthWaking,
@@ -21,15 +23,17 @@ import { OPEN_LIMIT } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
 import type { Feed } from './feed.ts';
+import { refusalToSpeak, type Speaker } from './identity.ts';
 import { humanSpokeTo } from './loops.ts';
 import { giveNotice } from './notices.ts';
-import type { CodexControl, Ids, Logger, ReadTx, Store, WriteTx } from './ports.ts';
+import type { CodexControl, Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, preferencesAt } from './settings.ts';
 
 export interface WakeService {
   /**
    * Waits until the session is idle and has an answer to fetch or a mention to read. Returns the sentence to wake it
    * with, to one waiter only; null when the time is up, the session has ended, or another waiter has replaced this one.
+   * @throws HiveError `not_allowed` when the session is another process's.
    */
   untilWanted(wait: WakeWait): Promise<string | null>;
 }
@@ -37,6 +41,8 @@ export interface WakeService {
 /** One wait for an idle session. */
 export interface WakeWait {
   session_id: string;
+  /** Who waits, where it only claims to be of the session (application/identity.ts). */
+  speaker?: Speaker | undefined;
   /** Whose preferences say for how long, and what is worth a word; old variables of this environment go before them. */
   seat: string;
   env: Environment;
@@ -61,15 +67,25 @@ type Found = Wanted | 'over' | undefined;
 /** At most this many mentions are read; a session that has left so many unread is not woken for another. */
 const MENTIONS_LIMIT = 100;
 
-export function createWakes({ store, feed, ids }: { store: Store; feed: Feed; ids: Ids }): WakeService {
+interface WakeParts {
+  store: Store;
+  feed: Feed;
+  ids: Ids;
+  processes: Processes;
+}
+
+export function createWakes({ store, feed, ids, processes }: WakeParts): WakeService {
   return {
-    async untilWanted({ session_id, seat, env, wait_ms, signal }) {
+    async untilWanted({ session_id, speaker, seat, env, wait_ms, signal }) {
       const preferences = (tx: ReadTx): Promise<Preferences> => preferencesAt(tx, seat, env);
       const longest_ms = wakeLifeMs(await store.read(preferences));
       if (longest_ms === null) return null;
       const life_ms = Math.min(longest_ms, wait_ms ?? longest_ms);
       const waker_id = ids.make('waker');
       await store.write(async (tx) => {
+        const session = await tx.sessions.get(session_id);
+        if (session !== undefined && speaker !== undefined)
+          refuse(await refusalToSpeak(tx, session, speaker, processes));
         const waker = (await tx.wakers.get(session_id)) ?? newWaker(session_id);
         const until = new Date(Date.parse(tx.now) + life_ms).toISOString();
         await tx.wakers.put({ ...waker, waker_id, until });

@@ -1,11 +1,11 @@
 /**
- * In whose name a command acts (invariant 9). A person's terminal acts for the human; under an agent it is refused,
- * unless --as-agent says that the agent itself means to, and then the event log says so.
+ * In whose name a command acts (invariant 9). A person's terminal acts for the human. Under an agent the command is
+ * refused, unless --as-agent says that the agent acts in its own name; the event log records that.
  */
 import { hostname } from 'node:os';
 import type { Hive } from '../application/hive.ts';
 import { agentVariable, sessionsInEnvironment } from '../application/identity.ts';
-import type { Actor, HumanActor } from '../domain/actors.ts';
+import { type Actor, type HumanActor, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { type Author, agentAuthor, humanAuthor } from '../domain/messages.ts';
 import type { Prompt } from '../domain/prompts.ts';
@@ -15,42 +15,38 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { isOrphan } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { confirmAnswer, remark } from './output.ts';
-import { scriptsMayAnswer } from './scripts.ts';
+import { ACTOR, CONFIRM, DEED, type Deed } from './sentences.ts';
 
-/** What the help says of `--by`. */
-export const BY = 'your name on the trail; default: HIVE_USER, else your login name';
+/** The help of `--by`. */
+export const BY = 'the name recorded for you; default: HIVE_USER, else your login name';
 
 export interface ActorOptions {
   asAgent?: boolean | undefined;
-  /** The person's name on the trail. */
+  /** The name recorded for the person. */
   by?: string | undefined;
 }
 
-/** What somebody is about to do. */
-interface Deed {
-  /** As a refusal begins: `Answering`. */
-  what: string;
-  /** Whether it concerns nobody but this caller: an agent does so freely. */
+/** An action, before it is known who performs it. */
+interface Action {
+  deed: Deed;
+  /** Whether it concerns only this caller; an agent needs no --as-agent for that. */
   isOwn?: (caller: Caller) => boolean;
 }
 
 /**
- * Who acts: every command asks here. An agent does what is its own freely, all else only with --as-agent; what it may
- * do then, the rules of the domain say (invariant 9). @throws HiveError `not_allowed`.
+ * Finds out who acts; every command asks here. An agent needs --as-agent for whatever is not its own. What it may do
+ * then is decided by the domain (invariant 9). @throws HiveError `not_allowed`.
  */
-export async function findActor(hive: Hive, { what, isOwn }: Deed, options: ActorOptions): Promise<Actor> {
+export async function findActor(hive: Hive, { deed, isOwn }: Action, options: ActorOptions): Promise<Actor> {
   const caller = await findCaller(hive);
   const declared = options.asAgent === true;
   if (caller.agent_because === null) {
-    if (declared) throw invalidInput('There is no agent here to act as: leave --as-agent out.');
-    refuseOrphans(what);
+    if (declared) throw invalidInput(ACTOR.noAgent);
+    refuseOrphans(deed);
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
-    throw new HiveError(
-      'not_allowed',
-      `${what} is the human's, and this is an agent's process (${caller.agent_because}). An agent that means to act in its own name says so with --as-agent; permissions stay the human's.`,
-    );
+    throw new HiveError('not_allowed', ACTOR.onlyHumanUnlessDeclared(deed, caller.agent_because));
   const session = await registerCaller(hive, caller);
   return { ...(await hive.sessions.actor(session, 'cli', caller.sessions)), declared };
 }
@@ -65,102 +61,94 @@ export async function answeringActor(
   decision: string,
   options: ActorOptions,
 ): Promise<Actor> {
-  const actor = await findActor(hive, { what: 'Answering' }, options);
+  const actor = await findActor(hive, { deed: DEED.answer }, options);
   if (actor.kind !== 'human') return actor;
   if (confirmAnswer(prompt, decision)) return { ...actor, confirmed: true };
-  if (prompt.kind === 'permission')
-    throw new HiveError(
-      'not_allowed',
-      'A permission is answered at a terminal, where it asks for confirmation: not with a pipe for stdin, and not by a script. Answer it in Emacs or type the command in a terminal.',
-    );
-  const { allowed, path } = scriptsMayAnswer(process.env);
-  if (allowed) return actor;
-  throw new HiveError(
-    'not_allowed',
-    `An answer is typed at a terminal, and there is none here to read it from. Answer in Emacs, or type the command in a terminal. To let your scripts answer questions, put {"allow_scripts_to_answer": true} into ${path}, a file that only you can read.`,
-  );
+  if (prompt.kind === 'permission') throw new HiveError('not_allowed', CONFIRM.permissionNeedsTerminal);
+  const { allow_scripts_to_answer, path } = hive.trust.file();
+  if (!allow_scripts_to_answer) throw new HiveError('not_allowed', CONFIRM.needsTerminal(path));
+  return actor;
 }
 
 /** The author of a message: the human at a person's terminal, the agent under an agent. */
 export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise<Author> {
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
-  if (asAgent === true) throw invalidInput('There is no agent here to act as: leave --as-agent out.');
-  refuseOrphans('Writing as the human');
+  if (asAgent === true) throw invalidInput(ACTOR.noAgent);
+  refuseOrphans(DEED.post);
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
-/**
- * For what no agent may do at all; `whose` begins the sentence that it reads. A process whose parent is gone is refused as
- * well, unless `orphans` says that a service manager may start this. @throws HiveError `not_allowed`.
- */
+interface Refusal {
+  /** Whether a process is refused whose parent is gone, as a service manager starts them. */
+  orphans?: 'refused' | 'allowed';
+  /** What the person should do. */
+  advice?: string;
+}
+
+/** Refuses what no agent may do at all. @throws HiveError `not_allowed`. */
 export async function refuseAgents(
   hive: Hive,
-  whose: string,
-  { orphans = 'refused', advice }: { orphans?: 'refused' | 'allowed'; advice?: string } = {},
+  deed: Deed,
+  { orphans = 'refused', advice }: Refusal = {},
 ): Promise<void> {
   const { agent_because } = await findCaller(hive);
-  if (agent_because !== null)
-    throw new HiveError(
-      'not_allowed',
-      `${whose}, and this process belongs to an agent (${agent_because}).${advice === undefined ? '' : ` ${advice}`}`,
-    );
-  if (orphans === 'refused' && isOrphan(process.pid))
-    throw new HiveError('not_allowed', `${whose}, ${ORPHAN}`);
+  if (agent_because !== null) {
+    const refusal = ACTOR.onlyHuman(deed, agent_because);
+    throw new HiveError('not_allowed', advice === undefined ? refusal : `${refusal} ${advice}`);
+  }
+  if (orphans === 'refused') refuseOrphans(deed);
 }
 
 /** A process that has lost its ancestors may be an agent's that hides them. */
-function refuseOrphans(what: string): void {
-  if (isOrphan(process.pid)) throw new HiveError('not_allowed', `${what} is the human's, ${ORPHAN}`);
+function refuseOrphans(deed: Deed): void {
+  if (isOrphan(process.pid)) throw new HiveError('not_allowed', ACTOR.orphan(deed));
 }
 
-const ORPHAN =
-  'and whoever started this process is gone: nothing shows that it was you. Run the command in a terminal.';
-
-/** The person at this terminal, once `refuseAgents` has let them through. */
+/** The person at this terminal; call `refuseAgents` first. */
 export function humanActor({ by }: ActorOptions): HumanActor {
   return { kind: 'human', by: by ?? humanName(process.env), via: 'cli', confirmed: false };
 }
 
-// ---------------------------------------------------------------------------
-// Who runs this command (invariant 9): the agent that its environment or a process above it tells, else the
-// person at this terminal. An agent's word for who it is would be worth nothing, so there is no option for it.
+// ---- Who runs this command (invariant 9) ----
+// The agent that the environment or an ancestor process identifies, else the person at this terminal. There is no option
+// for it: what an agent claims about itself proves nothing.
 
 export interface Caller {
   session_id: string;
   client: string;
-  /** What its person calls it (`HIVE_AGENT`). */
+  /** The name that its person gave it (`HIVE_AGENT`). */
   name: string | null;
-  /** What shows that this is an agent, `CLAUDECODE is set`; null for a person. */
+  /** How we know that this is an agent, for example `CLAUDECODE is set`; null for a person. */
   agent_because: string | null;
-  /** Every session that the environment tells or that a process above is. */
+  /** Every session that the environment names or that is an ancestor process. */
   sessions: readonly string[];
 }
 
 export async function findCaller(hive: Hive, env: NodeJS.ProcessEnv = process.env): Promise<Caller> {
   const above = await hive.sessions.above({ machine: hostname(), pid: process.pid });
-  const told = sessionsInEnvironment(env);
+  const inEnvironment = sessionsInEnvironment(env);
+  for (const { session_id } of inEnvironment) {
+    refuse(await hive.sessions.refusalToSpeak(session_id, { machine: hostname(), pid: process.pid }));
+  }
   const variable = agentVariable(env);
   const nearest = above[0];
   const because =
-    variable !== null
-      ? `${variable} is set`
-      : nearest !== undefined
-        ? `it runs under ${nearest.handle}`
-        : null;
-  // An agent started by an agent inherits its variables: the process above says which of them is meant.
-  const named = told.find(({ session_id }) => session_id === nearest?.session_id) ?? told[0] ?? nearest;
+    variable !== null ? ACTOR.variable(variable) : nearest !== undefined ? ACTOR.above(nearest.handle) : null;
+  // An agent started by an agent inherits its variables; the nearest ancestor process says which of the two is meant.
+  const named =
+    inEnvironment.find(({ session_id }) => session_id === nearest?.session_id) ?? inEnvironment[0] ?? nearest;
   const nameless = because === null ? `cli-${thisSeat()}` : `agent-${thisSeat()}`;
   return {
     session_id: named?.session_id ?? nameless,
     client: named?.client ?? 'cli',
     name: named !== undefined && 'name' in named ? named.name : null,
     agent_because: because,
-    sessions: [...told, ...above].map(({ session_id }) => session_id),
+    sessions: [...inEnvironment, ...above].map(({ session_id }) => session_id),
   };
 }
 
-/** The caller's session, registered when it is new. One that is known stays as its own client described it. */
+/** The caller's session, registered if it is new. A known session stays as its own client described it. */
 export async function registerCaller(hive: Hive, { session_id, client, name }: Caller): Promise<Session> {
   const present = await hive.sessions.returning(session_id);
   if (present !== undefined) return present;
@@ -173,7 +161,7 @@ export async function registerCaller(hive: Hive, { session_id, client, name }: C
     name,
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
-    // A shell is no agent: recorded as one, it would make everything in it an agent's.
+    // Not the shell's: a session recorded with that pid would make every command in the shell an agent's.
     pid: ended?.pid ?? null,
     parent_session_id: env['HIVE_PARENT'] ?? null,
   };
@@ -183,14 +171,14 @@ export async function registerCaller(hive: Hive, { session_id, client, name }: C
   return session;
 }
 
-/** What prints answers to this caller; that the caller comes back proves that it read the last ones. */
+/** The carrier of answers to this caller. Another call from it proves that it has read the previous ones. */
 export async function carrierOf(hive: Hive, caller: Caller): Promise<string> {
   const carrier = `cli:${caller.session_id}`;
   await hive.delivery.collect(carrier);
   return carrier;
 }
 
-/** Whether printing this prompt hands it to its asker: a person who looks at an agent's answer takes nothing away. */
+/** Whether printing this prompt hands it to its asker. A person who reads an agent's answer does not take it away. */
 export function isForCaller(prompt: Prompt, caller: Caller): boolean {
   return caller.agent_because !== null || prompt.session_id === caller.session_id;
 }

@@ -1,4 +1,4 @@
-/** `hive ask`: a question for the human from a shell. Prints the ask_id; with --wait the decision, and nothing else. */
+/** `hive ask`: asks the human from a shell. Prints the ask_id, or with --wait only the decision. */
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -6,9 +6,10 @@ import { invalidInput } from '../domain/errors.ts';
 import type { AskRequest, Prompt, PromptKind, Urgency } from '../domain/prompts.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { carrierOf, findCaller, registerCaller } from './actor.ts';
-import { parseDuration, print, printJson, promptJson, remark, standing, standingAnswer } from './output.ts';
+import { currentAnswer, parseDuration, print, printJson, promptJson, remark, stateOf } from './output.ts';
 import { waitForAny } from './poll.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
+import { ASK } from './sentences.ts';
 
 interface AskOptions {
   option: string[];
@@ -28,19 +29,19 @@ interface AskOptions {
 
 export function defineAsk(command: Command): void {
   command
-    .argument('<question>', 'what you want to know')
-    .option('--option <label>', 'an answer to choose from; repeat it for each', collect, [])
+    .argument('<question>', 'your question')
+    .option('--option <label>', 'an option to choose; repeat it for each one', collect, [])
     .option('--multi', 'several options may be chosen')
-    .option('--no-free-text', 'one of the options, nothing else')
-    .option('--header <text>', 'a few words that name the topic')
-    .option('--context-file <file>', 'Markdown that the human needs to decide; - reads stdin')
-    .addOption(new Option('--kind <kind>', 'what it is').choices(['question', 'permission']))
+    .option('--no-free-text', 'only the options may be chosen')
+    .option('--header <text>', 'the topic in a few words')
+    .option('--context-file <file>', 'Markdown that helps the human decide; - reads stdin')
+    .addOption(new Option('--kind <kind>', 'the kind of prompt').choices(['question', 'permission']))
     .addOption(new Option('--urgency <urgency>', 'how urgent').choices(['low', 'normal', 'critical']))
-    .option('--timeout <duration>', 'give the question up after so long (1s to 30d); default: never')
-    .option('--to <name>', 'the human or team that is asked; default: everybody')
-    .option('--escalate-after <duration>', 'ask everybody after so long without an answer')
-    .option('--key <key>', 'asked again with the same key, it is the same question')
-    .option('--wait [duration]', 'wait for the answer and print the decision only')
+    .option('--timeout <duration>', 'let the question expire after this time (1s to 30d); default: never')
+    .option('--to <name>', 'the human or team to ask; default: everybody')
+    .option('--escalate-after <duration>', 'ask everybody if there is no answer after this time')
+    .option('--key <key>', 'asking again with the same key returns the same question')
+    .option('--wait [duration]', 'wait for the answer and print only the decision')
     .option('--json', 'print JSON')
     .action((question: string, options: AskOptions) =>
       withHive(options, (hive) => ask(hive, question, options)),
@@ -70,7 +71,7 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   const session = await registerCaller(hive, caller);
-  // The session may work in several projects: a question belongs to the one it is asked in.
+  // A session may work in several projects; a question belongs to the one it is asked in.
   const { project, project_dir } = findProject(process.cwd());
   const asked = await hive.prompts.ask(request, { ...session, project, project_dir });
   if (options.wait !== undefined) return printDecision(hive, asked.prompt, carrier, wait_ms, options);
@@ -82,11 +83,8 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
     return EXIT.done;
   }
   print(ask_id);
-  if (existing) remark(`This was asked before and is ${status}.`);
-  else if (desks_online === 0)
-    remark(
-      `${to === null ? 'No desk is online' : `Nobody whom "${to}" reaches is at a desk`}; the question waits in the store.`,
-    );
+  if (existing) remark(ASK.existing(status));
+  else if (desks_online === 0) remark(ASK.nobodyOnline(to));
   return EXIT.done;
 }
 
@@ -101,12 +99,11 @@ async function printDecision(
   const settled = waited !== undefined && waited.status !== 'pending';
   const [delivered] = settled ? await hive.delivery.hand([ask_id], carrier) : [];
   const prompt = delivered?.prompt ?? (await hive.prompts.get(ask_id));
-  const answer = standingAnswer(prompt);
+  const answer = currentAnswer(prompt);
   if (json === true) printJson(promptJson(prompt));
   else if (answer !== null) print(answer.decision);
-  if (prompt.status === 'pending')
-    remark(`${ask_id} has no answer yet; look again with: hive poll ${ask_id}`);
-  else if (prompt.status !== 'responded') remark(`${ask_id} is ${standing(prompt)}.`);
+  if (prompt.status === 'pending') remark(ASK.stillPending(ask_id));
+  else if (prompt.status !== 'responded') remark(ASK.settled(ask_id, stateOf(prompt)));
   return exitCodeOfPrompts([prompt]);
 }
 
@@ -115,6 +112,6 @@ function readContext(file: string): string {
     return readFileSync(file === '-' ? 0 : file, 'utf8');
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    throw invalidInput(`The context file ${file} cannot be read: ${error.message}. Nothing was asked.`);
+    throw invalidInput(ASK.unreadable(file, error.message));
   }
 }

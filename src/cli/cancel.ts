@@ -1,9 +1,10 @@
-/** `hive cancel`: take a question back. It carries no decision then. */
+/** `hive cancel`: withdraws a question, which then carries no decision. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type ActorOptions, BY, type Caller, findActor } from './actor.ts';
-import { type Format, print, printJson, remark, standing } from './output.ts';
+import { type Format, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { CANCEL, DEED } from './sentences.ts';
 
 type CancelOptions = Format & ActorOptions;
 
@@ -11,18 +12,18 @@ export function defineCancel(command: Command): void {
   command
     .argument('<id>', 'the ask_id of the question')
     .option('--by <name>', BY)
-    .option('--as-agent', "an agent cancels another session's question, and the trail says so")
+    .option('--as-agent', "an agent cancels another session's question, which is recorded")
     .option('--json', 'print JSON')
     .action((id: string, options: CancelOptions) => withHive(options, (hive) => cancel(hive, id, options)));
 }
 
 async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promise<ExitCode> {
   const found = await hive.prompts.get(ask_id);
-  const deed = {
-    what: "Cancelling another session's prompt",
+  const action = {
+    deed: DEED.cancel,
     isOwn: ({ session_id }: Caller) => session_id === found.session_id,
   };
-  const actor = await findActor(hive, deed, options);
+  const actor = await findActor(hive, action, options);
   const { accepted, prompt } = await hive.prompts.cancel(
     ask_id,
     actor,
@@ -30,7 +31,7 @@ async function cancel(hive: Hive, ask_id: string, options: CancelOptions): Promi
   );
   const { status, by, via } = prompt;
   if (options.json === true) printJson({ ask_id, accepted, status, by, via });
-  else if (accepted) print(`Cancelled ${ask_id}`);
-  else remark(`Nothing to cancel: ${ask_id} is ${standing(prompt)}.`);
+  else if (accepted) print(CANCEL.cancelled(ask_id));
+  else remark(CANCEL.notPending(ask_id, stateOf(prompt)));
   return accepted ? EXIT.done : EXIT.notAccepted;
 }

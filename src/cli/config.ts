@@ -1,4 +1,4 @@
-/** `hive config`: shows and sets what a person prefers. An agent may only look. */
+/** `hive config`: shows and sets a person's preferences. An agent may only read them. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { StoredSetting } from '../application/settings.ts';
@@ -9,6 +9,7 @@ import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { CONFIG, DEED } from './sentences.ts';
 
 interface ConfigOptions extends Format {
   unset?: boolean;
@@ -31,28 +32,23 @@ async function config(
   value: string | undefined,
   { unset = false, json = false }: ConfigOptions,
 ): Promise<ExitCode> {
-  if (unset && key === undefined) throw invalidInput('--unset needs the KEY of a setting.');
-  if (unset && value !== undefined) throw invalidInput('Give a VALUE or --unset, not both.');
+  if (unset && key === undefined) throw invalidInput(CONFIG.unsetNeedsKey);
+  if (unset && value !== undefined) throw invalidInput(CONFIG.valueOrUnset);
   if (key === undefined) return showAll(hive, json);
   const setting = settingNamed(key);
   if (value === undefined && !unset) return showOne(hive, setting, json);
-  await refuseAgents(hive, "Settings are the human's");
+  await refuseAgents(hive, DEED.settings);
   return set(hive, setting, value ?? null, json);
 }
 
-const ORIGINS: Readonly<Record<Origin, string>> = {
-  default: 'default',
-  stored: 'stored',
-  emacs: 'Emacs',
-  environment: 'environment',
-};
+const ORIGINS: Readonly<Record<Origin, string>> = CONFIG.origins;
 
 async function showAll(hive: Hive, json: boolean): Promise<ExitCode> {
   const settings = await hive.settings.list(thisSeat());
   if (json) printJson({ settings });
   else
     printRows([
-      ['KEY', 'VALUE', 'ORIGIN', 'WHAT IT IS'],
+      CONFIG.columns,
       ...settings.map(({ key, value, origin, text }) => [key, showSetting(value), ORIGINS[origin], text]),
     ]);
   return EXIT.done;
@@ -60,24 +56,22 @@ async function showAll(hive: Hive, json: boolean): Promise<ExitCode> {
 
 async function showOne(hive: Hive, { key }: Setting, json: boolean): Promise<ExitCode> {
   const setting = (await hive.settings.list(thisSeat())).find((one) => one.key === key);
-  if (setting === undefined) throw invalidInput(`There is no setting ${key}.`);
+  if (setting === undefined) throw invalidInput(CONFIG.unknown(key));
   if (json) printJson({ setting });
   else {
     print(showSetting(setting.value));
-    remark(`${setting.text}. ${source(setting)}`);
+    remark(CONFIG.described(setting.text, source(setting)));
   }
   return EXIT.done;
 }
 
 /** Where a value comes from, in a sentence. */
 function source({ key, value, origin, emacs, variable, default: fallback }: StoredSetting): string {
-  const otherwise = `the default is ${showSetting(fallback)}`;
-  if (origin === 'default') return 'This is the default.';
-  if (origin === 'environment')
-    return `Set by ${variable} in this environment, until the next release; hive config ${key} ${showSetting(value)} stores it instead.`;
+  if (origin === 'default') return CONFIG.isDefault;
+  if (origin === 'environment') return CONFIG.byVariable(variable, key, showSetting(value));
   return origin === 'emacs'
-    ? `Set by Emacs (${emacs}); ${otherwise}.`
-    : `Set with hive config; ${otherwise}.`;
+    ? CONFIG.byEmacs(emacs, showSetting(fallback))
+    : CONFIG.byConfig(showSetting(fallback));
 }
 
 async function set(hive: Hive, setting: Setting, value: string | null, json: boolean): Promise<ExitCode> {
@@ -91,15 +85,10 @@ async function set(hive: Hive, setting: Setting, value: string | null, json: boo
     from: terminalName(),
   });
   if (json) printJson({ setting: after });
-  else print(`${after.key}: ${showSetting(after.value)}`);
-  if (after.origin === 'environment')
-    remark(
-      `Stored, but ${after.variable} is set in this environment and wins. Unset it, in the configuration of your agents too.`,
-    );
-  // An option of Emacs comes back; what a command of Emacs did once does not.
+  else print(CONFIG.set(after.key, showSetting(after.value)));
+  if (after.origin === 'environment') remark(CONFIG.variableWins(after.variable));
+  // Emacs sends an option each time it connects, but runs a command only once.
   if (before?.origin === 'emacs' && setting.emacs?.startsWith('M-x') === false)
-    remark(
-      `Emacs set this before, as ${setting.emacs}. It does so again when it next connects, unless you change the option there or set it to nil.`,
-    );
+    remark(CONFIG.emacsSetsAgain(setting.emacs));
   return EXIT.done;
 }

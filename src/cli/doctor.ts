@@ -1,4 +1,4 @@
-/** `hive doctor`: what is right here, what is not, and what to do about it. */
+/** `hive doctor`: checks everything that Hive needs and says how to fix each problem. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type Format, print, printJson } from './output.ts';

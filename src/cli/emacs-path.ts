@@ -1,4 +1,4 @@
-/** `hive emacs-path`, the old spelling: `hive init emacs --print` shows the folder where it belongs. */
+/** `hive emacs-path`, an old spelling; `hive init emacs --print` shows the folder now. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { type Format, print, printJson } from './output.ts';

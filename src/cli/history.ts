@@ -1,21 +1,13 @@
-/** `hive history`: everything asked, answered and posted, newest first; for people, for scripts, for notes. */
+/** `hive history`: everything that was asked, answered and posted, newest first; also as Org or Markdown. */
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HistoryEntry } from '../domain/history.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { excerpt } from '../domain/text.ts';
 import { wholeNumber } from './list.ts';
-import {
-  type Format,
-  moment,
-  parseDuration,
-  print,
-  printJson,
-  printRows,
-  remark,
-  UNATTESTED,
-} from './output.ts';
+import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { HISTORY, LIST, UNATTESTED } from './sentences.ts';
 
 interface HistoryOptions extends Format {
   agent?: string;
@@ -28,14 +20,14 @@ interface HistoryOptions extends Format {
 
 export function defineHistory(command: Command): void {
   command
-    .argument('[query]', 'words that must stand there')
+    .argument('[query]', 'words that an entry must contain')
     .option('--agent <handle>', 'only of this agent')
     .option('--project <name>', 'only of this project')
-    .option('--since <duration>', 'only the last so long: 90m, 2h, 7d')
-    .option('--limit <n>', 'at most so many', wholeNumber, 50)
-    .option('--cursor <cursor>', 'go on where the last page ended (its next_cursor)')
+    .option('--since <duration>', 'only entries of this last period: 90m, 2h, 7d')
+    .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
+    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
     .addOption(
-      new Option('--format <format>', 'how it is written')
+      new Option('--format <format>', 'the output format')
         .choices(['text', 'org', 'markdown'])
         .default('text'),
     )
@@ -60,14 +52,14 @@ async function history(hive: Hive, query: string | undefined, options: HistoryOp
     printJson({ entries: items, next_cursor });
     return EXIT.done;
   }
-  if (items.length === 0) remark('Nothing in the history matches.');
+  if (items.length === 0) remark(HISTORY.nothing);
   if (format === 'text') printRows(items.map(toRow));
   else for (const entry of items) print(toSection(entry, format));
-  if (next_cursor !== null) remark(`There are more: --limit ${limit * 2}, or --cursor ${next_cursor}`);
+  if (next_cursor !== null) remark(LIST.more(limit, next_cursor));
   return EXIT.done;
 }
 
-/** The author, labelled as everywhere. */
+/** The author, with the label of its source. */
 function author({ agent, source }: HistoryEntry): string {
   return `${source === null ? '' : sourcePrefix(source)}${agent}`;
 }
@@ -79,7 +71,7 @@ function toRow(entry: HistoryEntry): string[] {
   return [moment(at), author(entry), project ?? '', excerpt(text, 80), outcome];
 }
 
-/** One entry as a section; text of agents is quoted, so that none of it reads as a heading or a drawer. */
+/** One entry as a section. Text from agents is quoted, so that none of it is taken for a heading or a drawer. */
 function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
   const { at, kind, text, decision, by, attested, status } = entry;
   const heading = format === 'org' ? '*' : '##';
@@ -94,7 +86,7 @@ function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
       ? kind === 'prompt'
         ? `(${status})`
         : ''
-      : `${by} answered${attested ? '' : UNATTESTED}:\n\n${quoted(decision)}`;
+      : `${HISTORY.answered(`${by}${attested ? '' : UNATTESTED}`)}\n\n${quoted(decision)}`;
   return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');

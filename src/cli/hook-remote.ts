@@ -1,10 +1,11 @@
-/** `hive hook --url`: the event goes to the `hive serve` of another machine; what to print comes back. */
+/** `hive hook --url`: sends the event to `hive serve` on another machine and prints what it returns. */
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
+import { HOOK } from './sentences.ts';
 
 export interface RemoteHook {
   url: string;
@@ -13,24 +14,24 @@ export interface RemoteHook {
 
 export interface RemoteReply {
   stdout: string;
-  /** Says that it was printed. */
+  /** Reports that it was printed. */
   printed(): Promise<void>;
 }
 
-/** How long the other side may take to hear that it was printed: the client waits for us. */
+/** How long that report may take: the client is waiting for the hook. */
 const PRINTED_MS = 500;
 
-/** The options of a hook that goes elsewhere; null for one that stays here. @throws Error when one is missing. */
+/** The options of a remote hook; null for a local one. @throws Error if one is missing. */
 export function remoteOf(args: readonly string[]): RemoteHook | null {
   const option = (name: string): string | undefined =>
     args.includes(name) ? args[args.indexOf(name) + 1] : undefined;
   const [url, token_file] = [option('--url'), option('--token-file')];
   if (url === undefined) return null;
-  if (token_file === undefined) throw new Error('--url needs --token-file FILE.');
+  if (token_file === undefined) throw new Error(HOOK.urlNeedsTokenFile);
   return { url, token_file };
 }
 
-/** `onWait` is called when the other side has taken the event and waits for the human. */
+/** `onWait` is called when the other side has accepted the event and waits for the human. */
 export async function sendHook(
   remote: RemoteHook,
   {
@@ -83,8 +84,7 @@ function post(
           const answer = parse(said);
           const failure = answer['error'] as { message?: unknown } | undefined;
           if (response.statusCode === 200 && failure === undefined) resolve(answer);
-          else
-            reject(new Error(`${target.host} refuses (${response.statusCode}): ${String(failure?.message)}`));
+          else reject(new Error(HOOK.refused(target.host, response.statusCode, String(failure?.message))));
         });
       },
     );
@@ -97,6 +97,6 @@ function parse(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch {
-    return { error: { message: 'the answer is no JSON' } };
+    return { error: { message: HOOK.notJson } };
   }
 }

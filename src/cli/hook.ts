@@ -1,7 +1,7 @@
 /**
- * `hive hook`: one command for every hook event of Claude Code and Codex. A bundle of its own that starts
- * about as fast as Node itself: nothing here or below imports a package. It prints what the client reads and
- * nothing else, and ends with 0 unless it fails closed.
+ * `hive hook`: one command for every hook event of Claude Code and Codex. It has its own bundle, which starts about as
+ * fast as Node itself, because nothing here or below imports a package. It prints only what the client reads, and exits
+ * with 0 unless it fails closed.
  */
 import { existsSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -11,22 +11,22 @@ import { files } from '../infrastructure/platform/files.ts';
 import { codexSocket, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHooks } from '../open-hive.ts';
-import { readRulesFile } from './rules-file.ts';
+import { HOOK } from './sentences.ts';
 
-/** The client waits for us: a store that is locked or gone must not hold it longer. */
+/** The client waits for the hook, so a store that is locked or gone must not hold it longer than this. */
 const LIMIT_MS = 2_000;
 /** Shorter than `LIMIT_MS`, so that the reason can still be said. */
 const BUSY_MS = 1_500;
 
 /** What started the hook (bin/hive). */
 interface Host {
-  /** Begins the same event anew with all that `dist/hook.cjs` leaves out (scripts/build.mjs). */
+  /** Starts the same event again in the bundle that has everything (scripts/build.mjs). */
   handOver(): void;
-  /** Told when the hook has done its work, just before it ends. */
+  /** Called when the hook has done its work, just before it exits. */
   finished(): void;
 }
 
-/** Deals with the event that came on stdin, and ends the process. */
+/** Handles the event from stdin and ends the process. */
 export function runHook(text: string, host: Host): void {
   const { argv, env } = process;
   main(argv.slice(3), env, text, host).catch((error: unknown) => {
@@ -42,16 +42,16 @@ async function main(
 ): Promise<void> {
   let name: string | null = null;
   const setLimit = (): NodeJS.Timeout =>
-    setTimeout(() => fail(`no answer from the store within ${LIMIT_MS / 1000} s`, env, name), LIMIT_MS);
+    setTimeout(() => fail(HOOK.noAnswer(LIMIT_MS / 1000), env, name), LIMIT_MS);
   let limit = setLimit();
   try {
     if (args.includes('--wake')) {
       const { wake } = await import('./wake.ts');
       clearTimeout(limit);
-      // Who only wakes others harms nobody by not waking them.
+      // This hook only wakes agents, so a failure blocks nobody.
       await wake(text, env).catch((error: unknown) =>
         process.stderr.write(
-          `hive hook: it will wake nobody: ${error instanceof Error ? error.message : String(error)}\n`,
+          `hive hook: ${HOOK.willNotWake(error instanceof Error ? error.message : String(error))}\n`,
         ),
       );
       process.exit(0);
@@ -61,7 +61,7 @@ async function main(
     if (args.includes('--url')) {
       const { remoteOf, sendHook } = await import('./hook-remote.ts');
       const remote = remoteOf(args);
-      if (remote === null) throw new Error('--url needs an address.');
+      if (remote === null) throw new Error(HOOK.urlNeedsAddress);
       const cwd = env['CLAUDE_PROJECT_DIR'] ?? event.cwd;
       const reply = await sendHook(remote, { text, client: clientOf(args), env, cwd }, () =>
         clearTimeout(limit),
@@ -80,9 +80,15 @@ async function main(
       get seat() {
         return thisSeat();
       },
-      readRules: () => readRulesFile(env),
+      async human(cwd) {
+        const [{ humanTrust }, { placeAt }] = await Promise.all([
+          import('../infrastructure/platform/human-file.ts'),
+          import('../infrastructure/platform/place.ts'),
+        ]);
+        return { trust: humanTrust(env), place: placeAt(cwd) };
+      },
       codexListens: () => existsSync(codexSocket(env) ?? ''),
-      // A hook that waits for the human as it was told to is no store that is gone.
+      // A hook may wait for the human as long as it is configured to; the limit is for the store.
       async withoutTimeLimit(work) {
         clearTimeout(limit);
         try {
@@ -92,15 +98,15 @@ async function main(
         }
       },
     });
-    // Durable before told: what this says was handed over is on disk by now.
+    // Durable before told: the hand-over that this announces is already on disk.
     await say(sayVerdict(event, verdict));
-    // What is not known to be printed is handed again: better twice than never.
+    // Without this record it is handed over again: better twice than never.
     await hooks.printed(verdict).catch(() => undefined);
     await hooks.leave().catch(() => undefined);
     host.finished();
     process.exit(0);
   } catch (error) {
-    // Nothing was written: what is loaded at need is asked for before a transaction, or ends it.
+    // Nothing has been written yet: modules are loaded on demand before a transaction, or the error rolled it back.
     if (isLeftOut(error)) return host.handOver();
     fail(error instanceof Error ? error.message : String(error), env, name);
   } finally {
@@ -112,14 +118,14 @@ function isLeftOut(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 'LEFT_OUT';
 }
 
-/** Whose question was answered at its terminal, or taken back, ends a hook that still waits. */
+/** The client ends a waiting hook when its question was answered in the terminal or withdrawn. */
 function untilTerminated(): AbortSignal {
   const terminated = new AbortController();
   process.once('SIGTERM', () => terminated.abort());
   return terminated.signal;
 }
 
-/** Past `process.stdout`, which takes 3 ms to come into being, unless the pipe is full and somebody must wait. */
+/** Writes directly, because creating `process.stdout` takes 3 ms. Only a full pipe needs it, to wait. */
 async function say(text: string): Promise<void> {
   const bytes = Buffer.from(text);
   let written = 0;
@@ -137,8 +143,8 @@ function clientOf(args: readonly string[]): HookClient | null {
 }
 
 /**
- * Guards fail open unless configured to fail closed (invariant 11): then exit code 2 denies, with this reason.
- * A Stop always fails open: held by a store that is gone, an agent would never end.
+ * Guards fail open unless they are configured to fail closed (invariant 11); then exit code 2 denies, with this reason.
+ * A Stop always fails open: otherwise an agent whose store is gone could never end.
  */
 function fail(reason: string, env: NodeJS.ProcessEnv, name: string | null): never {
   process.stderr.write(`hive hook: ${reason}\n`);

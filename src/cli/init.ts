@@ -1,11 +1,12 @@
 /**
- * `hive init` and `hive uninit`: Hive in the configuration of Claude Code, Codex and Emacs. An agent may set itself
- * up; but that Codex runs our hooks unasked, only a person at a terminal decides.
+ * `hive init` and `hive uninit`: adds Hive to the configuration of Claude Code, Codex or Emacs, and removes it. An agent
+ * may set itself up, but only a person at a terminal may let Codex run the hooks unasked.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
+import { unifiedDiff } from '../adapters/unified-diff.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { Role } from '../domain/tokens.ts';
 import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
@@ -28,6 +29,7 @@ import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, isOnPath, packageFolder, reportErrors, thisProgram } from './program.ts';
+import { DEED, INIT } from './sentences.ts';
 
 interface CodexOptions extends SetUpOptions {
   role?: Role;
@@ -55,18 +57,21 @@ function defineSetUp(command: Command, direction: Direction): void {
       .option('-y, --yes', 'write without asking')
       .option('--json', 'print JSON')
       .action((options: Options) => reportErrors(options, () => work(options)));
-    return isInit ? defined.option('--print', 'show what belongs where, and write nothing') : defined;
+    return isInit ? defined.option('--print', 'show what belongs in which file, and write nothing') : defined;
   };
   const claude = define<ClaudeOptions>('claude', 'Claude Code', (options) => setUpClaude(direction, options))
     .option('--user', 'for you, in every project (default)')
     .option('--project', 'for everybody who works on the project in this folder');
   const codex = define<CodexOptions>('codex', 'Codex', async (options) => {
     await mayCoordinate(options);
-    const code = await setUp(direction, codexParts(options.role), options, said(direction, 'Codex'));
+    const code = await setUp(direction, codexParts(options.role), options, doneSentence(direction, 'Codex'));
     return isInit && code === 0 ? offerTrust(options) : code;
   });
   if (isInit) {
-    claude.option('--hooks', 'hooks too: answers and mentions arrive by themselves, guards hold');
+    claude.option(
+      '--hooks',
+      'add the hooks too, so that answers and mentions arrive by themselves and the guards work',
+    );
     for (const client of [claude, codex]) client.addOption(roleOption());
   }
   define<SetUpOptions>('emacs', 'Emacs', (options) =>
@@ -74,24 +79,22 @@ function defineSetUp(command: Command, direction: Direction): void {
       direction,
       [emacsPart(emacsInitFile(process.env), `${packageFolder()}/elisp`)],
       options,
-      isInit
-        ? 'Hive starts with the next Emacs; M-x hive-doctor there says whether all is well.'
-        : 'Taken back.',
+      isInit ? INIT.emacsDone : INIT.emacsUndone,
     ),
   );
 }
 
 function roleOption(): Option {
-  const what = 'what its agents may do; default: what is set there, else agent';
+  const what = 'what its agents may do; default: the role set there, else agent';
   return new Option('--role <role>', what).choices(['agent', 'coordinator']);
 }
 
-/** A coordinator answers and interrupts other agents: no agent makes itself one. @throws HiveError `not_allowed`. */
+/** A coordinator answers and interrupts other agents, so no agent may make itself one. @throws HiveError `not_allowed`. */
 async function mayCoordinate({ role, print }: CodexOptions): Promise<void> {
   if (role !== 'coordinator' || print === true) return;
   const hive = await openHive();
   try {
-    await refuseAgents(hive, "Who coordinates other agents is the human's to say");
+    await refuseAgents(hive, DEED.coordinator);
   } finally {
     await hive.close();
   }
@@ -104,45 +107,40 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
     direction,
     claudeParts(direction, scope, options),
     options,
-    said(direction, 'Claude Code'),
+    doneSentence(direction, 'Claude Code'),
   );
-  if (direction === 'init' && scope === 'project' && !isOnPath('hive'))
-    remark('What a project shares starts plain "hive": install it where everybody has it on PATH.');
+  if (direction === 'init' && scope === 'project' && !isOnPath('hive')) remark(INIT.projectNeedsPath);
   return code;
 }
 
-/** A project's files are shared: they cannot hold a path of this machine. */
+/** A project's files are shared, so they must not contain paths of this machine. */
 function claudeParts(direction: Direction, scope: Scope, { hooks = false, role }: ClaudeOptions): Part[] {
-  const places = claudePaths(process.env, scope, process.cwd());
+  const paths = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
-  const kept = naming({ path: places.servers }, () => claudeRole(readText(places.servers)));
-  const server = claudeServer(places.servers, program, role ?? kept);
+  const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
+  const server = claudeServer(paths.servers, program, role ?? kept);
   return hooks || direction === 'uninit'
-    ? [server, hookPart('claude-code', places.settings, program)]
+    ? [server, hookPart('claude-code', paths.settings, program)]
     : [server];
 }
 
-function said(direction: Direction, client: string): string {
-  return direction === 'init'
-    ? `Done: it holds for every session that ${client} starts from now on. hive doctor says whether all is well.`
-    : `Taken back: it holds for every session that ${client} starts from now on.`;
+function doneSentence(direction: Direction, client: string): string {
+  return direction === 'init' ? INIT.done(client) : INIT.undone(client);
 }
 
-// ---------------------------------------------------------------------------
-// Codex: its server, its hooks, and the trust without which it skips them silently.
+// ---- Codex ----
+// Its server, its hooks, and the trust without which it skips them silently.
 
 /**
- * Trust that was given stays as long as it is for these very hooks, and the role unless another is wanted.
- * @throws HiveError `invalid_input` for a role in a server's table that is not ours to change.
+ * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given.
+ * @throws HiveError `invalid_input` for a role in a server's table that Hive did not write.
  */
 function codexParts(role?: Role): Part[] {
   const { config, hooks } = codexPaths(process.env);
   const now = naming({ path: config }, () => readText(config) ?? '');
   const kept = naming({ path: config }, () => codexRole(now));
   if (role !== undefined && role !== kept && isForeign(now))
-    throw invalidInput(
-      `${config} has a server of its own that starts Hive, which Hive does not change. Give it the role there: args = ["mcp", "--role", "${role}"].`,
-    );
+    throw invalidInput(INIT.ownServerRole(config, role));
   const part = hookPart('codex', hooks, thisProgram());
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
@@ -151,34 +149,30 @@ function codexParts(role?: Role): Part[] {
   return [codexConfig(config, thisProgram(), trust, role ?? kept), part];
 }
 
-/** Asks whether Codex may run the hooks that are there now. Only a person at a terminal can say so. */
+/** Asks whether Codex may run the current hooks. Only a person at a terminal can allow that. */
 async function offerTrust(options: SetUpOptions): Promise<ExitCode> {
   const { config, hooks } = codexPaths(process.env);
   const text = readText(config) ?? '';
   if (options.print === true) return EXIT.done;
-  if (isForeign(text)) remark(`${config} has a server of its own that starts Hive: it stays as it is.`);
+  if (isForeign(text)) remark(INIT.ownServer(config));
   const tables = trustTables(readText(hooks) ?? '{}');
   if (trustIn(text, tables).length === tables.length) return EXIT.done;
   const missing = await noPersonBecause(options);
   if (missing !== null) {
-    remark(
-      `Codex skips these hooks silently until you trust them: run hive init codex in a terminal, or look at /hooks in Codex (${missing}).`,
-    );
+    remark(INIT.untrusted(missing));
     return EXIT.done;
   }
-  print(
-    `Codex skips hooks that nobody has trusted. These ${tables.length} run "hive hook" at each step of every session, with all your rights.`,
-  );
-  if ((await ask('Trust them? Type yes to write that into config.toml: ')) !== 'yes') {
-    remark('Not trusted: Codex will skip the hooks until you trust them there with /hooks, or here.');
+  print(INIT.aboutTrust(tables.length));
+  if ((await ask(INIT.askTrust)) !== 'yes') {
+    remark(INIT.notTrusted);
     return EXIT.done;
   }
   const installer = createInstaller(process.env);
   const part = codexConfig(config, thisProgram(), tables, codexRole(text));
   const change = planInit(part, readText(config), installer.receiptOf(config));
   if (change !== null && !installer.write(change))
-    throw new HiveError('invalid_input', `${config} has changed meanwhile: run this again.`);
-  print('Trusted.');
+    throw new HiveError('invalid_input', INIT.changedMeanwhile(config));
+  print(INIT.trusted);
   return EXIT.done;
 }
 
@@ -190,7 +184,7 @@ function trustTables(text: string): TomlTable[] {
 }
 
 async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
-  if (json === true || !process.stdin.isTTY || !process.stdout.isTTY) return 'there is no terminal to ask at';
+  if (json === true || !process.stdin.isTTY || !process.stdout.isTTY) return INIT.noTerminal;
   const hive = await openHive();
   try {
     return (await findCaller(hive)).agent_because;
@@ -199,19 +193,19 @@ async function noPersonBecause({ json }: SetUpOptions): Promise<string | null> {
   }
 }
 
-// ---------------------------------------------------------------------------
-// What `hive init` and `hive uninit` do with a client's files: show what would change, ask, write.
+// ---- Changing a client's files ----
+// Both commands show what would change, ask, and write.
 
 interface SetUpOptions extends Format {
-  /** The person has said yes already. */
+  /** Write without asking. */
   yes?: boolean | undefined;
-  /** Show what belongs there, and write nothing. */
+  /** Show what belongs in the files, and write nothing. */
   print?: boolean | undefined;
 }
 
 type Direction = 'init' | 'uninit';
 
-/** Nothing is written unless the person agrees, and then all of it. */
+/** Writes everything if the person agrees, else nothing. */
 async function setUp(
   direction: Direction,
   parts: readonly Part[],
@@ -230,36 +224,36 @@ async function setUp(
   );
   if (options.json !== true) for (const change of changes) show(change);
   if (changes.length > 0 && options.yes !== true && !(await agrees())) {
-    remark('Nothing was written.');
+    remark(INIT.nothingWritten);
     return EXIT.notAccepted;
   }
-  // The file that a folder was made for is taken back last, when nothing else of ours lies there.
+  // The file for which a folder was made goes last, when nothing else of ours is in the folder.
   if (direction === 'uninit') changes.reverse();
   for (const change of changes) {
     if (!installer.write(change)) {
-      throw new HiveError('invalid_input', `${change.path} has changed meanwhile: run this again.`);
+      throw new HiveError('invalid_input', INIT.changedMeanwhile(change.path));
     }
   }
   if (options.json === true) printJson({ changed: changes.map(({ path }) => path) });
-  else print(changes.length === 0 ? 'Nothing to do.' : done);
+  else print(changes.length === 0 ? INIT.nothingToDo : done);
   return EXIT.done;
 }
 
 function show({ path, before, after }: FileChange): void {
-  print(before === null ? `${path} (new)` : after === null ? `${path} (removed)` : path);
-  for (const line of diffLines(before, after)) print(`  ${line}`);
+  print(before === null ? INIT.newFile(path) : after === null ? INIT.removedFile(path) : path);
+  print(unifiedDiff(before ?? '', after ?? '').replace(/^/gm, '  '));
   print('');
 }
 
 async function agrees(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    remark('There is no terminal to ask at: --yes says yes, --print only shows what belongs where.');
+    remark(INIT.cannotAsk);
     return false;
   }
-  return /^y(es)?$/i.test(await ask('Write this? [y/N] '));
+  return /^y(es)?$/i.test(await ask(INIT.askWrite));
 }
 
-/** A line that the person at the terminal types. */
+/** Asks the person at the terminal for one line. */
 export async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stdout });
   try {
@@ -267,59 +261,4 @@ export async function ask(question: string): Promise<string> {
   } finally {
     lines.close();
   }
-}
-
-// ---------------------------------------------------------------------------
-// What an edit changes, line by line, as a person reads it before saying yes.
-
-const CONTEXT = 2;
-
-type Line = readonly [sign: ' ' | '-' | '+', text: string];
-
-/** The changed lines with a little of what stands around them; null stands for no file. */
-function diffLines(before: string | null, after: string | null): string[] {
-  const lines = compare(linesOf(before), linesOf(after));
-  const isNear = lines.map((_line, n) =>
-    lines.slice(Math.max(0, n - CONTEXT), n + CONTEXT + 1).some(([sign]) => sign !== ' '),
-  );
-  const shown: string[] = [];
-  for (const [n, [sign, text]] of lines.entries()) {
-    if (isNear[n] === true) shown.push(`${sign} ${text}`);
-    else if (isNear[n - 1] === true || n === 0) shown.push('  ⋮');
-  }
-  return shown;
-}
-
-/** Whoever added is found by looking ahead for the next line that both have: edits of ours are few and mostly add. */
-function compare(before: readonly string[], after: readonly string[]): Line[] {
-  const lines: Line[] = [];
-  let old = 0;
-  let now = 0;
-  while (old < before.length || now < after.length) {
-    const [was, is] = [before[old], after[now]];
-    if (was !== undefined && was === is) {
-      lines.push([' ', was]);
-      old += 1;
-      now += 1;
-      continue;
-    }
-    const back = is === undefined ? -1 : before.indexOf(is, old);
-    const ahead = was === undefined ? -1 : after.indexOf(was, now);
-    const isAddition = is !== undefined && (back < 0 || (ahead >= 0 && ahead - now <= back - old));
-    if (isAddition) {
-      lines.push(['+', is]);
-      now += 1;
-    } else {
-      lines.push(['-', was ?? '']);
-      old += 1;
-    }
-  }
-  return lines;
-}
-
-function linesOf(text: string | null): string[] {
-  if (text === null) return [];
-  const lines = text.split(/\r?\n/);
-  if (lines.at(-1) === '') lines.pop();
-  return lines;
 }

@@ -1,4 +1,4 @@
-/** `hive interrupt`: stop an agent, and know that it stopped. Waits until its turn is over. */
+/** `hive interrupt`: stops an agent and waits until its turn is over. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { type HiveError, invalidInput } from '../domain/errors.ts';
@@ -6,6 +6,7 @@ import { type InterruptOutcome, outcomeSentence } from '../domain/interrupts.ts'
 import { type ActorOptions, BY, findActor } from './actor.ts';
 import { type Format, parseDuration, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { DEED, INTERRUPT } from './sentences.ts';
 
 interface InterruptOptions extends Format, ActorOptions {
   all?: boolean;
@@ -18,13 +19,13 @@ interface InterruptOptions extends Format, ActorOptions {
 export function defineInterrupt(command: Command): void {
   command
     .argument('[agent]', 'the handle of the agent, as `hive sessions` shows it')
-    .option('--all', 'every agent that is at work')
-    .option('--turn <id>', 'only this turn; default: the one that runs now')
-    .option('--note <text>', 'why: the agent and whoever works with it read it')
-    .option('--timeout <duration>', 'wait no longer (default 10m); the interrupt stays in force')
-    .option('--cancel', 'take an interrupt back that has not reached its turn yet')
+    .option('--all', 'every agent that is running a turn')
+    .option('--turn <id>', 'only this turn; default: the current one')
+    .option('--note <text>', 'the reason; the agent and the agents that work with it read it')
+    .option('--timeout <duration>', 'how long to wait (default 10m); the interrupt stays in force')
+    .option('--cancel', 'withdraw an interrupt that has not reached its turn yet')
     .option('--by <name>', BY)
-    .option('--as-agent', 'an agent interrupts another agent, and the trail says so')
+    .option('--as-agent', 'an agent interrupts another agent, which is recorded')
     .option('--json', 'print JSON')
     .action((agent: string | undefined, options: InterruptOptions) =>
       withHive(options, (hive) => interrupt(hive, agent, options)),
@@ -36,9 +37,8 @@ async function interrupt(
   agent: string | undefined,
   options: InterruptOptions,
 ): Promise<ExitCode> {
-  if ((agent === undefined) === (options.all !== true))
-    throw invalidInput('Name one agent, or say --all: nobody was interrupted.');
-  const actor = await findActor(hive, { what: 'Interrupting' }, options);
+  if ((agent === undefined) === (options.all !== true)) throw invalidInput(INTERRUPT.oneOrAll);
+  const actor = await findActor(hive, { deed: DEED.interrupt }, options);
   const timeout_ms = options.timeout === undefined ? undefined : parseDuration(options.timeout);
   const request = { actor, timeout_ms, note: options.note };
   if (agent === undefined) return all(hive, request, options);
@@ -46,16 +46,15 @@ async function interrupt(
   if (options.cancel === true) {
     const withdrawn = await hive.interrupts.cancel({ session: session_id, turn_id: options.turn, actor });
     if (options.json === true) printJson({ withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) });
-    else if (withdrawn.length > 0) print(`Withdrawn: ${handle} goes on.`);
-    else remark(`No interrupt waits for ${handle}.`);
+    else if (withdrawn.length > 0) print(INTERRUPT.withdrawn(handle));
+    else remark(INTERRUPT.noneOpen(handle));
     return withdrawn.length > 0 ? EXIT.done : EXIT.notAccepted;
   }
   const [newest] = await hive.turns.newestOf([session_id]);
-  if (options.json !== true && newest?.turn.state === 'in_progress')
-    remark(`Asking ${handle} to stop; waiting for its turn to end.`);
+  if (options.json !== true && newest?.turn.state === 'in_progress') remark(INTERRUPT.waiting(handle));
   const outcome = await hive.interrupts.interrupt({ ...request, session: session_id, turn_id: options.turn });
-  if (options.json === true) printJson(told(outcome));
-  else print(`${handle}: ${outcomeSentence(outcome)}`);
+  if (options.json === true) printJson(interrupted(outcome));
+  else print(INTERRUPT.outcome(handle, outcomeSentence(outcome)));
   return exitOf([outcome]);
 }
 
@@ -66,18 +65,18 @@ async function all(
 ): Promise<ExitCode> {
   const outcomes = await hive.interrupts.interruptAll(request);
   if (json === true) {
-    printJson({ outcomes: outcomes.map((one) => ('error' in one ? failed(one) : told(one))) });
+    printJson({ outcomes: outcomes.map((one) => ('error' in one ? failed(one) : interrupted(one))) });
   } else {
     for (const one of outcomes)
-      print(`${one.handle}: ${'error' in one ? one.error.message : outcomeSentence(one)}`);
-    if (outcomes.length === 0) remark('No agent is at work.');
+      print(INTERRUPT.outcome(one.handle, 'error' in one ? one.error.message : outcomeSentence(one)));
+    if (outcomes.length === 0) remark(INTERRUPT.nobodyBusy);
   }
   const errors = outcomes.filter((one) => 'error' in one);
   const answered = outcomes.filter((one) => !('error' in one));
   return errors.length > 0 ? EXIT.error : exitOf(answered as InterruptOutcome[]);
 }
 
-function told<Outcome extends InterruptOutcome>(outcome: Outcome): object {
+function interrupted<Outcome extends InterruptOutcome>(outcome: Outcome): object {
   return { ...outcome, sentence: outcomeSentence(outcome) };
 }
 

@@ -1,9 +1,10 @@
-/** `hive log`: the raw events, one line each; with --follow for as long as somebody reads. */
+/** `hive log`: the raw events, one line each; with --follow until its reader ends. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { type Format, printJsonLine, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { LOG } from './sentences.ts';
 
 interface LogOptions extends Format {
   follow?: boolean;
@@ -15,9 +16,9 @@ const PAGE = 500;
 
 export function defineLog(command: Command): void {
   command
-    .option('--follow', 'go on with what happens; begins now unless --after says where')
+    .option('--follow', 'wait for new events; starts now unless --after is given')
     .option('--after <seq>', 'only events after this number', sequence)
-    .option('--subject <id>', 'only of this prompt, session or desk')
+    .option('--subject <id>', 'only events of this prompt, session or desk')
     .option('--json', 'print JSON, one event a line')
     .action((options: LogOptions) => withHive(options, (hive) => log(hive, options)));
 }
@@ -30,17 +31,16 @@ async function log(hive: Hive, options: LogOptions): Promise<ExitCode> {
   hive.feed.follow({
     cursor: last,
     onEvents: async (events) => show(events, options),
-    onResync: async () => remark('Retention has removed events that were not shown yet.'),
+    onResync: async () => remark(LOG.prunedWhileFollowing),
   });
-  // Ends with the process: by a signal, or when the reader of our stdout has gone.
+  // Ends with the process: after a signal, or when the reader of stdout is gone.
   return new Promise<never>(() => {});
 }
 
 async function printSince(hive: Hive, after: number, options: LogOptions): Promise<number> {
   let cursor = after;
   const pruned = await hive.history.prunedUpTo();
-  if (options.after !== undefined && pruned > after)
-    remark(`Retention has removed events up to ${pruned}; what is left follows.`);
+  if (options.after !== undefined && pruned > after) remark(LOG.pruned(pruned));
   for (;;) {
     const events = await hive.history.eventsAfter(cursor, PAGE);
     show(events, options);
@@ -65,6 +65,6 @@ function show(events: readonly HiveEvent[], { subject, json }: LogOptions): void
 }
 
 function sequence(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, 0 or more.');
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError(LOG.notSequence);
   return Number(text);
 }

@@ -1,4 +1,4 @@
-/** The command line: dispatches. Each command is a file of its own, loaded when it is called, and parses its own options. */
+/** The command line. Each command is a file of its own, which is loaded when it is called and parses its own options. */
 import { Command, CommanderError } from 'commander';
 import { HiveError } from '../domain/errors.ts';
 import { VERSION } from '../version.ts';
@@ -7,11 +7,11 @@ import './stdout-is-the-wire.ts';
 
 type Define = (command: Command) => void | Promise<void>;
 
-/** What `hive --help` says of each, and where it is defined. */
+/** Each command with its line in `hive --help` and the file that defines it. */
 const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Define>]>> = {
   ask: ['Ask the human', async () => (await import('./ask.ts')).defineAsk],
   poll: [
-    'Look whether the human has answered, or wait for it',
+    'Check whether the human has answered, or wait for the answer',
     async () => (await import('./poll.ts')).definePoll,
   ],
   list: ['List the prompts of every agent', async () => (await import('./list.ts')).defineList],
@@ -19,30 +19,36 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Answer a prompt, or correct your answer',
     async () => (await import('./respond.ts')).defineRespond,
   ],
-  cancel: ['Take a prompt back', async () => (await import('./cancel.ts')).defineCancel],
+  cancel: ['Withdraw a prompt', async () => (await import('./cancel.ts')).defineCancel],
   post: ['Write to the shared buffer', async () => (await import('./post.ts')).definePost],
   messages: ['Read the shared buffer', async () => (await import('./messages.ts')).defineMessages],
-  mentions: ['Show mentions and deal with them', async () => (await import('./mentions.ts')).defineMentions],
+  mentions: ['List and process mentions', async () => (await import('./mentions.ts')).defineMentions],
   outreach: [
     'Show the pings, cards and reports of agents',
     async () => (await import('./outreach.ts')).defineOutreach,
   ],
-  sessions: ['Show who is here', async () => (await import('./sessions.ts')).defineSessions],
+  sessions: [
+    'List the sessions, or change the settings of one',
+    async () => (await import('./sessions.ts')).defineSessions,
+  ],
   interrupt: [
     'Stop an agent, and wait until it has stopped',
     async () => (await import('./interrupt.ts')).defineInterrupt,
   ],
-  status: ['Show what waits, and who is here', async () => (await import('./status.ts')).defineStatus],
+  status: ['Show what is pending and who is online', async () => (await import('./status.ts')).defineStatus],
   config: ['Show and set your preferences', async () => (await import('./config.ts')).defineConfig],
-  doctor: ['Say what is wrong, and what to do', async () => (await import('./doctor.ts')).defineDoctor],
+  doctor: [
+    'Check the setup and say how to fix problems',
+    async () => (await import('./doctor.ts')).defineDoctor,
+  ],
   history: [
     'Search everything asked, answered and posted',
     async () => (await import('./history.ts')).defineHistory,
   ],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
   store: ['Remove old records, or copy the store', async () => defineStore],
-  init: ['Set Hive up in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
-  uninit: ['Take that back', async () => (await import('./init.ts')).defineUninit],
+  init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
+  uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
   sidecar: [
     'Serve an Emacs over JSON-RPC on stdio (started by hive-mode)',
     async () => (await import('./sidecar.ts')).defineSidecar,
@@ -56,7 +62,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   mcp: ['Serve an agent over MCP on stdio', async () => (await import('./mcp.ts')).defineMcp],
 };
 
-/** Earlier spellings of commands that are now part of another. They work as they did, and no help shows them. */
+/** Earlier spellings of commands that are now part of another. They still work, and no help shows them. */
 const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => Promise<Define>]>> = {
   wait: ['poll --wait', async () => (await import('./poll.ts')).defineWait],
   amend: ['respond --amend', async () => (await import('./respond.ts')).defineAmend],
@@ -67,13 +73,13 @@ const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => 
 
 void main();
 
-/** Defined here, because both of its commands are files of their own. */
+/** Defined here, because its two subcommands have a file each. */
 async function defineStore(command: Command): Promise<void> {
   const [{ definePrune }, { defineMigrate }] = await Promise.all([
     import('./prune.ts'),
     import('./migrate.ts'),
   ]);
-  definePrune(command.command('prune').description('Remove what settled long ago'));
+  definePrune(command.command('prune').description('Remove old records'));
   defineMigrate(command.command('migrate').description('Copy the store to another place or engine'));
 }
 
@@ -82,7 +88,7 @@ async function main(): Promise<void> {
     .description('Human in the loop for coding agents.')
     .version(VERSION)
     .exitOverride()
-    // One voice: what commander says of a command line begins as what a command says.
+    // The errors of commander begin like those of our commands.
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'hive: ')) })
     .addHelpText('after', '\nExit codes and examples: docs/cli.md');
 
@@ -100,7 +106,7 @@ async function main(): Promise<void> {
     await program.parseAsync();
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has said what is wrong; help and version that were asked for are no error.
+      // Commander has printed the error. A request for the help or the version is not an error.
       process.exitCode = error.exitCode === 0 ? EXIT.done : EXIT.usage;
     } else if (error instanceof HiveError) {
       process.stderr.write(`hive: ${error.message}\n`);

@@ -1,4 +1,4 @@
-/** `hive mcp`: spawned by an agent, MCP on stdio. Works when no Emacs runs: prompts wait in the store. */
+/** `hive mcp`: MCP on stdio, started by an agent. It works without a running Emacs: prompts wait in the store. */
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
@@ -16,6 +16,7 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { parseDuration } from './output.ts';
 import { endSoon, exitCodeOfError, untilSignalled } from './program.ts';
+import { MCP } from './sentences.ts';
 
 export function defineMcp(command: Command): void {
   command
@@ -25,7 +26,7 @@ export function defineMcp(command: Command): void {
     .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
     .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
-    .option('--token-file <file>', 'where the token for it lies')
+    .option('--token-file <file>', 'the file that holds the token')
     .action(({ role, source, toolTimeout, url, tokenFile }: McpOptions) =>
       url === undefined
         ? runMcp({ role, source: source ?? null, tool_timeout_ms: givenTimeout(toolTimeout) })
@@ -52,11 +53,9 @@ async function runRemote(
 ): Promise<void> {
   const stop = untilSignalled();
   const url = URL.parse(given);
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw invalidInput(`--url ${given} is no http address.`);
-  if (tool_timeout !== undefined)
-    throw invalidInput('--tool-timeout is for a store of this machine; with --url leave it out.');
-  if (token_file === undefined) throw invalidInput('--url needs --token-file FILE.');
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalidInput(MCP.badUrl(given));
+  if (tool_timeout !== undefined) throw invalidInput(MCP.timeoutIsLocal);
+  if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
   await runBridge({ url, token_file, input: process.stdin, output: process.stdout, stop });
@@ -71,7 +70,7 @@ interface LocalOptions {
 
 async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<void> {
   const stop = untilSignalled();
-  // A copy: `process.env` asks the system at each look, and each call looks ten times.
+  // A copy: each read of `process.env` asks the system, and each call reads it ten times.
   const env = { ...process.env };
   const wire = openStdio(process.stdin, process.stdout, stop);
   const hive = await openHive().catch((error: unknown) => openLater(error, role, wire));
@@ -115,20 +114,20 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
   process.exit(0);
 }
 
-/** Says once, in the client's log, why a session is not called what its person called it. */
+/** Explains once, in the client's log, why a session has another name than its person gave it. */
 function nameNote(name: string | undefined): (session: Session) => void {
-  let said = name === undefined || name === '';
+  let isDone = name === undefined || name === '';
   return (session) => {
-    if (said || hostOf(session) !== session.session_id) return;
-    said = true;
+    if (isDone || hostOf(session) !== session.session_id) return;
+    isDone = true;
     const note = explainHandle(cleanText(name ?? ''), session.handle);
     if (note !== null) process.stderr.write(`hive mcp: ${note}\n`);
   };
 }
 
 /**
- * What could not be opened now may be open when the agent calls: a server that comes up, a disk with room again, a
- * folder that the human has closed to others. Until then the agent has its tools, which say what is wrong.
+ * A store that cannot be opened now may be available when the agent calls: a server has come up, a disk has space again,
+ * the human has closed a folder to others. Until then the agent's tools say what is wrong.
  */
 async function openLater(error: unknown, role: Role, wire: StdioConnection): Promise<Hive> {
   if (!(error instanceof HiveError)) throw error;
@@ -151,7 +150,7 @@ async function openLater(error: unknown, role: Role, wire: StdioConnection): Pro
   return Promise.race([opened, wire.ended.then(() => process.exit(exitCodeOfError(error)))]);
 }
 
-/** Tells the hooks of this connection. A store that cannot be written just now must not cost the agent its tools. */
+/** Records this connection for the hooks. If the store cannot be written now, the agent keeps its tools. */
 async function announce(
   hive: Hive,
   connection: Parameters<Hive['sessions']['openConnection']>[0],
@@ -159,7 +158,7 @@ async function announce(
   try {
     await hive.sessions.openConnection(connection);
   } catch (error) {
-    hive.log.error('The store cannot be written; each call will say so until it can.', {
+    hive.log.error(MCP.storeUnavailable, {
       error: String(error),
     });
   }

@@ -1,6 +1,6 @@
 /**
- * `hive mentions`: who has been mentioned and has not dealt with it. A person sees the human's own or any
- * session's, an agent its own. `process` clears them; `allow` and `mute` settle a loop of two agents.
+ * `hive mentions`: lists the mentions that nobody has processed yet. A person sees the human's or any session's, an
+ * agent its own. `process` marks them processed; `allow` and `mute` settle a loop of two agents.
  */
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -23,6 +23,7 @@ import {
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { DEED, MENTIONS } from './sentences.ts';
 
 interface MentionsOptions extends Format, ActorOptions {
   session?: string;
@@ -37,19 +38,19 @@ export function defineMentions(command: Command): void {
   command
     .usage('[options] [process <id...> | process --all | allow <a> <b> | mute <a> <b> | loops]')
     .argument('[action]', 'list (the default), process, allow, mute or loops')
-    .argument('[names...]', 'process: mention_ids or message_ids; allow, mute: two sessions')
-    .option('--session <handle>', "whose; default: a person's are the human's, an agent's its own")
+    .argument('[names...]', 'for process: mention_ids or message_ids; for allow and mute: two sessions')
+    .option('--session <handle>', "whose mentions; default: the human's, or under an agent its own")
     .addOption(
-      new Option('--status <status>', 'which to list')
+      new Option('--status <status>', 'the state to list')
         .choices(['unprocessed', 'processed', 'expired', 'any'])
         .default('unprocessed'),
     )
-    .option('--limit <n>', 'list at most so many', wholeNumber, 50)
-    .option('--cursor <cursor>', 'go on where the last list ended (its next_cursor)')
-    .option('--all', 'process all that are unprocessed')
+    .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
+    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
+    .option('--all', 'process all unprocessed ones')
     .option('--note <text>', 'what was done about them')
     .option('--by <name>', BY)
-    .option('--as-agent', "an agent deals with another session's mentions, and the trail says so")
+    .option('--as-agent', "an agent processes another session's mentions, which is recorded")
     .option('--json', 'print JSON')
     .action((action: string | undefined, names: string[], options: MentionsOptions) =>
       withHive(options, (hive) => mentions(hive, action ?? 'list', names, options)),
@@ -68,14 +69,14 @@ async function mentions(
   const whose = await addresseeOf(hive, caller, options);
   if (action === 'list') return list(hive, whose, options);
   if (action === 'process') return processThem(hive, whose, names, options);
-  throw invalidInput(`There is no "hive mentions ${action}": use list, process, allow, mute or loops.`);
+  throw invalidInput(MENTIONS.noAction(action));
 }
 
 interface Whose {
   session_id: string;
   handle: string;
   actor: Actor;
-  /** Prints to the addressee itself: the receipt of what is shown. */
+  /** The carrier, if this prints to the addressee itself; it records what was shown. */
   carrier: string | null;
 }
 
@@ -89,11 +90,11 @@ async function addresseeOf(hive: Hive, caller: Caller, options: MentionsOptions)
       ? await registerCaller(hive, caller)
       : await hive.sessions.find(session);
   const session_id = named?.session_id ?? HUMAN_ADDRESSEE;
-  const deed = {
-    what: "Looking at another's mentions or dealing with them",
+  const action = {
+    deed: DEED.mentions,
     isOwn: (one: Caller) => one.session_id === session_id,
   };
-  const actor = await findActor(hive, deed, options);
+  const actor = await findActor(hive, action, options);
   const own = isAgent ? session_id === caller.session_id : human;
   return {
     session_id,
@@ -123,23 +124,22 @@ async function list(
     return EXIT.done;
   }
   for (const mention of items) show(mention);
-  if (items.length === 0)
-    remark(`There is no mention of ${handle}${status === 'any' ? '' : ` that is ${status}`}.`);
-  else if (open) remark('Clear them with: hive mentions process ID…, or: hive mentions process --all');
+  if (items.length === 0) remark(MENTIONS.nothing(handle, status));
+  else if (open) remark(MENTIONS.howToProcess);
   const left = summary.unprocessed - items.length;
-  if (open && left > 0) remark(`There are ${left} more: --limit ${limit * 2}`);
-  if (next_cursor !== null) remark(`There are more: --cursor ${next_cursor}`);
+  if (open && left > 0) remark(MENTIONS.moreUnprocessed(left, limit));
+  if (next_cursor !== null) remark(MENTIONS.more(next_cursor));
   return EXIT.done;
 }
 
 function show(mention: MentionInFull): void {
   const { mention_id, at, status, priority, processed_by, note, thread, body } = mention;
   const marks = [
-    priority === 'urgent' ? 'urgent' : null,
-    mention.expects_reply ? 'expects an answer' : null,
-    status === 'processed' ? `processed by ${processed_by}${note === null ? '' : `: ${note}`}` : null,
-    status === 'expired' ? 'expired' : null,
-    thread === null ? null : `in ${thread}`,
+    priority === 'urgent' ? MENTIONS.urgent : null,
+    mention.expects_reply ? MENTIONS.expectsReply : null,
+    status === 'processed' ? MENTIONS.processed(processed_by, note) : null,
+    status === 'expired' ? MENTIONS.expired : null,
+    thread === null ? null : MENTIONS.thread(thread),
   ].filter((mark) => mark !== null);
   print(
     `${authorName(mention)}, ${age(at)} ago [${mention_id}]${marks.length === 0 ? '' : ` (${marks.join(', ')})`}`,
@@ -162,11 +162,11 @@ async function processThem(
     return EXIT.done;
   }
   for (const mention of shown) show(mention);
-  print(`Processed ${processed.length} of ${handle}'s mentions; ${remaining} left.`);
+  print(MENTIONS.done(processed.length, handle, remaining));
   return EXIT.done;
 }
 
-/** A loop is settled by the human alone: an agent cannot give itself its gate back. */
+/** Only a human settles a loop: an agent must not switch its own gate off. */
 async function loops(
   hive: Hive,
   action: 'allow' | 'mute' | 'loops',
@@ -176,18 +176,17 @@ async function loops(
   if (action === 'loops') {
     const found = await hive.loops.list();
     if (options.json === true) printJson({ loops: found });
-    else if (found.length === 0) remark('No two agents are in a loop or muted.');
+    else if (found.length === 0) remark(MENTIONS.noLoops);
     else
-      for (const { handles, state, reason } of found) print(`${handles.join(' and ')}: ${state} (${reason})`);
+      for (const { handles, state, reason } of found)
+        print(MENTIONS.loop(handles.join(' and '), state, reason));
     return EXIT.done;
   }
-  await refuseAgents(hive, "Whether two agents go on is the human's to say");
-  if (a === undefined || b === undefined || more.length > 0)
-    throw invalidInput(`Name two sessions: hive mentions ${action} Claude-abc12 Claude-def34`);
+  await refuseAgents(hive, DEED.loops);
+  if (a === undefined || b === undefined || more.length > 0) throw invalidInput(MENTIONS.nameTwo(action));
   const pair = [(await hive.sessions.find(a)).handle, (await hive.sessions.find(b)).handle] as const;
   await hive.loops[action](pair);
-  const said = action === 'allow' ? 'may go on' : 'are muted: their mentions of each other reach neither';
   if (options.json === true) printJson({ sessions: pair, state: action === 'allow' ? 'allowed' : 'muted' });
-  else print(`${pair.join(' and ')} ${said}.`);
+  else print(action === 'allow' ? MENTIONS.allowed(pair.join(' and ')) : MENTIONS.muted(pair.join(' and ')));
   return EXIT.done;
 }

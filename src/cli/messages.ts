@@ -1,4 +1,4 @@
-/** `hive messages`: the shared buffer of this project, as text, as JSON, or as the file of the shared format. */
+/** `hive messages`: the shared buffer of this project, as text, as JSON, or as a file that can be read back. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -9,6 +9,7 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { MESSAGES } from './sentences.ts';
 
 interface MessagesOptions extends Format {
   after?: string;
@@ -22,39 +23,39 @@ interface MessagesOptions extends Format {
   save?: string;
 }
 
-/** The file of the shared format holds everything; it is read in pages of this size. */
+/** A file in the shared format holds the whole buffer, which is read in pages of this size. */
 const PAGE = 500;
 
 export function defineMessages(command: Command): void {
   command
-    .option('--after <cursor>', 'what came since an earlier call (its next_cursor)')
-    .option('--before <cursor>', 'further back (the previous_cursor of an earlier call)')
+    .option('--after <cursor>', 'messages since an earlier call (its next_cursor)')
+    .option('--before <cursor>', 'older messages (the previous_cursor of an earlier call)')
     .option('--thread <name>', 'only this thread, or a message_id and the replies to it')
     .option('--from <handle>', 'only messages of this author')
     .option('--query <words>', 'only messages that contain these words')
-    .option('--limit <n>', 'at most so many', wholeNumber, 50)
-    .option('--all', 'of every project')
+    .option('--limit <n>', 'the largest number to list', wholeNumber, 50)
+    .option('--all', 'the messages of every project')
     .addOption(
-      new Option('--format <format>', 'shared: the whole buffer as the file of its format')
+      new Option('--format <format>', 'shared: the whole buffer, as a file that can be read back')
         .choices(['text', 'shared'])
         .default('text'),
     )
-    .option('--save <folder>', 'write that file, shared-YYYYMMDD.md, into a folder')
+    .option('--save <folder>', 'write that file to this folder, as shared-YYYYMMDD.md')
     .option('--json', 'print JSON')
     .action((options: MessagesOptions) => withHive(options, (hive) => messages(hive, options)));
 }
 
 async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode> {
   const { after, before, thread, from, query, limit, all = false } = options;
-  const place = findProject(process.cwd());
+  const here = findProject(process.cwd());
   const filter = {
-    project_dir: all || thread?.startsWith('msg-') === true ? undefined : place.project_dir,
+    project_dir: all || thread?.startsWith('msg-') === true ? undefined : here.project_dir,
     thread,
     from_handle: from?.replace(/^@/, ''),
     query,
   };
   if (options.save !== undefined || options.format === 'shared')
-    return printShared(hive, filter, all ? null : place.project, options.save);
+    return printShared(hive, filter, all ? null : here.project, options.save);
   const page = await hive.messages.read({ ...filter, after, before, limit });
   if (options.json === true) {
     const { items, next_cursor, previous_cursor, more } = page;
@@ -62,26 +63,26 @@ async function messages(hive: Hive, options: MessagesOptions): Promise<ExitCode>
     return EXIT.done;
   }
   for (const message of page.items) show(message);
-  sayWhatIsLeft(page, after !== undefined);
+  reportMore(page, after !== undefined);
   return EXIT.done;
 }
 
 function show(message: Message): void {
   const { message_id, at, from_handle, as_handle, priority, thread } = message;
   const marks = [
-    as_handle === null ? null : `as ${as_handle}`,
-    priority === 'urgent' ? 'urgent' : null,
-    thread === null ? null : `in ${thread}`,
+    as_handle === null ? null : MESSAGES.as(as_handle),
+    priority === 'urgent' ? MESSAGES.urgent : null,
+    thread === null ? null : MESSAGES.thread(thread),
   ].filter((mark) => mark !== null);
   const rest = marks.length === 0 ? '' : ` (${marks.join(', ')})`;
   print(`${stampOf(at, zoneOf(at))} ${from_handle}${rest} [${message_id}]`);
   print(`${message.body.replace(/^(?=.)/gm, '  ')}\n`);
 }
 
-function sayWhatIsLeft({ items, more, next_cursor, previous_cursor }: MessagePage, forward: boolean): void {
-  if (items.length === 0) remark('There is no message.');
-  else if (more && forward) remark(`There are more: --after ${next_cursor}`);
-  else if (more) remark(`There are older ones: --before ${previous_cursor}`);
+function reportMore({ items, more, next_cursor, previous_cursor }: MessagePage, forward: boolean): void {
+  if (items.length === 0) remark(MESSAGES.nothing);
+  else if (more && forward) remark(MESSAGES.newer(next_cursor));
+  else if (more) remark(MESSAGES.older(previous_cursor));
 }
 
 async function printShared(
@@ -105,12 +106,12 @@ async function printShared(
     writeFileSync(file, text);
     print(file);
   } else if (process.stdout.isTTY) print(text);
-  // Into a pipe it goes as it is, so that it can be read back.
+  // Unchanged into a pipe, so that it can be read back.
   else process.stdout.write(text);
   return EXIT.done;
 }
 
-/** How many minutes this machine's clock was ahead of UTC then. */
+/** How many minutes this machine's time zone was ahead of UTC at that time. */
 function zoneOf(at: string): number {
   return -new Date(at).getTimezoneOffset();
 }

@@ -1,21 +1,23 @@
-/** What a command says: results to stdout, remarks to stderr, JSON when asked for. */
+/** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { eastAsianWidth } from 'get-east-asian-width';
 import { HiveError } from '../domain/errors.ts';
-import type { Prompt, PromptAnswer } from '../domain/prompts.ts';
+import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { HIDDEN, revealed } from '../domain/text.ts';
+import { CONFIRM, LIST, PROMPT_ROWS, STATE, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
 export interface Format {
   json?: boolean | undefined;
 }
 
-/** How wide a row may be; what goes into a pipe is not cut. */
+/** The maximum width of a row; output into a pipe is not cut. */
 function columns(): number {
   return process.stdout.isTTY ? Math.max(20, process.stdout.columns) : Number.POSITIVE_INFINITY;
 }
 
-/** The reader of a pipe may leave early (`| head`): that is no fault of ours, and the rest goes nowhere. */
+/** The reader of a pipe may end early (`| head`). That is not an error; the rest of the output is dropped. */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -23,7 +25,7 @@ export function endWithReader(): void {
   });
 }
 
-/** Text of ours or of anybody's, on stdout. */
+/** Prints text to stdout; it may come from an agent. */
 export function print(text: string): void {
   process.stdout.write(`${revealed(text)}\n`);
 }
@@ -32,38 +34,37 @@ export function printRows(rows: readonly (readonly string[])[], indent = ''): vo
   for (const row of table(rows, columns() - indent.length)) process.stdout.write(`${indent}${row}\n`);
 }
 
-/** One value: indented for a person, one line for a pipe. */
+/** Prints one value: indented on a terminal, one line into a pipe. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${visibleJson(value, process.stdout.isTTY ? 2 : 0)}\n`);
 }
 
-/** One value of a stream: always one line. */
+/** Prints one value of a stream, always on one line. */
 export function printJsonLine(value: unknown): void {
   process.stdout.write(`${visibleJson(value, 0)}\n`);
 }
 
-/** What a person should know beside the result; never part of it. */
+/** Tells a person something on stderr that is not part of the result. */
 export function remark(sentence: string): void {
   process.stderr.write(`hive: ${revealed(sentence)}\n`);
 }
 
-// ---------------------------------------------------------------------------
-// Text from agents on a terminal (invariant 12): what a terminal would obey, reorder by or hide is shown
-// as what it is; rows are cut at the terminal's width, and stay whole when they go into a pipe.
+// ---- Text from agents on a terminal (invariant 12) ----
+// Control characters, bidirectional marks and invisible characters are shown as escapes. Rows are cut at the width of
+// the terminal, and never in a pipe.
 
-/** One line of visible text, cut to `columns` where given. */
+/** The text on one line, with hidden characters shown, cut to `columns` if given. */
 export function line(text: string, columns: number = Number.POSITIVE_INFINITY): string {
   return cut(revealed(text.replace(/[ \t\r\n]+/g, ' ').trim()), columns);
 }
 
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const COMBINING = /[\p{Mn}\p{Me}]/u;
 
-/** Columns that a text takes on a terminal. */
+/** How many columns a text takes on a terminal. */
 export function width(text: string): number {
   let columns = 0;
-  for (const character of text) columns += COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+  for (const character of text)
+    columns += COMBINING.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
   return columns;
 }
 
@@ -80,7 +81,7 @@ function cut(text: string, columns: number): string {
   return `${kept.trimEnd()}…`;
 }
 
-/** Rows of cells as aligned lines, two spaces apart; the last column takes what room is left. */
+/** Rows of cells as aligned lines, two spaces apart; the last column takes the rest of the width. */
 export function table(rows: readonly (readonly string[])[], columns: number): string[] {
   const cells = rows.map((row) => row.map((cell) => line(cell)));
   const widths: number[] = [];
@@ -96,7 +97,7 @@ export function table(rows: readonly (readonly string[])[], columns: number): st
   });
 }
 
-/** JSON that a terminal can show: what is hidden is escaped, which no parser minds. */
+/** JSON that is safe on a terminal: hidden characters are escaped, which every parser accepts. */
 export function visibleJson(value: unknown, indent: number): string {
   return JSON.stringify(value, null, indent).replace(HIDDEN, (character) =>
     character === '\n' || character === '\t' ? character : escapeUnits(character),
@@ -116,7 +117,7 @@ function escapeUnits(character: string): string {
 /** Durations as people type and read them. */
 export { parseDuration } from '../domain/limits.ts';
 
-/** A moment for a person, by the clock of where they are: `2026-11-22 08:37`. */
+/** A time in the person's own time zone: `2026-11-22 08:37`. */
 export function moment(at: string): string {
   const date = new Date(at);
   const two = (number: number): string => String(number).padStart(2, '0');
@@ -124,7 +125,7 @@ export function moment(at: string): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** How long, as `parseDuration` reads it: `90 s`, `10 min`, `2 h`, `7 d`. */
+/** A duration as `parseDuration` reads it: `90 s`, `10 min`, `2 h`, `7 d`. */
 export function duration(ms: number): string {
   const units = [
     [86_400_000, 'd'],
@@ -135,7 +136,7 @@ export function duration(ms: number): string {
   return `${ms / length} ${name}`;
 }
 
-/** How long ago, short: `12 s`, `5 min`, `3 h`, `8 d`. */
+/** The time since then, in short: `12 s`, `5 min`, `3 h`, `8 d`. */
 export function age(since: string, now: number = Date.now()): string {
   const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));
   if (seconds < 60) return `${seconds} s`;
@@ -144,20 +145,17 @@ export function age(since: string, now: number = Date.now()): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-// ---------------------------------------------------------------------------
-// Prompts on a terminal: one in full, many as rows; and the JSON that every command prints of them.
+// ---- Prompts ----
+// One prompt in full, several as rows, and the JSON that every command prints for them.
 
-/** What is the store's own business stays there. */
+/** Leaves out the fields that only the store uses. */
 export function promptJson(prompt: Prompt): Record<string, unknown> {
   const { fingerprint: _, carrier: __, ...shown } = prompt;
   return shown;
 }
 
-/** Behind an answer that Hive did not see a person give: a script's, an agent's, a library's. */
-export const UNATTESTED = ' (unattested)';
-
-/** The current answer, including a late one; null when there is none. */
-export function standingAnswer(
+/** The current answer, including a late one; null if there is none. */
+export function currentAnswer(
   prompt: Prompt,
 ): Pick<PromptAnswer, 'decision' | 'comment' | 'by' | 'via' | 'attested'> | null {
   const { decision, comment, by, via, attested } = prompt;
@@ -166,83 +164,92 @@ export function standingAnswer(
   return prompt.late_response;
 }
 
-/** Where a prompt stands, in a sentence without its subject. */
-export function standing(prompt: Prompt): string {
+/** What stands behind an answer that Hive did not see a person give. */
+export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
+  return answer === null || answer.attested ? '' : UNATTESTED;
+}
+
+/** The state of a prompt, as it follows "ask-… is". */
+export function stateOf(prompt: Prompt): string {
   const { status, by, late_response } = prompt;
-  const late =
-    late_response === null
-      ? ''
-      : `; ${late_response.by} answered late${late_response.attested ? '' : UNATTESTED}`;
+  const late = late_response === null ? '' : STATE.answeredLate(late_response.by) + mark(late_response);
   switch (status) {
     case 'responded':
-      return `answered by ${by}${prompt.amended ? ', amended' : ''}${prompt.attested ? '' : UNATTESTED}`;
+      return STATE.answered(by, prompt.amended) + mark(prompt);
     case 'expired':
-      return `expired without an answer${late}`;
+      return STATE.expired + late;
     case 'cancelled':
-      return `cancelled by ${by}${late}`;
+      return STATE.cancelled(by) + late;
     default:
-      return `waiting for ${age(prompt.created_at)}${address(prompt)}`;
+      return STATE.waiting(age(prompt.created_at)) + whoIsAsked(prompt);
   }
 }
 
-/** Whom it waits for, and who is at it. */
-function address({ to, escalated_at, claimed_by }: Prompt): string {
-  const whom = to === null ? '' : `, for ${to}${escalated_at === null ? '' : ' and by now everybody'}`;
-  return `${whom}${claimed_by === null ? '' : `, taken up by ${claimed_by}`}`;
+/** Who is asked, and who has begun to answer. */
+function whoIsAsked({ to, escalated_at, claimed_by }: Prompt): string {
+  const addressee = to === null ? '' : STATE.addressee(to, escalated_at !== null);
+  return addressee + (claimed_by === null ? '' : STATE.claimed(claimed_by));
 }
 
 export function showPrompt(prompt: Prompt): void {
-  const answer = standingAnswer(prompt);
-  print(`${prompt.ask_id}  ${standing(prompt)}`);
-  const rows: [string, string][] = [['question', prompt.question]];
+  const answer = currentAnswer(prompt);
+  print(`${prompt.ask_id}  ${stateOf(prompt)}`);
+  const rows: [string, string][] = [[PROMPT_ROWS.question, prompt.question]];
   if (prompt.status === 'pending' && prompt.options.length > 0)
-    rows.push(['options', prompt.options.map((option) => option.label).join(' | ')]);
-  if (prompt.expires_at !== null && prompt.status === 'pending') rows.push(['expires', prompt.expires_at]);
-  if (answer !== null) rows.push(['decision', answer.decision]);
-  if (answer?.comment != null) rows.push(['comment', answer.comment]);
+    rows.push([PROMPT_ROWS.options, prompt.options.map((option) => option.label).join(' | ')]);
+  for (const { text, at } of prompt.notes) rows.push([PROMPT_ROWS.note(age(at)), text]);
+  if (prompt.expires_at !== null && prompt.status === 'pending')
+    rows.push([PROMPT_ROWS.expires, prompt.expires_at]);
+  if (answer !== null) rows.push([PROMPT_ROWS.decision, answer.decision]);
+  if (answer?.comment != null) rows.push([PROMPT_ROWS.comment, answer.comment]);
+  const warning = againstNotes(prompt).trim();
+  if (warning !== '') rows.push([PROMPT_ROWS.warning, warning]);
   printRows(rows, '  ');
 }
 
 function statusOf({ status, late_response, attested }: Prompt): string {
-  const late = late_response === null ? '' : ', late';
-  const isAnswered = status === 'responded' || late_response !== null;
-  return `${status}${late}${!isAnswered || (late_response ?? { attested }).attested ? '' : ', unattested'}`;
+  if (late_response !== null) return LIST.late(status, late_response.attested);
+  return status === 'responded' && !attested ? LIST.unattested(status) : status;
 }
 
 export function showPrompts(prompts: readonly Prompt[]): void {
   printRows([
-    ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
+    LIST.columns,
     ...prompts.map((prompt) => [
       prompt.ask_id,
       statusOf(prompt),
       age(prompt.created_at),
       prompt.kind === 'permission' ? `${prompt.urgency}!` : prompt.urgency,
-      `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : ` (${prompt.claimed_by} is at it)`}`,
+      `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : LIST.claimed(prompt.claimed_by)}`,
       `${sourcePrefix(prompt.source)}${prompt.agent}`,
       prompt.project,
-      prompt.question,
+      `${noteCount(prompt)}${prompt.question}`,
     ]),
   ]);
 }
 
-// ---------------------------------------------------------------------------
-// An answer at a terminal: the person sees what is asked and types yes. Nothing else counts.
+/** In front of the question, because the end of a long row is cut. */
+function noteCount({ notes }: Prompt): string {
+  return notes.length === 0 ? '' : LIST.notes(notes.length);
+}
+
+// ---- Confirming an answer ----
+// The person sees the request at a terminal and types yes. Nothing else confirms it.
 
 /**
- * True when the person typed `yes` or the ask_id; false where there is no terminal to read from. What is read comes from the
- * terminal itself: whatever stdin is, only keys that were pressed there count. @throws HiveError `not_allowed`.
+ * True if the person typed `yes` or the ask_id; false without a terminal. The line is read from the terminal itself: whatever
+ * stdin is, only what was typed there counts. @throws HiveError `not_allowed` for any other line.
  */
 export function confirmAnswer(prompt: Prompt, decision: string): boolean {
   const terminal = process.stdin.isTTY ? openTerminal() : null;
   if (terminal === null) return false;
-  const asks = prompt.kind === 'permission' ? 'asks for permission' : 'asks';
   const options = prompt.options.map(({ label }) => line(label)).join(' | ');
   try {
     const lines = [
-      `${line(prompt.agent)} (${line(prompt.project)}) ${asks}:`,
+      CONFIRM.asks(prompt.kind, line(prompt.agent), line(prompt.project)),
       revealed(prompt.question),
-      ...(options === '' ? [] : [`Options: ${options}`]),
-      `Answer "${line(decision)}"? Type yes to give it: `,
+      ...(options === '' ? [] : [CONFIRM.options(options)]),
+      CONFIRM.confirm(line(decision)),
     ];
     writeSync(terminal, lines.join('\n'));
     const typed = readLine(terminal);
@@ -250,7 +257,7 @@ export function confirmAnswer(prompt: Prompt, decision: string): boolean {
   } finally {
     closeSync(terminal);
   }
-  throw new HiveError('not_allowed', `Not confirmed: ${prompt.ask_id} was not answered.`);
+  throw new HiveError('not_allowed', CONFIRM.notConfirmed(prompt.ask_id));
 }
 
 /** The terminal of this process; null where it has none. */

@@ -1,4 +1,4 @@
-/** `hive outreach`: the pings, cards and reports of agents. What nobody had seen is seen when a person lists it. */
+/** `hive outreach`: the pings, cards and reports of agents. Unseen ones count as seen once a person has listed them. */
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { cardText, type Outreach, type OutreachKind } from '../domain/outreach.ts';
@@ -7,6 +7,7 @@ import { findCaller } from './actor.ts';
 import { wholeNumber } from './list.ts';
 import { age, type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { LIST, OUTREACH } from './sentences.ts';
 
 interface OutreachOptions extends Format {
   kind?: OutreachKind;
@@ -16,9 +17,9 @@ interface OutreachOptions extends Format {
 
 export function defineOutreach(command: Command): void {
   command
-    .addOption(new Option('--kind <kind>', 'only these').choices(['ping', 'card', 'report']))
-    .option('--limit <n>', 'at most so many', wholeNumber, 20)
-    .option('--cursor <cursor>', 'go on where the last list ended (its next_cursor)')
+    .addOption(new Option('--kind <kind>', 'only this kind').choices(['ping', 'card', 'report']))
+    .option('--limit <n>', 'the largest number to list', wholeNumber, 20)
+    .option('--cursor <cursor>', 'continue where the last list ended (its next_cursor)')
     .option('--json', 'print JSON')
     .action((options: OutreachOptions) => withHive(options, (hive) => outreach(hive, options)));
 }
@@ -26,10 +27,10 @@ export function defineOutreach(command: Command): void {
 async function outreach(hive: Hive, { kind, limit, cursor, json }: OutreachOptions): Promise<ExitCode> {
   const { items, next_cursor } = await hive.outreach.list({ kind, limit, cursor });
   if (json === true) printJson({ outreach: items, next_cursor });
-  else if (items.length === 0) remark('Agents have sent nothing unasked.');
+  else if (items.length === 0) remark(OUTREACH.nothing);
   else for (const item of items) print(`${inWords(item)}\n`);
-  if (next_cursor !== null) remark(`There are more: --limit ${limit * 2}, or --cursor ${next_cursor}`);
-  // An agent that looks is not the human having seen it.
+  if (next_cursor !== null) remark(LIST.more(limit, next_cursor));
+  // Only a person's look counts: an agent may list them too.
   if ((await findCaller(hive)).agent_because === null)
     for (const { outreach_id, status } of items)
       if (status === 'unseen') await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'cli' });
@@ -53,7 +54,7 @@ function inWords(item: Outreach): string {
       ? [
           title,
           cardText(item),
-          ask_id === null ? '' : `${buttons} answered with: hive respond ${ask_id} LABEL`,
+          ask_id === null ? '' : OUTREACH.answerWith(buttons, ask_id),
           sourceLabel(source),
         ]
       : [message];

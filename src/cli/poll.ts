@@ -1,6 +1,6 @@
 /**
- * `hive poll`: look whether the human has answered, or with --wait sleep until then. Looking changes nothing and may
- * be repeated.
+ * `hive poll`: checks whether the human has answered, or with --wait waits until then. It changes nothing and may be
+ * repeated.
  */
 import type { Command } from 'commander';
 import { fittingCount } from '../adapters/fitting.ts';
@@ -11,6 +11,7 @@ import { isUncollected, type Prompt } from '../domain/prompts.ts';
 import { type Caller, carrierOf, findCaller, isForCaller } from './actor.ts';
 import { type Format, parseDuration, printJson, promptJson, remark, showPrompt } from './output.ts';
 import { EXIT, type ExitCode, exitCodeOfPrompts, withHive } from './program.ts';
+import { POLL } from './sentences.ts';
 
 interface PollOptions extends WaitOptions {
   wait?: boolean;
@@ -18,10 +19,10 @@ interface PollOptions extends WaitOptions {
 
 export function definePoll(command: Command): void {
   command
-    .argument('[ids...]', 'the questions; without one: everything of yours that is open')
-    .option('--wait', 'sleep until one of them is settled')
+    .argument('[ids...]', 'the questions; default: all open ones of yours')
+    .option('--wait', 'wait until one of them is settled')
     .option('--all', 'with --wait: until all of them are settled')
-    .option('--timeout <duration>', 'with --wait: stop waiting after so long; the questions stay')
+    .option('--timeout <duration>', 'with --wait: how long to wait; the questions stay open')
     .option('--json', 'print JSON')
     .action((ids: string[], options: PollOptions) =>
       withHive(options, (hive) => (options.wait === true ? wait : poll)(hive, ids, options)),
@@ -29,8 +30,7 @@ export function definePoll(command: Command): void {
 }
 
 async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<ExitCode> {
-  if (options.all === true || options.timeout !== undefined)
-    throw invalidInput('--all and --timeout belong to --wait: hive poll --wait --all.');
+  if (options.all === true || options.timeout !== undefined) throw invalidInput(POLL.needsWait);
   const caller = await findCaller(hive);
   const carrier = await carrierOf(hive, caller);
   if (ids.length === 0) {
@@ -41,25 +41,25 @@ async function poll(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
   return report(hive, prompts, { caller, carrier, single: ids.length === 1, ...options });
 }
 
-/** What an agent's shell passes on to its model whole: Claude Code cuts what a command prints at 30,000 characters. */
+/** What an agent's shell passes on to its model completely: Claude Code cuts the output of a command at 30,000 characters. */
 const SHELL_BYTES = 28 * 1024;
 
 interface ReportOptions extends Format {
   caller: Caller;
   carrier: string;
-  /** One was named: JSON is that prompt, else a list. */
+  /** One prompt was named, so the JSON is that prompt and not a list. */
   single: boolean;
-  /** These are the first of what is open: say how many more there are. */
+  /** Set if these are the first of all open prompts; then the rest is counted. */
   open?: Open;
 }
 
-/** Hands over what is the caller's, prints all, and says by the exit code where they stand. */
+/** Hands over the caller's own prompts, prints all, and returns the exit code for their states. */
 async function report(
   hive: Hive,
   given: readonly Prompt[],
   { caller, carrier, single, open, json }: ReportOptions,
 ): Promise<ExitCode> {
-  // What is handed over counts as read with the next command: no more than an agent gets to see. What it names it wants whole.
+  // The next command proves that the agent has read these, so hand over only what its shell will show. Named prompts are never cut.
   const isCut = open !== undefined && caller.agent_because !== null;
   const prompts = isCut ? given.slice(0, fittingCount(given.map(promptJson), SHELL_BYTES)) : given;
   const own = prompts.filter((prompt) => prompt.status !== 'pending' && isForCaller(prompt, caller));
@@ -79,16 +79,14 @@ async function report(
     printJson(single ? views[0] : { prompts: views, ...(more === null ? {} : { more }) });
   } else {
     for (const { prompt } of shown) showPrompt(prompt);
-    if (shown.length === 0) remark('You have no open question.');
-    if (more !== null && more.settled > 0)
-      remark(`${more.settled} more are settled: call hive poll again, which shows the next.`);
-    if (more !== null && more.pending > 0)
-      remark(`${more.pending} more are pending: hive list shows them, and hive poll ID one of them.`);
+    if (shown.length === 0) remark(POLL.noneOpen);
+    if (more !== null && more.settled > 0) remark(POLL.moreSettled(more.settled));
+    if (more !== null && more.pending > 0) remark(POLL.morePending(more.pending));
   }
   return exitCodeOfPrompts(shown.map(({ prompt }) => prompt));
 }
 
-/** What is open besides what is listed; null when that is nothing. */
+/** How many open prompts are not listed; null if there are none. */
 function beyond({
   prompts,
   settled,
@@ -99,8 +97,7 @@ function beyond({
   return more.settled + more.pending === 0 ? null : more;
 }
 
-// ---------------------------------------------------------------------------
-// `hive poll --wait`: sleep until an answer comes.
+// ---- hive poll --wait ----
 
 interface WaitOptions extends Format {
   all?: boolean;
@@ -110,9 +107,9 @@ interface WaitOptions extends Format {
 /** `hive wait`, the old spelling. */
 export function defineWait(command: Command): void {
   command
-    .argument('[ids...]', 'the questions; without one: whatever of yours settles next')
+    .argument('[ids...]', 'the questions; default: all open ones of yours')
     .option('--all', 'wait until all of them are settled, not only one')
-    .option('--timeout <duration>', 'stop waiting after so long; the questions stay')
+    .option('--timeout <duration>', 'how long to wait; the questions stay open')
     .option('--json', 'print JSON')
     .action((ids: string[], options: WaitOptions) => withHive(options, (hive) => wait(hive, ids, options)));
 }
@@ -126,27 +123,25 @@ async function wait(hive: Hive, ids: string[], options: WaitOptions): Promise<Ex
     const open = await waitForOpen(hive, caller.session_id, { limit_ms, all });
     if (open.prompts.length === 0) {
       if (options.json === true) printJson({ prompts: [] });
-      remark('You have no open question: there is nothing to wait for.');
+      remark(POLL.nothingToWaitFor);
       return EXIT.pending;
     }
     const done = all ? open.pending === 0 : open.settled > 0;
-    if (!done) remark(NO_ANSWER);
+    if (!done) remark(POLL.timeIsUp);
     const shown = done ? open.prompts.filter(({ status }) => status !== 'pending') : open.prompts;
-    // What is pending was not asked for where something has settled.
+    // The caller waited for settled prompts, so the pending ones are not counted.
     const counted = done ? { ...open, prompts: shown, pending: 0 } : open;
     return report(hive, shown, { caller, carrier, single: false, open: counted, ...options });
   }
   const settled = await settledAmong(hive, ids, limit_ms, all);
   if (settled.length > 0)
     return report(hive, settled, { caller, carrier, single: ids.length === 1, ...options });
-  remark(NO_ANSWER);
+  remark(POLL.timeIsUp);
   const pending = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
   return report(hive, pending, { caller, carrier, single: ids.length === 1, ...options });
 }
 
-const NO_ANSWER = 'No answer in that time; the questions stay open.';
-
-/** What is settled once one (or all) of them is, of that first what was not collected yet; nothing when the time is up. */
+/** Waits until one or all are settled and returns the settled ones, preferring those not collected yet; none if the time is up. */
 async function settledAmong(
   hive: Hive,
   ask_ids: string[],
@@ -166,13 +161,13 @@ async function settledAmong(
   return fresh.length > 0 ? fresh : prompts.filter((prompt) => prompt.status !== 'pending');
 }
 
-// ---------------------------------------------------------------------------
-// Waiting at a shell: for as long as it takes, unless told otherwise. Prompts expire meanwhile, on time.
+// ---- Waiting at a shell ----
+// There is no limit unless one is given. Prompts that are due expire while the command waits.
 
-/** No single sleep is longer: beyond 24 days a timer of Node's overflows. */
+/** The longest single wait: a timer of Node overflows after 24 days. */
 const STRETCH_MS = 24 * 60 * 60 * 1000;
 
-/** Until one of them settles; as they stand then, or when the time (null: none) is up. */
+/** Waits until one of them is settled or the time is up (null: no limit), and returns their current state. */
 export function waitForAny(
   hive: Hive,
   ask_ids: readonly string[],
@@ -184,7 +179,7 @@ export function waitForAny(
   });
 }
 
-/** Until whatever this session has open settles, one of it or all; as it stands then, or when the time is up. */
+/** The same for all open prompts of a session, until one or all of them are settled. */
 function waitForOpen(
   hive: Hive,
   session_id: string,
@@ -205,7 +200,7 @@ function waitForOpen(
   });
 }
 
-/** Until `check` gives something. */
+/** Waits until `check` returns a value. */
 async function waitUntil<T>(
   hive: Hive,
   limit_ms: number | null,

@@ -1,4 +1,4 @@
-/** `hive post`: a message in the shared buffer; a person's terminal posts as the human, an agent's as that agent. */
+/** `hive post`: posts to the shared buffer, from a person's terminal as the human, from an agent's shell as that agent. */
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -19,6 +19,7 @@ import { humanName } from '../infrastructure/platform/paths.ts';
 import { BY, findAuthor } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { POST } from './sentences.ts';
 
 interface PostOptions extends Format {
   asHeading?: boolean;
@@ -34,21 +35,24 @@ interface PostOptions extends Format {
 export function definePost(command: Command): void {
   command
     .argument('<body>', 'Markdown with @mentions; - reads stdin')
-    .option('--as-heading', 'post the blocks in it, each under its heading: ## YYYY-MM-DD HH:MM:SS HANDLE')
-    .option('--reply-to <id>', 'the message_id that this answers')
+    .option(
+      '--as-heading',
+      'post each block of the text under its own heading: ## YYYY-MM-DD HH:MM:SS HANDLE',
+    )
+    .option('--reply-to <id>', 'the message_id of the message that this answers')
     .option('--thread <name>', 'the conversation that it belongs to')
-    .option('--urgent', 'hold up whom it mentions even where mentions only remind')
-    .option('--expects-reply', 'you want an answer')
+    .option('--urgent', 'block those it mentions, even where mentions only remind')
+    .option('--expects-reply', 'ask for an answer')
     .addOption(new Option('--scope <scope>', 'whom @All and roles reach').choices(['project', 'all']))
     .option('--by <name>', BY)
-    .option('--as-agent', "post in an agent's name or not at all")
+    .option('--as-agent', 'post as the agent, or not at all')
     .option('--json', 'print JSON')
     .action((body: string, options: PostOptions) => withHive(options, (hive) => post(hive, body, options)));
 }
 
 async function post(hive: Hive, argument: string, options: PostOptions): Promise<ExitCode> {
   const body = argument === '-' ? readFileSync(0, 'utf8') : argument;
-  // A mistake in the text is said before anybody is registered.
+  // Report a mistake in the text before registering a session.
   const blocks = options.asHeading === true ? blocksIn(body) : null;
   const author = await findAuthor(hive, options);
   const by = author.kind === 'human' ? (options.by ?? humanName(process.env)) : author.handle;
@@ -68,7 +72,7 @@ async function post(hive: Hive, argument: string, options: PostOptions): Promise
     return EXIT.done;
   }
   print(posted.message.message_id);
-  sayWhom(posted);
+  reportMentions(posted);
   return EXIT.done;
 }
 
@@ -86,28 +90,23 @@ function postedView({ message, mentions, unresolved, answered, trips }: Posted):
   };
 }
 
-function sayWhom({ mentions, unresolved, trips }: Posted): void {
-  if (mentions.length > 0) remark(`Told: ${mentions.map((mention) => mention.handle).join(', ')}.`);
+function reportMentions({ mentions, unresolved, trips }: Posted): void {
+  if (mentions.length > 0) remark(POST.mentioned(mentions.map((mention) => mention.handle).join(', ')));
   for (const name of unresolved) remark(explainUnresolved(name));
-  if (trips.length > 0)
-    remark(`Told but not held up: ${trips.map((trip) => trip.addressee.handle).join(', ')}.`);
+  if (trips.length > 0) remark(POST.notHeld(trips.map((trip) => trip.addressee.handle).join(', ')));
 }
 
-const LIKE_THIS = 'A block is a line such as "## 2026-01-11 18:00:00 Claude-abc12", and below it the message';
-
-/** The blocks of a text or of a saved file. @throws HiveError `invalid_input` where a part of it would not be posted. */
+/** The blocks of a text or of a saved file. @throws HiveError `invalid_input` if a part of it could not be posted. */
 function blocksIn(text: string): Block[] {
   const { front, lead, blocks, empty } = parseShared(text);
   if (lead !== '' && front['type'] !== 'shared') {
-    throw invalidInput(`The text does not begin with a heading. ${LIKE_THIS}. Nothing was posted.`);
+    throw invalidInput(POST.noHeading);
   }
   const [bare] = empty;
   if (bare !== undefined) {
-    throw invalidInput(
-      `There is no message below the heading "## ${bare.stamp} ${bare.handle}". Nothing was posted.`,
-    );
+    throw invalidInput(POST.emptyBlock(bare.stamp, bare.handle));
   }
-  if (blocks.length === 0) throw invalidInput(`There is no block in the text. ${LIKE_THIS}.`);
+  if (blocks.length === 0) throw invalidInput(POST.noBlock);
   return blocks.map((block) => ({
     stamp: block.stamp,
     handle: bounded('handle', block.handle, MESSAGE_LIMITS.thread),
@@ -115,7 +114,7 @@ function blocksIn(text: string): Block[] {
   }));
 }
 
-/** Each block by the author in its heading where that is who calls, else as unverified. */
+/** Posts each block by the author in its heading if that is the caller, else as unverified. */
 async function postBlocks(
   hive: Hive,
   blocks: readonly Block[],
@@ -131,10 +130,7 @@ async function postBlocks(
     ({ heading }) => authorOfBlock(writer, heading, by).kind === 'unverified',
   )?.heading;
   if (asAgent === true && foreign !== undefined) {
-    throw new HiveError(
-      'not_allowed',
-      `This shell is ${writer.handle}'s, so it cannot post as ${foreign.handle}. Nothing was posted. Without --as-agent the block would be posted as unverified.`,
-    );
+    throw new HiveError('not_allowed', POST.foreignHeading(writer.handle, foreign.handle));
   }
   const all: Posted[] = [];
   for (const block of headed) all.push(await hive.messages.post({ ...common, ...block }));
@@ -151,17 +147,17 @@ async function postBlocks(
   }
   for (const posted of all) {
     print(posted.message.message_id);
-    sayWhose(posted, writer);
-    sayWhom(posted);
+    reportAuthor(posted, writer);
+    reportMentions(posted);
   }
   return EXIT.done;
 }
 
-function sayWhose({ message, existing }: Posted, writer: Author): void {
+function reportAuthor({ message, existing }: Posted, writer: Author): void {
   const { message_id, author } = message;
-  if (existing) remark(`${message_id} was posted before: it was not posted again.`);
+  if (existing) remark(POST.postedBefore(message_id));
   else if (author === 'unverified') {
-    const where = writer.kind === 'agent' ? `${writer.handle}'s shell` : "a person's terminal";
-    remark(`Posted as ${authorName(message)}: this is ${where}, which does not prove that name.`);
+    const where = writer.kind === 'agent' ? POST.shellOf(writer.handle) : POST.terminal;
+    remark(POST.unverified(authorName(message), where));
   }
 }

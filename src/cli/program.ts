@@ -1,4 +1,4 @@
-/** This very program, as others can start it, and what lies beside it in its package. */
+/** How this program can be started, and how a command runs and ends. */
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import type { Hive } from '../application/hive.ts';
@@ -7,8 +7,9 @@ import { HiveError } from '../domain/errors.ts';
 import type { Prompt } from '../domain/prompts.ts';
 import { openHive } from '../open-hive.ts';
 import { endWithReader, type Format, printJson, remark } from './output.ts';
+import { INIT } from './sentences.ts';
 
-/** `bin/hive`, whatever link it was called by. */
+/** `bin/hive`, resolved through any link by which it was called. */
 function thisFile(): string {
   return realpathSync(process.argv[1] ?? '');
 }
@@ -19,16 +20,13 @@ export function packageFolder(): string {
 }
 
 /**
- * By its full path and with this Node: whoever starts it may have another PATH, or none.
- * @throws HiveError `invalid_input` where npx runs it, whose copy is gone one day without a word.
+ * The command that starts it, with full paths: the program that runs the command may have another PATH, or none.
+ * @throws HiveError `invalid_input` if npx runs it, because npx deletes its copy some day.
  */
 export function thisProgram(): string[] {
   const file = thisFile();
   if (/[/\\]_npx[/\\]/.test(file)) {
-    throw new HiveError(
-      'invalid_input',
-      'npx keeps this Hive only for a while, and a configuration must not name it: npm install -g hive-sidecar, then run this again.',
-    );
+    throw new HiveError('invalid_input', INIT.npx);
   }
   return [process.execPath, file];
 }
@@ -39,18 +37,17 @@ export function isOnPath(name: string, env: NodeJS.ProcessEnv = process.env): bo
     .some((folder) => folder !== '' && existsSync(join(folder, name)));
 }
 
-// ---------------------------------------------------------------------------
-// What the doctor looks at in the agents' own files; loaded when it is asked.
+// ---- The doctor's checks of the agents' own files, loaded on demand ----
 
 export async function examineAgentFiles(): Promise<readonly Examination[]> {
   const { examineAgents } = await import('../infrastructure/installation/examinations.ts');
   return examineAgents(process.env, process.cwd());
 }
 
-// ---------------------------------------------------------------------------
-// How a short command runs: opens the hive, does one thing, says how it ended, leaves nothing open.
+// ---- How a short command runs ----
+// It opens the hive, does one thing, reports the result and closes everything.
 
-/** What `work` returns is the exit code; an error is said on stderr, and with --json on stdout too. */
+/** Uses what `work` returns as the exit code. Prints an error on stderr, and with --json on stdout as well. */
 export async function reportErrors({ json = false }: Format, work: () => Promise<ExitCode>): Promise<void> {
   endWithReader();
   try {
@@ -75,12 +72,12 @@ export async function withHive(format: Format, work: (hive: Hive) => Promise<Exi
   });
 }
 
-// ---------------------------------------------------------------------------
-// How a long-lived command ends: one abort signal for SIGINT, SIGTERM and SIGHUP, and a hard stop within 1 s.
+// ---- How a long-running command ends ----
+// SIGINT, SIGTERM and SIGHUP abort one signal, and the process exits within 1 s.
 
 const GRACE_MS = 900;
 
-/** Aborts at the first signal to end. A process that has not ended `GRACE_MS` later is ended. */
+/** Aborts at the first of these signals. If the process is still running after `GRACE_MS`, it exits. */
 export function untilSignalled(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -92,31 +89,31 @@ export function untilSignalled(): AbortSignal {
   return controller.signal;
 }
 
-/** Call it when the end has begun: what still holds then, a locked store or a client that hangs, holds no longer. */
+/** Limits the time that shutting down may take, so that a locked store or a client that hangs cannot hold the process. */
 export function endSoon(): void {
   setTimeout(() => process.exit(0), GRACE_MS).unref();
 }
 
-// ---------------------------------------------------------------------------
-// What a command's exit says, for scripts. One table: docs/cli.md shows the same.
-// A command that looks at several prompts exits with the first of pending, expired, cancelled that is among them.
+// ---- Exit codes ----
+// docs/cli.md has the same table. A command that looks at several prompts exits with the first of pending, expired and
+// cancelled that applies.
 
 export const EXIT = {
-  /** It was done; of questions: answered. */
+  /** Done; for questions: answered. */
   done: 0,
   /** It failed; stderr says why. */
   error: 1,
-  /** The command line, or a value on it, makes no sense. Nothing was done. */
+  /** The command line or a value on it is invalid. Nothing was done. */
   usage: 2,
   /** No answer yet, or the time to wait for one is up. */
   pending: 3,
   /** The question expired: no decision. */
   expired: 4,
-  /** The question was taken back: no decision. */
+  /** The question was cancelled: no decision. */
   cancelled: 5,
-  /** Somebody was first: the answer or the cancel changed nothing, or was kept as a late answer. */
+  /** Somebody else was first: nothing changed, or the answer was kept as a late one. */
   notAccepted: 6,
-  /** This caller may not (agents for what is the human's, permissions without a terminal). */
+  /** Not allowed for this caller, for example an agent that answers, or a permission without a terminal. */
   notAllowed: 7,
   /** bin/hive: this Node is too old. It cannot import this table, so a test compares the two. */
   nodeTooOld: 8,

@@ -1,11 +1,12 @@
-/** `hive respond`: answering from a terminal, and with --amend correcting an answer until the agent has it. */
+/** `hive respond`: answers from a terminal; with --amend it corrects an answer until the agent has it. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
-import { type Format, print, printJson, remark, standing, standingAnswer, UNATTESTED } from './output.ts';
+import { currentAnswer, type Format, mark, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { RESPOND } from './sentences.ts';
 
 interface AnswerOptions extends Format, ActorOptions {
   select?: string[];
@@ -32,9 +33,9 @@ function defineAnswer(command: Command): Command {
     .argument('<id>', 'the ask_id of the question')
     .argument('[decision]', 'the label of an option, or free text')
     .option('--select <label...>', 'the options chosen, by label')
-    .option('--comment <text>', 'a remark beside the decision')
+    .option('--comment <text>', 'a comment on the decision')
     .option('--by <name>', BY)
-    .option('--as-agent', 'an agent answers in its own name, and the trail says so')
+    .option('--as-agent', 'an agent answers in its own name, which is recorded')
     .option('--json', 'print JSON');
 }
 
@@ -45,20 +46,16 @@ async function answerCommand(
   options: AnswerOptions,
 ): Promise<AnswerCommand> {
   const { select, comment } = options;
-  if (decision === undefined && select === undefined)
-    throw invalidInput(`Say what the answer is: hive respond ${ask_id} DECISION, or --select LABEL.`);
-  if (decision !== undefined && select !== undefined)
-    throw invalidInput(
-      'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
-    );
+  if (decision === undefined && select === undefined) throw invalidInput(RESPOND.noAnswer(ask_id));
+  if (decision !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
   const prompt = await hive.prompts.get(ask_id);
-  const said = decision ?? (select ?? []).join(', ');
+  const chosen = decision ?? (select ?? []).join(', ');
   return {
     ask_id,
     decision,
     selected: select,
     comment,
-    actor: await answeringActor(hive, prompt, said, options),
+    actor: await answeringActor(hive, prompt, chosen, options),
   };
 }
 
@@ -71,7 +68,7 @@ async function respond(
   const command = await answerCommand(hive, ask_id, decision, options);
   const { outcome, prompt } = await hive.prompts.respond(command);
   const accepted = outcome === 'accepted';
-  const answer = standingAnswer(prompt);
+  const answer = currentAnswer(prompt);
   if (options.json === true) {
     printJson({
       ask_id,
@@ -85,20 +82,14 @@ async function respond(
       as: command.actor.kind,
     });
   } else if (accepted) {
-    const as = command.actor.kind === 'agent' ? ` as the agent ${command.actor.by}` : '';
-    print(`Answered ${ask_id}${as}${marked(answer)}: ${answer?.decision}`);
+    const agent = command.actor.kind === 'agent' ? command.actor.by : null;
+    print(RESPOND.answered(ask_id, agent, mark(answer), answer?.decision));
   } else if (outcome === 'late') {
-    remark(
-      `Kept as a late answer: ${ask_id} had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}.`,
-    );
+    remark(RESPOND.late(ask_id, prompt.status));
   } else {
-    remark(`Not taken: ${ask_id} was ${standing(prompt)}: ${answer?.decision}`);
+    remark(RESPOND.notAccepted(ask_id, stateOf(prompt), answer?.decision));
   }
   return accepted ? EXIT.done : EXIT.notAccepted;
-}
-
-function marked(answer: { attested: boolean } | null): string {
-  return answer === null || answer.attested ? '' : UNATTESTED;
 }
 
 async function amend(
@@ -109,11 +100,11 @@ async function amend(
 ): Promise<ExitCode> {
   const command = await answerCommand(hive, ask_id, decision, options);
   const prompt = await hive.prompts.amend(command);
-  const answer = standingAnswer(prompt);
+  const answer = currentAnswer(prompt);
   if (options.json === true) {
     const { status, amended } = prompt;
     const { decision: now, by, attested } = answer ?? {};
     printJson({ ask_id, accepted: true, status, amended, decision: now, by, attested });
-  } else print(`Amended ${ask_id}${marked(answer)}: ${answer?.decision}`);
+  } else print(RESPOND.amended(ask_id, mark(answer), answer?.decision));
   return EXIT.done;
 }

@@ -1,4 +1,4 @@
-/** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback unless told otherwise. */
+/** `hive serve`: MCP over Streamable HTTP for agents on other machines, on loopback by default. */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -9,13 +9,14 @@ import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { NOWHERE } from '../domain/permission-rules.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { remark } from './output.ts';
 import { untilSignalled } from './program.ts';
-import { readRulesFile } from './rules-file.ts';
+import { SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
 interface ServeOptions {
@@ -43,9 +44,8 @@ async function serve({ port, ...options }: ServeOptions): Promise<void> {
   hive.startExpiry();
   try {
     const serving = await startServing(hive, { ...options, port: number });
-    if (serving.made_token !== null)
-      remark(`A first token was made; it lies in ${serving.made_token} (hive token show).`);
-    process.stdout.write(`Serving MCP at ${serving.url}\n`);
+    if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
+    process.stdout.write(`${SERVE.serving(serving.url)}\n`);
     await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve(), { once: true }));
     await serving.close();
   } finally {
@@ -58,12 +58,12 @@ async function serve({ port, ...options }: ServeOptions): Promise<void> {
 export function portOf(what: string, text: string): number {
   const port = Number(text);
   if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw invalidInput(`${what} ${text} is no port: 0 to 65535.`);
+    throw invalidInput(SERVE.badPort(what, text));
   return port;
 }
 
-// ---------------------------------------------------------------------------
-// Serving a hive over HTTP, by `hive serve` or beside a desk: the listener, its limits, and a first token.
+// ---- Serving over HTTP ----
+// The listener, its limits and a first token, for `hive serve` and for a sidecar that serves too.
 
 interface ServingOptions {
   host: string;
@@ -76,13 +76,13 @@ interface ServingOptions {
 interface Serving {
   /** Where MCP is: `http://127.0.0.1:7373/mcp`. */
   url: string;
-  /** The file of the first token, when this start made it. */
+  /** The file of the first token, if this start made it. */
   made_token: string | null;
   /** Lets waiting calls return first. */
   close(): Promise<void>;
 }
 
-/** A client that sends its headers or body drop by drop is dropped (slow loris). */
+/** A client that sends its headers or body too slowly is disconnected (slow loris). */
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const MOST_CONNECTIONS = 2_000;
@@ -96,11 +96,11 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     hosts: new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]),
     project: findProject(process.cwd()),
     make_id: () => randomIds.make('connection'),
-    // The rules of whoever serves; which of them are for other machines, each says.
+    // The rules of the human who serves. Each rule says whether it applies to other machines.
     routes: {
       [HOOK_PATH]: createRemoteHooks(hive, {
         seat: thisSeat(),
-        readRules: () => readRulesFile(process.env),
+        human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
       }),
     },
   });
@@ -140,7 +140,7 @@ function listenerOf({ cert, key }: ServingOptions, listener: Parameters<typeof c
     requestTimeout: REQUEST_MS,
     connectionsCheckingInterval: 1_000,
   };
-  if ((cert === undefined) !== (key === undefined)) throw invalidInput('TLS needs both --cert and --key.');
+  if ((cert === undefined) !== (key === undefined)) throw invalidInput(SERVE.tlsNeedsBoth);
   const server =
     cert === undefined || key === undefined
       ? createServer(limits, listener)
@@ -152,12 +152,7 @@ function listenerOf({ cert, key }: ServingOptions, listener: Parameters<typeof c
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        new HiveError(
-          'invalid_input',
-          `Cannot listen on ${host}:${port} (${error.code}): choose another port or host.`,
-        ),
-      );
+      reject(new HiveError('invalid_input', SERVE.cannotListen(host, port, error.code)));
     });
     server.listen(port, host, () => {
       const address = server.address();

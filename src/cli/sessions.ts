@@ -1,4 +1,4 @@
-/** `hive sessions`: who is here, with the handles by which they are mentioned; `set` changes what is set for one. */
+/** `hive sessions`: lists the sessions with the handles by which they are mentioned; `set` changes the settings of one. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { invalidInput } from '../domain/errors.ts';
@@ -8,6 +8,7 @@ import { SOURCES } from '../domain/sources.ts';
 import { type ActorOptions, BY, findActor, findCaller, registerCaller } from './actor.ts';
 import { age, type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { DEED, SESSIONS } from './sentences.ts';
 
 interface SessionsOptions extends Format {
   ended?: boolean;
@@ -22,13 +23,13 @@ export function defineSessions(command: Command): void {
     .action((options: SessionsOptions) => withHive(options, (hive) => sessions(hive, options)));
   command
     .command('set')
-    .description('change what is set for a session; an agent its own')
+    .description('change the settings of a session; an agent changes its own')
     .usage('[options] [session] <name=value...>')
     .argument('<words...>', `a handle, which an agent leaves out; then ${NAMES}, each as NAME=VALUE`)
     .option('--by <name>', BY)
     .option('--json', 'print JSON')
     .action((words: string[], _options: unknown, set: Command) => {
-      // --json is the parent's option as well, which takes it wherever it stands.
+      // --json is also the parent's option, which takes it wherever it appears.
       const options = set.optsWithGlobals<ActorOptions & Format>();
       return withHive(options, (hive) => configure(hive, words, options));
     });
@@ -68,12 +69,11 @@ function readSetting(word: string): SessionChanges {
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (setting === undefined) {
     const [near] = nearestNames(name, Object.keys(SETTINGS));
-    const hint = near === undefined ? '' : ` Did you mean ${near}?`;
-    throw invalidInput(`There is no setting "${name}".${hint} There are ${NAMES}. Nothing was changed.`);
+    throw invalidInput(SESSIONS.noSetting(name, near, NAMES));
   }
   if (at < 0 || (setting.values.length > 0 && !setting.values.includes(value))) {
     const values = setting.values.length > 0 ? setting.values.join('|') : 'ROLE,ROLE…';
-    throw invalidInput(`"${word}" sets nothing: ${name}=${values}. Nothing was changed.`);
+    throw invalidInput(SESSIONS.badValue(word, name, values));
   }
   return setting.read(value);
 }
@@ -83,15 +83,14 @@ async function configure(hive: Hive, words: string[], options: ActorOptions & Fo
   const [named] = words.filter((word) => !word.includes('='));
   const settings = words[0] === named ? words.slice(1) : words;
   const changes: SessionChanges = Object.assign({}, ...settings.map(readSetting));
-  if (settings.length === 0) throw invalidInput(`Say what to set: ${NAMES}. Nothing was changed.`);
+  if (settings.length === 0) throw invalidInput(SESSIONS.nothingToSet(NAMES));
   const isOwn = settings === words;
-  if (isOwn && caller.agent_because === null)
-    throw invalidInput(`Name a session: hive sessions set Claude-abc12 ${settings.join(' ')}`);
+  if (isOwn && caller.agent_because === null) throw invalidInput(SESSIONS.nameOne(settings.join(' ')));
   const which = isOwn ? (await registerCaller(hive, caller)).session_id : String(named);
-  const actor = await findActor(hive, { what: 'Setting a session', isOwn: () => true }, options);
+  const actor = await findActor(hive, { deed: DEED.sessions, isOwn: () => true }, options);
   const session = await hive.sessions.configure(which, changes, actor);
   if (options.json === true) printJson({ session });
-  else print(`Set for ${session.handle}: ${settings.join(' ')}`);
+  else print(SESSIONS.set(session.handle, settings.join(' ')));
   return EXIT.done;
 }
 
@@ -105,11 +104,11 @@ async function sessions(hive: Hive, { ended, json }: SessionsOptions): Promise<E
     return EXIT.done;
   }
   if (found.length === 0) {
-    remark('Nobody is here.');
+    remark(SESSIONS.nobody);
     return EXIT.done;
   }
   printRows([
-    ['HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT'],
+    SESSIONS.columns,
     ...found.map((session) => [
       session.handle,
       session.state,

@@ -6,6 +6,7 @@ import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
 import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
+import { DEED, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -17,13 +18,11 @@ export function defineSidecar(command: Command): void {
     .action((options: SidecarOptions) => runSidecar(options));
 }
 
-const OUTSIDE = 'Quit this Emacs and start it yourself, outside any agent.';
-
 async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
   const refuse = (orphans: 'refused' | 'allowed'): Promise<void> =>
-    refuseAgents(hive, 'A sidecar acts for the human', { orphans, advice: OUTSIDE });
+    refuseAgents(hive, DEED.desk, { orphans, advice: SIDECAR.startYourself });
   // Again at each act: an agent may have registered its session only after it had started this. By then Emacs may have
   // died, and what it had sent before that counts.
   const check = (): Promise<void> => refuse('allowed');
@@ -41,7 +40,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
     const { stdin: input, stdout: output, pid } = process;
     const here = { seat: thisSeat(), human: humanName(process.env), pid, check };
     let serving: Promise<(() => Promise<void>) | null> | null = null;
-    // Not before the desk is open: what goes wrong is told there.
+    // Only once the desk is open: problems are reported there.
     const opened = (): void => {
       if (serve !== undefined) serving = serveAgents(hive, serve);
     };
@@ -51,11 +50,11 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   } finally {
     await hive.close();
   }
-  // A client that is gone can leave our stdin open in the middle of a read.
+  // A client that is gone can leave our stdin open, in the middle of a read.
   process.exit(0);
 }
 
-/** Returns what ends it. An address that is taken, by another Emacs perhaps, must not cost the human their desk. */
+/** Returns what ends it. The address may be taken, perhaps by another Emacs; that must not cost the human their desk. */
 async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<void>) | null> {
   const colon = address.lastIndexOf(':');
   const host = colon === -1 ? '127.0.0.1' : address.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
@@ -63,14 +62,14 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
     const [{ startServing }, { portOf }] = await Promise.all([import('./serve.ts'), import('./serve.ts')]);
     const port = portOf('--serve', address.slice(colon + 1));
     const serving = await startServing(hive, { host, port, allowHost: [] });
-    hive.log.info('Agents of other machines are served.', { url: serving.url });
+    hive.log.info(SIDECAR.serving, { url: serving.url });
     return () => serving.close();
   } catch (error) {
-    const text = `Agents of other machines are not served by this Emacs: ${error instanceof Error ? error.message : String(error)}`;
+    const text = SIDECAR.notServing(error instanceof Error ? error.message : String(error));
     hive.log.error(text);
     await hive.notices
       .give({ severity: 'warning', session_id: null, text })
-      .catch((oops: unknown) => hive.log.error('The human could not be told.', { error: String(oops) }));
+      .catch((oops: unknown) => hive.log.error(SIDECAR.noticeFailed, { error: String(oops) }));
     return null;
   }
 }

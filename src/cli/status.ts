@@ -1,8 +1,9 @@
-/** `hive status`: what waits, who is here, which desks are open. */
+/** `hive status`: the pending prompts, the sessions, the desks and the humans. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { age, type Format, print, printJson, printRows } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { STATUS } from './sentences.ts';
 
 export function defineStatus(command: Command): void {
   command
@@ -10,7 +11,7 @@ export function defineStatus(command: Command): void {
     .action((options: Format) => withHive(options, (hive) => status(hive, options)));
 }
 
-/** Counting ends here. */
+/** Counting stops here. */
 const MAX_UNSEEN = 1_000;
 
 async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
@@ -38,37 +39,32 @@ async function status(hive: Hive, { json }: Format): Promise<ExitCode> {
   }
   const kinds = Object.entries(counts).filter(([, count]) => count > 0);
   const detail = kinds.map(([urgency, count]) => `${count} ${urgency}`).join(', ');
-  print(`${total} pending${total === 0 ? '' : ` (${detail})`}`);
-  if (unseen > 0)
-    print(`${count(unseen, 'message')} from agents that nobody has seen: hive outreach shows them`);
-  print(`${count(sessions.length, 'session')}, ${count(desks.length, 'desk')} online`);
+  print(STATUS.pending(total, detail));
+  if (unseen > 0) print(STATUS.unseen(unseen));
+  print(STATUS.online(sessions.length, desks.length));
   printRows(
     [
       ...sessions.map((session) => [
-        'session',
+        STATUS.session,
         session.handle,
         session.project,
         session.source,
-        `seen ${age(session.last_seen_at)} ago`,
+        STATUS.seen(age(session.last_seen_at)),
       ]),
       ...desks.map((desk) => [
-        'desk',
+        STATUS.desk,
         desk.human,
         desk.seat,
         desk.client,
-        desk.focused ? 'focused' : '',
-        `open ${age(desk.opened_at)}`,
+        desk.focused ? STATUS.focused : '',
+        STATUS.open(age(desk.opened_at)),
       ]),
       ...humans
         .filter(({ online }) => !online)
-        .map(({ name, seen_at }) => ['human', name, 'away', '', `seen ${age(seen_at)} ago`]),
-      ...teams.map(({ name, members }) => ['team', name, members.join(', ')]),
+        .map(({ name, seen_at }) => [STATUS.human, name, STATUS.away, '', STATUS.seen(age(seen_at))]),
+      ...teams.map(({ name, members }) => [STATUS.team, name, members.join(', ')]),
     ],
     '  ',
   );
   return EXIT.done;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Imported before anything else: a stray line on stdout wedges a JSON-RPC peer (measured: 180 bytes are
- * enough for Emacs), so whatever any library prints goes to stderr.
+ * Imported before anything else. A stray line on stdout blocks a JSON-RPC peer (measured: 180 bytes are enough for
+ * Emacs), so everything that a library prints goes to stderr.
  */
 import { Console } from 'node:console';
 

@@ -1,9 +1,10 @@
-/** `hive team`: which humans a question to a team reaches. Under an agent only to be looked at. */
+/** `hive team`: which humans a question to a team reaches. An agent may only list them. */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import { refuseAgents } from './actor.ts';
 import { duration, type Format, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { DEED, TEAM } from './sentences.ts';
 
 interface SetOptions extends Format {
   escalateAfter?: string;
@@ -18,14 +19,14 @@ export function defineTeam(command: Command): void {
   command
     .command('set <name> <member...>')
     .description('make a team, or replace it')
-    .option('--escalate-after <duration>', 'ask everybody when the team has not answered for so long')
+    .option('--escalate-after <duration>', 'ask everybody if the team has not answered by then')
     .option('--json', 'print JSON')
     .action((name: string, members: string[], options: SetOptions) =>
       withHive(options, (hive) => set(hive, name, members, options)),
     );
   command
     .command('remove <name>')
-    .description('remove a team; what it was asked stays with its members')
+    .description('remove a team; its questions stay with its members')
     .option('--json', 'print JSON')
     .action((name: string, options: Format) => withHive(options, (hive) => remove(hive, name, options)));
 }
@@ -33,7 +34,7 @@ export function defineTeam(command: Command): void {
 async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   const teams = await hive.humans.teams();
   if (json === true) printJson({ teams });
-  else if (teams.length === 0) remark('There is no team. Make one with: hive team set NAME MEMBER…');
+  else if (teams.length === 0) remark(TEAM.none);
   else
     printRows(
       teams.map(({ name, members, escalate_after_ms }) => [
@@ -46,7 +47,7 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
 }
 
 function escalation(ms: number | null): string {
-  return ms === null ? '' : `everybody after ${duration(ms)}`;
+  return ms === null ? '' : TEAM.escalation(duration(ms));
 }
 
 async function set(
@@ -55,21 +56,20 @@ async function set(
   members: string[],
   { escalateAfter, json }: SetOptions,
 ): Promise<ExitCode> {
-  await refuseAgents(hive, 'Who is in a team the humans say');
+  await refuseAgents(hive, DEED.teams);
   const escalate_after_ms = escalateAfter === undefined ? null : parseDuration(escalateAfter);
   const team = await hive.humans.setTeam({ name, members, escalate_after_ms });
   if (json === true) printJson({ team });
   else {
-    const then = escalation(team.escalate_after_ms);
-    print(`${team.name}: ${team.members.join(', ')}${then === '' ? '' : `, ${then}`}`);
+    print(TEAM.set(team.name, team.members.join(', '), escalation(team.escalate_after_ms)));
   }
   return EXIT.done;
 }
 
 async function remove(hive: Hive, name: string, { json }: Format): Promise<ExitCode> {
-  await refuseAgents(hive, 'Who is in a team the humans say');
+  await refuseAgents(hive, DEED.teams);
   await hive.humans.removeTeam(name);
   if (json === true) printJson({ removed: name });
-  else print(`Removed ${name}.`);
+  else print(TEAM.removed(name));
   return EXIT.done;
 }

@@ -1,4 +1,4 @@
-/** `hive token`: who may reach this hive over HTTP. Refused under an agent: a token is the human's to give. */
+/** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
@@ -10,6 +10,7 @@ import { stateDirectory, storeAddress } from '../infrastructure/platform/paths.t
 import { refuseAgents } from './actor.ts';
 import { type Format, moment, print, printJson, printRows } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
+import { DEED, TOKEN } from './sentences.ts';
 
 interface MakeOptions extends Format {
   agent?: string;
@@ -30,7 +31,7 @@ export function defineToken(command: Command): void {
         const options = args.at(-2) as Options;
         const name = args.length > 2 ? String(args[0]) : FIRST_TOKEN;
         return withHive(options, async (hive) => {
-          await refuseAgents(hive, "A token is the human's to give");
+          await refuseAgents(hive, DEED.tokens);
           return work(hive, name, options);
         });
       });
@@ -43,24 +44,22 @@ export function defineToken(command: Command): void {
   )
     .option('--agent <agent>', 'the session it calls as; default: its name')
     .option('--role <role>', 'agent or coordinator', 'agent');
-  define<Format>('rotate <name>', 'a new secret; the old one is void at once', async (hive, name, options) =>
-    tell(await hive.tokens.rotate(name), options),
+  define<Format>(
+    'rotate <name>',
+    'make a new secret; the old one stops working at once',
+    async (hive, name, options) => tell(await hive.tokens.rotate(name), options),
   );
-  define<Format>('revoke <name>', 'let nobody in with it any more', async (hive, name, { json }) => {
+  define<Format>('revoke <name>', 'stop accepting this token', async (hive, name, { json }) => {
     const { revoked_at } = await hive.tokens.revoke(name);
     if (json === true) printJson({ name, revoked_at });
-    else print(`${name} is revoked since ${moment(revoked_at ?? '')}: nobody gets in with it.`);
+    else print(TOKEN.revoked(name, moment(revoked_at ?? '')));
     return EXIT.done;
   });
 }
 
 function show(): ExitCode {
   const secret = readTokenFile(process.env);
-  if (secret === null)
-    throw new HiveError(
-      'token_not_found',
-      `There is no token in ${tokenFile(process.env)}: hive serve makes one, or: hive token make NAME`,
-    );
+  if (secret === null) throw new HiveError('token_not_found', TOKEN.none(tokenFile(process.env)));
   print(secret);
   return EXIT.done;
 }
@@ -75,22 +74,23 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
         agent,
         role,
         moment(created_at),
-        revoked_at === null ? '' : `revoked ${moment(revoked_at)}`,
+        revoked_at === null ? '' : TOKEN.revokedAt(moment(revoked_at)),
       ]),
     );
   return EXIT.done;
 }
 
 function tell({ token, secret }: MadeToken, { json }: Format): ExitCode {
-  // The file always holds what works for the first token.
+  // The file always holds the current secret of the first token.
   if (token.name === FIRST_TOKEN) writeTokenFile(process.env, secret);
   if (json === true) printJson({ name: token.name, agent: token.agent, role: token.role, secret });
   else print(secret);
   return EXIT.done;
 }
 
-// ---------------------------------------------------------------------------
-// Where the token that was made on first start lies, so that the person can look it up: 0600, beside the store.
+// ---- The file of the first token ----
+// `hive serve` writes the token that it makes on its first start into this file (0600, beside the store), so that the
+// person can look it up.
 
 /** The token that `hive serve` makes when there is none. */
 export const FIRST_TOKEN = 'default';

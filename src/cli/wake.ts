@@ -1,19 +1,20 @@
 /**
- * `hive hook --wake`: a hook that its client lets run beside the session (asyncRewake) and that wakes it when it
- * idles and an answer or a mention has come: exit code 2, with a word on stderr. Every other end is silent.
+ * `hive hook --wake`: a hook that its client runs beside the session (asyncRewake). When the session is idle and an answer
+ * or a mention has arrived, it wakes the session: exit code 2 and a sentence on stderr. Otherwise it ends silently.
  */
+import { hostname } from 'node:os';
 import { readHook } from '../adapters/hooks/hook.ts';
 import { fromEnvironment } from '../domain/settings.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { processes } from '../infrastructure/platform/processes.ts';
 import { openWakes } from '../open-hive.ts';
 
-/** How soon a waiter notices that its client is gone. */
+/** How often a waiting hook checks whether its client is gone. */
 const LOOK_MS = 15_000;
 
 export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void> {
   const event = readHook(stdin, env, 'claude-code');
-  // `claude -p` would wait for this hook before it ends; nobody idles there.
+  // `claude -p` would wait for this hook before it ends, and it is never idle.
   if (fromEnvironment(env).wake === 'off' || event.attended !== true || event.agent_id !== null) return;
   const gone = new AbortController();
   process.once('SIGTERM', () => gone.abort());
@@ -23,6 +24,7 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void>
   const wakes = await openWakes({ env });
   const text = await wakes.untilWanted({
     session_id: event.session_id,
+    speaker: { machine: hostname(), pid: process.pid, above: processes.ancestors(process.pid) },
     seat: thisSeat(),
     env,
     signal: gone.signal,

@@ -105,14 +105,6 @@ function summarizeTool({ name, input }: HookTool): ToolSummary {
   return { question: `${excerpt(line, LINE)}?`, details: cut(details) };
 }
 
-/** What a rule is matched against: the command, the file, the address; else the arguments as JSON. */
-export function mainText({ input }: HookTool): string {
-  const given = objectIn(input) ?? {};
-  return (
-    textIn(given, 'command', 'file_path', 'notebook_path', 'path', 'url', 'query') ?? JSON.stringify(given)
-  );
-}
-
 function describe(name: string, input: Raw): { verb: string; what: string | null; details: string } {
   const file = textIn(input, 'file_path', 'notebook_path');
   const command = textIn(input, 'command');

@@ -4,6 +4,7 @@
  */
 export const EVENT_TYPES = [
   'prompt/created',
+  'prompt/noted',
   'prompt/responded',
   'prompt/late_response',
   'prompt/lost_response',
@@ -56,6 +57,7 @@ export const EVENT_TYPES = [
   'desk/closed',
   'desk/notice',
   'desk/preferences_changed',
+  'trust/changed',
 ] as const;
 
 /** What can happen. */

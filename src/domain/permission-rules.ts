@@ -1,11 +1,13 @@
 /**
  * Permission rules: what the human has decided to allow or deny without being asked. Rules answer permissions only,
- * never questions or plans; each use is an event. The text they are matched against comes from an agent, so an
- * allowing rule is matched narrowly. Pure.
+ * never questions or plans; each use is an event. What they are matched against comes from an agent. A rule that allows
+ * is therefore read narrowly: word by word, in the one argument that it is about, and what is not understood is not
+ * allowed. A rule that denies is read widely. Pure; where a path leads, the caller finds out.
  */
-import { mainText, objectIn, objectsIn, textIn } from './dialogs.ts';
+import { objectIn, objectsIn, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
 import { isRemote, type Session } from './sessions.ts';
+import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { SOURCES, type Source } from './sources.ts';
 
 /** One rule of the human's. */
@@ -15,9 +17,9 @@ export interface PermissionRule {
   decision: 'allow' | 'deny';
   /** A tool's name; `*` stands for any characters. */
   tool: string;
-  /** What the command, the file or the address must match; null: anything. */
+  /** What the command, the file or the address must match; null: anything that Hive knows the tool to take. */
   input: string | null;
-  /** Short name or directory of the project. */
+  /** The directory of the project; a rule that denies may also give its short name. */
   project: string | null;
   source: Source | null;
   /** Which other machines it covers, `token:NAME` with stars. Null: none for an allowing rule, all for a denying one. */
@@ -65,56 +67,364 @@ function problemOf(raw: Readonly<Record<string, unknown>>): string | null {
   const unknown = Object.keys(raw).find((field) => !FIELDS.has(field));
   if (unknown !== undefined) return `has an unknown field "${unknown}"`;
   const wrong = Object.entries(raw).find(([, value]) => typeof value !== 'string');
-  return wrong === undefined ? null : `has a value in "${wrong[0]}" that is not text`;
+  if (wrong !== undefined) return `has a value in "${wrong[0]}" that is not text`;
+  const empty = Object.entries(raw).find(([, value]) => typeof value === 'string' && value.trim() === '');
+  if (empty !== undefined) return `has an empty "${empty[0]}"`;
+  return raw['decision'] === 'allow' ? whyNeverAllowing(raw) : null;
 }
+
+/** Why a rule could never allow what its writer meant; null when it can. */
+function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null {
+  const project = textIn(raw, 'project');
+  if (project !== null && !/^(?:\/|[A-Za-z]:[\\/])/.test(project))
+    return `allows something in the project "${project}" without its full directory`;
+  const name = textIn(raw, 'tool') ?? '';
+  const input = textIn(raw, 'input');
+  if (input === null || name.includes('*')) return null;
+  const tool = TOOLS.get(name);
+  if (tool === undefined) return `has an "input", and Hive does not know which argument of ${name} that is`;
+  if (tool.kind === 'command' && input.includes('*') && shellParts(input, { stars: true }) === null)
+    return 'has a star beside something in its "input" that only a shell understands';
+  return null;
+}
+
+// ---------------------------------------------------------------------------
+// Which rule decides. What a tool is about to do is compared before any transaction, the session within one.
 
 /** What a rule looks at in a session. */
 type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
 
-/** The rule that decides, if any: a denying rule wins over all allowing ones. */
-export function matchingRule(
-  rules: readonly PermissionRule[],
-  tool: HookTool,
-  session: RuledSession,
-): PermissionRule | null {
-  const matching = rules.filter((rule) => matches(rule, tool, session));
-  return matching.find(({ decision }) => decision === 'deny') ?? matching[0] ?? null;
+/** Where a tool runs. */
+export interface Place {
+  /** The directory in which the agent works, without links; null where that cannot be known. */
+  cwd: string | null;
+  /** Where a path really leads, from `cwd`; null where that cannot be known. */
+  resolve: (path: string) => string | null;
 }
 
-function matches(
-  { decision, tool: pattern, input, project, source, machine }: PermissionRule,
+/** Another machine's files cannot be looked at: there a star allows nothing. */
+export const NOWHERE: Place = { cwd: null, resolve: () => null };
+
+/** The rules that match what a tool is about to do, whoever does it. */
+export function rulesForTool(
+  rules: readonly PermissionRule[],
   tool: HookTool,
+  place: Place,
+): PermissionRule[] {
+  let denied: readonly string[] | null = null;
+  return rules.filter((rule) => {
+    if (rule.decision === 'allow') return isAllowed(rule, tool, place);
+    if (!fits(rule.tool, tool.name)) return false;
+    if (rule.input === null) return true;
+    denied ??= deniableTexts(tool, place);
+    const pattern = rule.input;
+    return denied.some((text) => fits(pattern, text));
+  });
+}
+
+/** The rule that decides, of those that match the tool: a denying rule wins over all allowing ones. */
+export function decidingRule(
+  matching: readonly PermissionRule[],
+  session: RuledSession,
+): PermissionRule | null {
+  const here = matching.filter((rule) => isForSession(rule, session));
+  return here.find(({ decision }) => decision === 'deny') ?? here[0] ?? null;
+}
+
+function isForSession(
+  { decision, project, source, machine }: PermissionRule,
   session: RuledSession,
 ): boolean {
   if (!isForMachine(machine, decision, session.machine)) return false;
   if (source !== null && source !== session.source) return false;
-  if (project !== null && project !== session.project && project !== session.project_dir) return false;
-  if (!matchesPattern(pattern, tool.name, ANYTHING)) return false;
-  if (input === null) return true;
-  const text = mainText(tool);
-  if (decision === 'deny') return matchesPattern(input, text, ANYTHING);
-  return text.length <= LONGEST_ALLOWED && matchesPattern(input, text, ONE_COMMAND);
+  if (project === null) return true;
+  const { project_dir } = session;
+  if (project === project_dir || `${project.replace(/\/$/, '')}/.git` === project_dir) return true;
+  // Whoever names their project as another is called is denied no less, but allowed nothing.
+  return decision === 'deny' && project === session.project;
 }
 
 /** Another machine reports its projects itself, so a rule that allows something there must name the machine. */
 function isForMachine(wanted: string | null, decision: PermissionRule['decision'], machine: string): boolean {
   const remote = isRemote(machine);
-  if (wanted !== null) return remote && matchesPattern(wanted, machine, ANYTHING);
+  if (wanted !== null) return remote && fits(wanted, machine);
   return decision === 'deny' || !remote;
 }
 
-const ANYTHING = '[^]*?';
-/** `npm test *` must not allow `npm test; rm -rf ~`: a star matches nothing that ends a command or begins one. */
-const ONE_COMMAND = '[^;&|<>`$(){}\\n\\r\\\\]*?';
-/** Nor may a path that a star matches leave its folder. */
-const CLIMBS = /(?:^|[/\s"'=])\.\.(?:[/\s"']|$)/;
-/** Matching several stars takes time that grows with the length of the agent's text. */
+/** Whether a text is as the pattern says, in which a star stands for any characters. */
+function fits(pattern: string, text: string): boolean {
+  return fill(pattern.split('*'), text) !== null;
+}
+
+/** What stands for each star between the pieces; null when the text is not made of them. */
+function fill(pieces: readonly string[], text: string): string[] | null {
+  const [first = ''] = pieces;
+  const last = pieces.at(-1) ?? '';
+  if (pieces.length === 1) return text === first ? [] : null;
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length)
+    return null;
+  const end = text.length - last.length;
+  const filled: string[] = [];
+  let at = first.length;
+  for (const piece of pieces.slice(1, -1)) {
+    const found = text.indexOf(piece, at);
+    if (found === -1 || found + piece.length > end) return null;
+    filled.push(text.slice(at, found));
+    at = found + piece.length;
+  }
+  return [...filled, text.slice(at, end)];
+}
+
+// ---------------------------------------------------------------------------
+// What a rule allows.
+
+/** A tool whose arguments Hive understands: the one that a rule's `input` is about, and those that change nothing of it. */
+interface KnownTool {
+  kind: 'command' | 'path' | 'url' | 'text';
+  field: string;
+  beside: readonly string[];
+}
+
+const TOOLS: ReadonlyMap<string, KnownTool> = new Map(
+  Object.entries({
+    Bash: { kind: 'command', field: 'command', beside: ['description', 'timeout'] },
+    Read: { kind: 'path', field: 'file_path', beside: ['offset', 'limit', 'pages'] },
+    Write: { kind: 'path', field: 'file_path', beside: ['content'] },
+    Edit: { kind: 'path', field: 'file_path', beside: ['old_string', 'new_string', 'replace_all'] },
+    MultiEdit: { kind: 'path', field: 'file_path', beside: ['edits'] },
+    NotebookEdit: {
+      kind: 'path',
+      field: 'notebook_path',
+      beside: ['new_source', 'cell_id', 'cell_type', 'edit_mode'],
+    },
+    WebFetch: { kind: 'url', field: 'url', beside: ['prompt'] },
+    WebSearch: { kind: 'text', field: 'query', beside: ['allowed_domains', 'blocked_domains'] },
+  } as const),
+);
+
+/** No person has approved beforehand what is longer. */
 const LONGEST_ALLOWED = 2_000;
 
-/** Matches the whole text against a pattern; each star matches what `run` does. */
-function matchesPattern(pattern: string, text: string, run: string): boolean {
-  const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
-  const found = new RegExp(`^${parts.join(`(${run})`)}$`).exec(text);
-  if (found === null) return false;
-  return run === ANYTHING || found.slice(1).every((piece) => !CLIMBS.test(piece));
+function isAllowed(
+  { tool: pattern, input }: PermissionRule,
+  { name, input: given }: HookTool,
+  place: Place,
+): boolean {
+  if (!isToolAllowed(pattern, name)) return false;
+  const tool = TOOLS.get(name);
+  // Whoever allows a tool that Hive does not know allows it with all its arguments.
+  if (tool === undefined) return input === null;
+  const all = objectIn(given);
+  const value = all?.[tool.field];
+  if (all === null || typeof value !== 'string') return false;
+  if (Object.keys(all).some((key) => key !== tool.field && !tool.beside.includes(key))) return false;
+  if (input === null) return true;
+  if (value.length > LONGEST_ALLOWED || value.includes('\0')) return false;
+  switch (tool.kind) {
+    case 'command':
+      return isCommandAllowed(input, value, place);
+    case 'path':
+      return isPathAllowed(input.split('*'), value, place);
+    case 'url':
+      return isUrlAllowed(input, value);
+    case 'text':
+      return fits(input, value);
+  }
+}
+
+/** `mcp__github__*` is not a tool of the server `github__evil`. */
+function isToolAllowed(pattern: string, name: string): boolean {
+  const filled = fill(pattern.split('*'), name);
+  if (filled === null) return false;
+  return !/^mcp__.+__/.test(pattern) || filled.every((part) => !part.includes('__'));
+}
+
+// ---- Commands ----
+
+function isCommandAllowed(pattern: string, command: string, place: Place): boolean {
+  // What is spelt out as a whole is allowed as written, whatever a shell makes of it.
+  if (pattern === command && !pattern.includes('*')) return true;
+  const wanted = shellParts(pattern, { stars: true });
+  const given = shellParts(command);
+  if (wanted === null || given === null || wanted.length !== given.length) return false;
+  return wanted.every((part, index) => {
+    const other = given[index];
+    if (other === undefined || part.operator !== other.operator) return false;
+    const before = index === 0 ? null : (wanted[index - 1]?.operator ?? null);
+    return isPartAllowed(part, other, { ...place, isCommand: before === null || !/[<>]/.test(before) });
+  });
+}
+
+/** `isCommand`: the first word is a program, not a file that something is written to or read from. */
+type WordPlace = Place & { isCommand: boolean };
+
+function isPartAllowed({ words: wanted }: ShellPart, { words: given }: ShellPart, place: WordPlace): boolean {
+  const last = wanted.at(-1);
+  const takesMore = last !== undefined && place.isCommand && goesOn(last, wanted.length === 1);
+  if (given.length < wanted.length || (given.length > wanted.length && !takesMore)) return false;
+  return given.every((word, index) => {
+    const [text = ''] = word.pieces;
+    const pattern = wanted[index];
+    if (pattern === undefined) return isPlainArgument(text, [], place);
+    return isWordAllowed(pattern, text, { ...place, isCommand: place.isCommand && index === 0 });
+  });
+}
+
+const ENDS_A_NAME = /[\p{L}\p{N}]$/u;
+
+/** Whether further words may follow: after `npm test *` and `npm test*`, not after `cat src/*` and `ls -*`. */
+function goesOn({ pieces }: ShellWord, isOnly: boolean): boolean {
+  const [first = '', last] = pieces;
+  if (pieces.length !== 2 || last !== '') return false;
+  return first === '' ? !isOnly : !/[/=]/.test(first) && ENDS_A_NAME.test(first);
+}
+
+function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): boolean {
+  const [first = ''] = pieces;
+  if (pieces.length === 1) return text === first;
+  if (isFolderNamed(first)) return isPathAllowed(pieces, text, place);
+  const filled = fill(pieces, text);
+  if (filled === null) return false;
+  if (place.isCommand) return isProgramAllowed(pieces, text);
+  if (first === '' && text.startsWith('-')) return false;
+  // `git log*` is the word `log`, and what the command takes after it: not `logs`, and not `log-evil`.
+  const [more = ''] = filled;
+  if (!first.includes('=') && ENDS_A_NAME.test(first) && /^[\p{L}\p{N}_-]/u.test(more)) return false;
+  if (/^-.*=/.test(first)) return isPlainArgument(filled.join(' '), filled, place);
+  return isPlainArgument(text, filled, place, first.startsWith('-'));
+}
+
+/** A star names no program by its path; after the name of one it stands for what follows. */
+function isProgramAllowed(pieces: readonly string[], text: string): boolean {
+  return (
+    pieces.length === 2 &&
+    (pieces.every((piece) => piece === '') ? /^\w[\w.+-]*$/.test(text) : pieces[0] === text)
+  );
+}
+
+function isFolderNamed(first: string): boolean {
+  return first.includes('/') && !/^-|=/.test(first);
+}
+
+const MOST_PARTS = 32;
+
+/**
+ * A word that a star may stand for: no option, and nothing that leads out of the directory in which the agent works or
+ * to a hidden file there, however a program may take the word apart.
+ */
+function isPlainArgument(
+  text: string,
+  filled: readonly string[],
+  { cwd, resolve }: Place,
+  isOption = false,
+): boolean {
+  if (text === '' || cwd === null || (text.startsWith('-') && !isOption)) return false;
+  // Of an option that the rule leaves open, nobody knows where its value begins.
+  if (isOption && text.includes('..')) return false;
+  const value = isOption && text.includes('/') ? [text.slice(text.indexOf('/'))] : [];
+  const parts = new Set([...text.split(/[=:,@]/), ...filled, ...value, text]);
+  if (parts.size > MOST_PARTS) return false;
+  return [...parts].every((part) => {
+    if (part === '') return true;
+    if (part.startsWith('~')) return false;
+    const real = resolve(part);
+    return real !== null && (real === cwd || (isWithin(cwd, real) && !/\/\./.test(real.slice(cwd.length))));
+  });
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+// ---- Files ----
+
+/** Compared is where the path really leads; a star stays in the folder that is named before it. */
+function isPathAllowed(pieces: readonly string[], text: string, { cwd, resolve }: Place): boolean {
+  const wanted = absolute(pieces.join(STAR), cwd);
+  const real = text === '' || text.startsWith('~') ? null : resolve(text);
+  if (wanted === null || real === null) return false;
+  const given = real.split('/').slice(1);
+  const last = wanted.length - 1;
+  if (wanted.length === 0 || given.length < wanted.length) return false;
+  return wanted.every((part, index) =>
+    isNameAllowed(part.split(STAR), index === last ? given.slice(last).join('/') : (given[index] ?? '')),
+  );
+}
+
+/** No path contains it. */
+const STAR = '\0';
+
+/** The parts of a path that a rule names, from the root; null when it has none that could be known. */
+function absolute(path: string, cwd: string | null): string[] | null {
+  if (!path.startsWith('/') && cwd === null) return null;
+  const parts: string[] = [];
+  for (const part of (path.startsWith('/') ? path : `${cwd}/${path}`).split('/')) {
+    if (part === '..' && parts.pop()?.includes(STAR) === true) return null;
+    if (part !== '' && part !== '.' && part !== '..') parts.push(part);
+  }
+  return path.endsWith('/') ? null : parts;
+}
+
+/** A star matches no name that begins with a dot: hooks of git and settings of agents are among those. */
+function isNameAllowed(pieces: readonly string[], name: string): boolean {
+  const filled = fill(pieces, name);
+  if (filled === null) return false;
+  if (pieces[0] === '' && pieces.length > 1 && name.startsWith('.')) return false;
+  return filled.every((part) => !part.includes('/.')) && (pieces.length > 1 || !name.includes('/'));
+}
+
+// ---- Addresses ----
+
+const ADDRESS = /^(https?:\/\/)([^/?#]*)(.*)$/s;
+
+/** In the name of a host a star stands for whole labels at its beginning; after it, for anything without `..`. */
+function isUrlAllowed(pattern: string, url: string): boolean {
+  if (pattern === url) return true;
+  const [, scheme, host = '', rest = ''] = ADDRESS.exec(pattern) ?? [];
+  const [, otherScheme, otherHost = '', otherRest = ''] = ADDRESS.exec(url) ?? [];
+  if (scheme === undefined || scheme !== otherScheme) return false;
+  // Neither a name and password nor anything that programs read differently.
+  if (!/^[A-Za-z0-9.-]+(?::\d+)?$/.test(otherHost) || !/^[\x21-\x7e]*$/.test(otherRest)) return false;
+  if (/\\|%(?:2e|2f|5c|00)|(?:^|\/)\.\.?(?:[/?#;]|$)/i.test(otherRest)) return false;
+  // `https://example.org*` is that host, whatever stands after it.
+  const [plain, tail] =
+    host.endsWith('*') && host !== '*' && rest === '' ? [host.slice(0, -1), '*'] : [host, rest];
+  if (tail === '*' && otherRest !== '' && !/^[/?#]/.test(otherRest)) return false;
+  return isHostAllowed(plain, otherHost) && fits(tail, otherRest);
+}
+
+function isHostAllowed(pattern: string, host: string): boolean {
+  if (!pattern.includes('*')) return pattern.toLowerCase() === host.toLowerCase();
+  if (pattern === '*') return true;
+  const fixed = pattern.slice(1);
+  return fixed.startsWith('.') && !fixed.includes('*') && host.toLowerCase().endsWith(fixed.toLowerCase());
+}
+
+// ---------------------------------------------------------------------------
+// What a rule denies: anything in what the agent gave that could be meant.
+
+/** The texts of an input that a denying rule is compared with. */
+function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {
+  const texts = new Set([JSON.stringify(input) ?? '']);
+  for (const text of textsIn(input)) {
+    const plain = text.replace(/["'\\]/g, '');
+    for (const one of [text, plain, ...plain.split(/[;&|\n(){}`]/)]) {
+      texts.add(one);
+      texts.add(one.replace(/\s+/g, ' ').trim());
+    }
+    const path = text.length <= LONGEST_PATH && /^[^\s]*\//.test(text) ? resolve(text) : null;
+    if (path !== null) texts.add(path);
+  }
+  return [...texts];
+}
+
+const LONGEST_PATH = 4_096;
+
+function* textsIn(value: unknown): Generator<string> {
+  const open = [value];
+  for (let one = open.pop(); open.length > 0 || one !== undefined; one = open.pop()) {
+    if (typeof one === 'string') yield one;
+    else if (one !== null && typeof one === 'object')
+      for (const inner of Object.values(one)) open.push(inner);
+  }
 }

@@ -10,6 +10,10 @@ import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
+import type { Authority } from './trust.ts';
+
+/** What the human prefers, and what they let happen without being asked. */
+export type PopupPreferences = Preferences & Authority;
 
 /** What a popup is about: a prompt, a ping or card (outreach), or a mention of the human. */
 export type PopupKind = 'prompt' | 'outreach' | 'mention';
@@ -81,7 +85,7 @@ export function promptSubject({ ask_id, created_at, urgency, project, project_di
  */
 export function promptPopup(
   prompt: Prompt,
-  preferences: Preferences,
+  preferences: PopupPreferences,
   openable: boolean,
   card?: Outreach,
 ): Popup {
@@ -103,7 +107,11 @@ export function promptPopup(
 }
 
 /** One popup for many prompts: how many wait, and whose they are. */
-export function stormPopup(prompts: readonly Prompt[], preferences: Preferences, openable: boolean): Popup {
+export function stormPopup(
+  prompts: readonly Prompt[],
+  preferences: PopupPreferences,
+  openable: boolean,
+): Popup {
   const sorted = prompts.toSorted(
     (a, b) => URGENCY_RANK[a.urgency] - URGENCY_RANK[b.urgency] || (a.created_at < b.created_at ? -1 : 1),
   );
@@ -128,7 +136,7 @@ export function stormPopup(prompts: readonly Prompt[], preferences: Preferences,
 }
 
 /** A word to the person whose click on a button did not become the answer. */
-export function noticePopup(prompt: Prompt, sentence: string, preferences: Preferences): Popup {
+export function noticePopup(prompt: Prompt, sentence: string, preferences: PopupPreferences): Popup {
   return {
     ...commonOf(preferences, false),
     kind: 'notice',
@@ -142,7 +150,7 @@ export function noticePopup(prompt: Prompt, sentence: string, preferences: Prefe
 }
 
 function commonOf(
-  { sound, notify_command }: Preferences,
+  { sound, notify_command }: PopupPreferences,
   openable: boolean,
 ): Pick<Popup, 'sound' | 'command' | 'openable'> {
   return { sound, command: notify_command, openable };
@@ -212,7 +220,7 @@ export function mentionSubject(mention: MentionOfHuman): PopupSubject {
 /** One popup for one mention or for many. */
 export function mentionPopup(
   mentions: readonly [MentionOfHuman, ...MentionOfHuman[]],
-  { sound, notify_command }: Preferences,
+  { sound, notify_command }: PopupPreferences,
 ): Popup {
   return {
     kind: 'mention',
@@ -269,7 +277,7 @@ function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {
 }
 
 /** One ping or card. The label comes before the name; a card carries it as its footer, too. */
-export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
+export function outreachPopup(item: Outreach, preferences: PopupPreferences): Popup {
   const { kind, source, agent, project, message } = item;
   return {
     kind: 'outreach',
@@ -286,7 +294,7 @@ export function outreachPopup(item: Outreach, preferences: Preferences): Popup {
 }
 
 /** One popup for many: how many, and the first of them. */
-export function outreachStormPopup(items: readonly Outreach[], preferences: Preferences): Popup {
+export function outreachStormPopup(items: readonly Outreach[], preferences: PopupPreferences): Popup {
   const lines = items
     .slice(0, NAMED)
     .map(({ source, agent, title, message }) =>

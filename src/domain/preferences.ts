@@ -1,6 +1,7 @@
 /**
  * Preferences of the human at a seat. They are stored, so that they bind every process of that seat: each desk, and
- * an agent's own `hive mcp` when no desk is open. Pure: the time of day is given.
+ * an agent's own `hive mcp` when no desk is open. What permits or runs something is not among them: the store is data
+ * (trust.ts). Pure: the time of day is given.
  */
 
 /** `unfocused`: only while no Emacs of the seat has the focus. */
@@ -25,12 +26,6 @@ export interface Preferences {
   quiet_hours: QuietHours | null;
   /** Short names of projects or their directories. */
   muted_projects: readonly string[];
-  /** Whether a popup may answer a permission. */
-  popup_permissions: boolean;
-  /** A shell command that gets each notification as JSON on stdin. */
-  notify_command: string | null;
-  /** Rules that answer permissions in the human's place (permission-rules.ts). */
-  permission_rules: readonly Readonly<Record<string, string>>[];
   sound: boolean;
   /** When the human is notified that a mention blocks an agent. */
   notify_held: NotifyHeld;
@@ -62,9 +57,6 @@ export const DEFAULT_PREFERENCES: Preferences = {
   do_not_disturb: false,
   quiet_hours: null,
   muted_projects: [],
-  popup_permissions: false,
-  notify_command: null,
-  permission_rules: [],
   sound: false,
   notify_held: HELD_S,
   gate: 'block',

@@ -12,7 +12,7 @@
 import type { Via } from './actors.ts';
 import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { HiveError, invalidInput } from './errors.ts';
-import { atMost, bounded, boundedBytes, boundedOptional } from './limits.ts';
+import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Source } from './sources.ts';
 import { cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
 
@@ -41,6 +41,14 @@ export interface PromptOption {
   label: string;
   /** What it means; at most 2,000 characters. */
   description: string | null;
+}
+
+/** What its asker has learned since it asked, and the human should know before answering. */
+export interface PromptNote {
+  /** At most 2,000 characters. */
+  text: string;
+  /** When it was added. */
+  at: string;
 }
 
 /** An answer as it was given. `selected` is always a list; `decision` its labels joined by ", ", or the free text. */
@@ -79,6 +87,7 @@ export interface Prompt {
   /** What is asked. */ question: string;
   /** Markdown: what the human needs to know to decide. */ context: string | null;
   /** The answers to choose from; empty where only free text is asked for. */ options: PromptOption[];
+  /** What the asker has added since, oldest first; at most 10. */ notes: PromptNote[];
   /** Several options may be chosen. */ multi_select: boolean;
   /** The human may write instead of choosing. */ allow_free_text: boolean;
   /** How it is announced. */ urgency: Urgency;
@@ -223,6 +232,51 @@ function notAmendable(prompt: Prompt, why: string): HiveError {
   });
 }
 
+/**
+ * Adds a note to a prompt. Only its asker may, while it is pending; a settled prompt is returned unchanged, and so is one
+ * that has this note already, because the call may have been repeated. A permission takes none: what is approved must be
+ * what was displayed.
+ * @throws HiveError `not_allowed`, `invalid_input`.
+ */
+export function notePrompt(
+  prompt: Prompt,
+  asker: Pick<Asker, 'session_id'>,
+  note: string,
+  now: string,
+): Prompt {
+  const { ask_id, agent, notes } = prompt;
+  const text = required('note', note, PROMPT_LIMITS.note).trim();
+  if (prompt.session_id !== asker.session_id)
+    throw new HiveError(
+      'not_allowed',
+      `${ask_id} is a question of ${agent}: only its asker adds notes to it.`,
+      { ask_id },
+    );
+  if (prompt.dialog || prompt.kind === 'permission')
+    throw new HiveError(
+      'not_allowed',
+      `${ask_id} asks for a permission or comes from a dialog of your client, and is answered as it was asked. If it no longer says what you want, take it back and ask again.`,
+      { ask_id },
+    );
+  if (prompt.status !== 'pending' || notes.some((one) => one.text === text)) return prompt;
+  if (notes.length >= PROMPT_LIMITS.notes)
+    throw invalidInput(
+      `${ask_id} has ${notes.length} notes, and can have no more: take it back and ask again with all you know.`,
+      { ask_id },
+    );
+  return { ...prompt, notes: [...notes, { text, at: now }] };
+}
+
+/**
+ * The notes that whoever answered may not have read. A claim says when that human opened the question, with the notes
+ * that it had then. A popup or a command line says nothing of the kind.
+ */
+function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): PromptNote[] {
+  if (status !== 'responded') return [];
+  const opened_at = claimed_by === by ? claimed_at : null;
+  return notes.filter(({ at }) => opened_at === null || at >= opened_at);
+}
+
 /** Most urgent first, then oldest: the order in which a human should look at pending prompts. */
 export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
@@ -286,6 +340,8 @@ export const PROMPT_LIMITS: Readonly<
     | 'question'
     | 'header'
     | 'contextBytes'
+    | 'note'
+    | 'notes'
     | 'options'
     | 'optionLabel'
     | 'optionDescription'
@@ -300,6 +356,8 @@ export const PROMPT_LIMITS: Readonly<
   question: 8_000,
   header: 200,
   contextBytes: 64 * 1024,
+  note: 2_000,
+  notes: 10,
   options: 20,
   optionLabel: 500,
   optionDescription: 2_000,
@@ -353,7 +411,7 @@ export function describeSettlement(prompt: Prompt, repeated: boolean): string {
   }
   switch (prompt.status) {
     case 'responded':
-      return `Answer to ${about}: ${describeDecision(prompt)}${again}`;
+      return `Answer to ${about}: ${describeDecision(prompt)}${againstNotes(prompt)}${again}`;
     case 'expired':
       return `${about} expired without an answer. That is no decision.${again}`;
     case 'cancelled':
@@ -361,6 +419,14 @@ export function describeSettlement(prompt: Prompt, repeated: boolean): string {
     default:
       return `${about} is pending.`;
   }
+}
+
+/** What the asker must know of an answer that may have been given without its notes; begins with a space. */
+export function againstNotes(prompt: Prompt): string {
+  const [first] = unreadNotes(prompt);
+  return first === undefined
+    ? ''
+    : ` It may have been given before your note of ${first.at} was read: check that it still holds, and ask again if not.`;
 }
 
 const WAS: Readonly<Record<Prompt['status'], string>> = {
@@ -491,6 +557,7 @@ export function createPrompt(
     question,
     context,
     options,
+    notes: [],
     multi_select,
     allow_free_text,
     urgency: request.urgency ?? 'normal',

@@ -4,7 +4,7 @@
  */
 import type { Actor } from './actors.ts';
 import { HUMAN_ADDRESSEE } from './actors.ts';
-import { invalidInput } from './errors.ts';
+import { HiveError, invalidInput } from './errors.ts';
 import { foldHandle } from './mention-parser.ts';
 import type { OutreachChanges, OutreachOverrides } from './outreach.ts';
 import type { GateMode } from './preferences.ts';
@@ -158,6 +158,21 @@ export function sourceAfter(known: Session, reported: Source): Source {
   });
 }
 
+// ---- Ids that Hive makes itself ----
+// A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
+
+/** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `token:` a remote agent. */
+const MADE_BY_HIVE = /^(?:cli-|connection-|token:|agent-[^@]*@)/i;
+
+/** Returns an id that a client reports for itself. @throws HiveError `not_allowed` for one that only Hive makes. */
+export function reportedId(session_id: string): string {
+  if (!MADE_BY_HIVE.test(session_id)) return session_id;
+  throw new HiveError(
+    'not_allowed',
+    `No client may call its session "${session_id}": Hive makes such ids itself. Set HIVE_AGENT or the session id to another name.`,
+  );
+}
+
 /** Whether this introduction says nothing new about a session that is alive. */
 export function isUnchanged(known: Session, introduction: SessionIntroduction): boolean {
   return known.state !== 'ended' && isSame(known, introduction);
@@ -166,11 +181,16 @@ export function isUnchanged(known: Session, introduction: SessionIntroduction): 
 /** Compares what an introduction may correct about a known session. */
 function isSame(known: Session, given: SessionIntroduction): boolean {
   return (
-    known.pid === given.pid &&
+    (known.pid === given.pid || keepsProcess(known)) &&
     known.source === sourceAfter(known, given.source) &&
     known.project_dir === given.project_dir &&
     known.machine === given.machine
   );
+}
+
+/** Whether hooks have reported the client's own process: the parent of `hive mcp` may be a wrapper, and corrects nothing. */
+export function keepsProcess({ state, hooks_seen_at, pid }: Session): boolean {
+  return state !== 'ended' && hooks_seen_at !== null && pid !== null;
 }
 
 /** Whether a session's machine is one that connects over HTTP: `token:NAME`, after its token. */

@@ -4,18 +4,17 @@
  * what there is. A new setting is a field of Preferences, OutreachSettings or StoreSettings and a line here; the
  * compiler asks for the line.
  *
- * What permits anything is left out on purpose, by type: rules that answer permissions, popups that may, and a
- * command to run are not for a shell that an agent might share (invariants 9 and 14).
+ * What permits or runs anything is no setting: it stands in a file of the human's (trust.ts), and never in the store
+ * (invariants 9 and 14).
  */
 import { invalidInput } from './errors.ts';
 import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
 import { excerpt } from './text.ts';
+import type { Authority } from './trust.ts';
 
-/** What permits or runs something: set in Emacs only. */
-type Authority = 'popup_permissions' | 'notify_command' | 'permission_rules';
-type SeatKey = Exclude<keyof Preferences, Authority>;
+type SeatKey = keyof Preferences;
 
 /** What the whole store has, however many people share it. */
 export interface StoreSettings {
@@ -238,10 +237,11 @@ export function boundsOf(key: SettingKey): { min: number; max: number } {
   return setting.type;
 }
 
-const AUTHORITY: Readonly<Record<Authority, string>> = {
-  popup_permissions: 'hive-popup-permissions',
-  notify_command: 'hive-notify-command',
-  permission_rules: 'hive-permission-rules',
+/** What permits or runs something, and where else than in the human's file it may be set. */
+const AUTHORITY: Readonly<Record<keyof Authority | 'permission_rules', string>> = {
+  popup_permissions: ', or set hive-popup-permissions in Emacs',
+  notify_command: ', or set hive-notify-command in Emacs',
+  permission_rules: '',
 };
 
 /** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
@@ -252,7 +252,7 @@ export function settingNamed(name: string): Setting {
   const authority = Object.entries(AUTHORITY).find(([one]) => one === key)?.[1];
   if (authority !== undefined)
     throw invalidInput(
-      `${key} is not set here, because it permits or runs something: set ${authority} in Emacs.`,
+      `${key} is not set here, because it permits or runs something: write it into your file trust.json${authority}.`,
       { field: 'key' },
     );
   throw invalidInput(

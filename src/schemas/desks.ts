@@ -1,7 +1,7 @@
 /** Input about desks: the handshake, focus and preferences. */
 import { z } from 'zod';
+import type { AuthorityChanges } from '../application/trust.ts';
 import type { OutreachChanges } from '../domain/outreach.ts';
-import { readRules } from '../domain/permission-rules.ts';
 import type { PreferenceChanges, Preferences } from '../domain/preferences.ts';
 import { type SettingKey, settingNamed } from '../domain/settings.ts';
 import { outreachSettings } from './outreach.ts';
@@ -20,15 +20,6 @@ export const focusParams = z.object({ focused: z.boolean() });
 const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'A time of day is written HH:MM, as in 22:30.');
-
-/** Refused as a whole when one rule is not understood: half a rule might allow more than was meant. */
-const permissionRules = z
-  .array(z.record(z.string().max(100), z.string().max(4_096)))
-  .max(1_000)
-  .superRefine((given, context) => {
-    for (const message of readRules(given, 'permission_rules').problems)
-      context.addIssue({ code: 'custom', message });
-  });
 
 /** The shape of a setting's value, as its line in the table of settings says. */
 function shapeOf<Key extends keyof Preferences & SettingKey>(key: Key): z.ZodType<Preferences[Key]> {
@@ -54,9 +45,9 @@ const preferenceShape = {
   do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
   quiet_hours: z.object({ from: timeOfDay, to: timeOfDay }).nullish(),
   muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
+  /** These two hold while this Emacs is connected, and are not stored. */
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),
-  permission_rules: permissionRules.nullish(),
   sound: shapeOf('sound').nullish(),
   /** `never`, or after so many seconds; 0 is at once. */
   notify_held: shapeOf('notify_held').nullish(),
@@ -75,7 +66,7 @@ const preferenceShape = {
 
 /** `desk/preferences`: the changes. Null goes back to the default; what is left out stays. */
 export const preferencesParams: z.ZodType<
-  PreferenceChanges & { outreach?: OutreachChanges | null | undefined }
+  PreferenceChanges & AuthorityChanges & { outreach?: OutreachChanges | null | undefined }
 > = z.strictObject(preferenceShape, {
   error: (issue) =>
     issue.code === 'unrecognized_keys'

@@ -96,6 +96,12 @@ export const blockingAskShape = {
     ),
 };
 
+/** `hivemind_note`. */
+export const noteShape = {
+  ask_id: askId,
+  note: characters(limits.note),
+};
+
 /** `hivemind_poll`. */
 export const pollShape = {
   ask_id: askId.optional().describe('The question to look at.'),

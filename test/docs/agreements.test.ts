@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/program.ts';
+import { EVENT_TYPES } from '../../src/domain/events.ts';
 import { serverSetting } from '../../src/domain/installation.ts';
 import { INTRODUCTION } from '../../src/domain/messages.ts';
-import { readRules } from '../../src/domain/permission-rules.ts';
 import { SETTINGS, showSetting } from '../../src/domain/settings.ts';
 import { SOURCES, sourceLabel } from '../../src/domain/sources.ts';
 import { revealed } from '../../src/domain/text.ts';
@@ -181,12 +181,6 @@ describe('environment variables', () => {
 });
 
 describe('what is written twice, in TypeScript and in Lisp', () => {
-  test('Emacs offers every field of a permission rule, and no other', async () => {
-    const fields = await ask(`(agreements-plist-fields (get 'hive-permission-rules 'custom-type))`);
-    const { rules } = readRules([{ decision: 'allow', tool: 'Bash' }], 'a test');
-    expect((fields as string[]).sort()).toEqual(Object.keys(rules[0] ?? {}).sort());
-  });
-
   test('each setting that Emacs is said to set is a command there, or an option whose values the sidecar takes', async () => {
     const settings = SETTINGS.flatMap((setting) =>
       setting.emacs === null ? [] : [{ ...setting, emacs: setting.emacs }],
@@ -227,6 +221,15 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
       `(mapcar (lambda (source) (hive-text-source (list :source source))) ${lispStrings(SOURCES)})`,
     );
     expect(labels).toEqual(SOURCES.map(sourceLabel));
+  });
+
+  test('Emacs has words for each event of a question', async () => {
+    const types = EVENT_TYPES.filter((type) => type.startsWith('prompt/'));
+    const words = (await ask(
+      `(vconcat (mapcar (lambda (type) (hive-prompt--words type nil)) ${lispStrings(types)}))`,
+    )) as string[];
+    expect(words).toHaveLength(types.length);
+    expect(types.filter((type, index) => words[index] === type)).toEqual([]);
   });
 
   test('Emacs wants the Node that package.json wants', async () => {

@@ -12,7 +12,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { readRules } from '../../src/domain/permission-rules.ts';
+import { readTrust } from '../../src/domain/trust.ts';
 import { childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
@@ -230,11 +230,12 @@ describe('Lisp', () => {
 });
 
 describe('data', () => {
-  test('JSON is JSON, and a file of rules is understood whole', () => {
+  test('JSON is JSON, and a file of what the human allows is understood whole', () => {
     for (const { page, text } of RUN.filter(({ language }) => language === 'json')) {
-      const value = JSON.parse(text) as { rules?: unknown };
+      const value = JSON.parse(text) as { permission_rules?: unknown };
       expect(value, page).toBeTypeOf('object');
-      if (value.rules !== undefined) expect(readRules(value, page).problems).toEqual([]);
+      if (value.permission_rules === undefined) continue;
+      expect(readTrust({ path: page, text, problems: [], digest: '' }).problems).toEqual([]);
     }
   });
 

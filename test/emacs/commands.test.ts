@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveNotice } from '../../src/application/notices.ts';
 import type { AskRequest } from '../../src/index.ts';
-import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
@@ -202,27 +201,6 @@ test('what was put away is not offered', async () => {
   await command('hive-respond');
   await emacs.until(/No questions are pending; 1 snoozed: M-x hive-list/);
   await home.agent.prompts.cancel(away ?? '');
-});
-
-test('permission rules set as an option stand in the store, and a bad one is refused in words', async () => {
-  const rule = '(:decision "allow" :tool "Bash" :input "npm test *")';
-  const set = (value: string) => `(customize-set-variable 'hive-permission-rules '${value})`;
-  await emacs.keys('M-:');
-  await emacs.type(set(`(${rule})`));
-  await emacs.keys('Enter');
-  const stored = () => hive.store.read((tx) => tx.desks.preferences(thisSeat()));
-  await eventually(async () => (await stored())['permission_rules'] !== undefined);
-  expect((await stored())['permission_rules']).toEqual([
-    { decision: 'allow', tool: 'Bash', input: 'npm test *' },
-  ]);
-  await emacs.keys('M-:');
-  await emacs.type(set('((:decision "perhaps" :tool "Bash"))'));
-  await emacs.keys('Enter');
-  await emacs.until(/could not save the preference: .*says neither allow nor deny/);
-  await emacs.keys('M-:');
-  await emacs.type(set('none'));
-  await emacs.keys('Enter');
-  await eventually(async () => ((await stored())['permission_rules'] ?? null) === null);
 });
 
 test('the menu opens what its keys say', async () => {

@@ -225,17 +225,11 @@
 
 (ert-deftest hive-attention-tells-only-what-the-options-name ()
   (should-not (hive-notify--preferences))
-  (let ((hive-permission-rules '((:decision "allow" :tool "Bash" :input "npm test *")))
-        (hive-quiet-hours 'none) (hive-sound 'no))
-    (should (equal '( :quiet_hours nil
-                      :permission_rules [(:decision "allow" :tool "Bash" :input "npm test *")]
-                      :sound :json-false)
-                   (hive-notify--preferences))))
+  (let ((hive-quiet-hours 'none) (hive-sound 'no))
+    (should (equal '(:quiet_hours nil :sound :json-false) (hive-notify--preferences))))
   (pcase-dolist (`(,option . ,sent) '((never . "never") (at-once . 0) (0 . 0) (90 . 90)))
     (let ((hive-notify-held option))
-      (should (equal (list :notify_held sent) (hive-notify--preferences)))))
-  (let ((hive-permission-rules 'none))
-    (should (equal '(:permission_rules nil) (hive-notify--preferences)))))
+      (should (equal (list :notify_held sent) (hive-notify--preferences))))))
 
 (ert-deftest hive-attention-tells-how-agents-are-held-and-woken ()
   (let ((hive-gate 'remind) (hive-stop-guard 'no) (hive-permission-wait 'off)

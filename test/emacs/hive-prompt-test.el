@@ -6,6 +6,7 @@
 
 ;;; Code:
 
+(require 'hive-next)
 (require 'hive-prompt)
 (require 'hive-test-help)
 
@@ -58,10 +59,64 @@
         (should (equal '("Deny") sent))
         (should (equal 1 (length asked)))))))
 
+;;;; Notes
+
+(defun hive-prompt-test-noted (prompt &rest texts)
+  "Return PROMPT with notes of TEXTS, each five minutes old."
+  (let ((notes (mapcar (lambda (text) (list :text text :at (hive-text-before 300))) texts)))
+    (plist-put (copy-sequence prompt) :notes (vconcat notes))))
+
+(ert-deftest hive-prompt-shows-what-the-agent-added-with-its-age-and-inert ()
+  (hive-prompt-test-shown (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
+                                                  "100%s \u202Efaster\nmeasured" "b got cheaper")
+      nil
+    (should (string-match-p "Which\\?\n\nAdded 5m ago: 100%s <U\\+202E>faster\nmeasured\n\nAdded 5m ago: b got cheaper\n\nOptions"
+                            (buffer-string)))))
+
+(ert-deftest hive-prompt-shows-what-is-added-while-it-is-open ()
+  (let ((hive-model--prompts (make-hash-table :test #'equal)) (prompt (hive-test-prompt)) fetched)
+    (cl-letf (((symbol-function 'hive-prompt--fetch) (lambda (buffer) (push buffer fetched))))
+      (hive-prompt-test-shown prompt nil
+        (puthash (plist-get prompt :ask_id) prompt hive-model--prompts)
+        (hive-prompt--look)
+        (should-not fetched)
+        (puthash (plist-get prompt :ask_id) (hive-prompt-test-noted prompt "b got cheaper") hive-model--prompts)
+        (hive-prompt--look)
+        (should (equal (list (current-buffer)) fetched))))))
+
+(ert-deftest hive-prompt-an-option-chosen-here-says-that-what-is-shown-was-read ()
+  (let (sent)
+    (cl-letf (((symbol-function 'hive-prompt-waiting-p) #'always)
+              ((symbol-function 'hive-rpc-request) (lambda (method &rest _) (push method sent)))
+              ((symbol-function 'hive-respond-send) (lambda (&rest _) (push 'answer sent))))
+      (hive-prompt-test-shown (hive-test-prompt :seen_at "2026-01-01T00:00:01.000Z" :options [(:label "a")]) nil
+        (hive-prompt--send-label "a"))
+      (should (equal '(prompt/claim answer) (reverse sent))))))
+
+(ert-deftest hive-prompt-where-a-key-answers-what-was-added-is-below-the-question ()
+  (let ((prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?" :options [(:label "a")])
+                                        "b got\ncheaper")))
+    (should (string-match-p "Which\\?\nAdded 5m ago: b got cheaper\n" (hive-next--text prompt nil 0)))))
+
+(ert-deftest hive-prompt-the-buffer-beside-the-minibuffer-follows-what-is-added ()
+  (let* ((hive-model--prompts (make-hash-table :test #'equal)) (hive-changed-hook nil)
+         (prompt (hive-prompt-test-noted (hive-test-prompt :question "Which?") "first"))
+         (text (lambda () (with-current-buffer hive-read--buffer (buffer-string)))))
+    (hive-read-with-details prompt
+      (lambda ()
+        (should (string-match-p "\\`Which\\?\n\nAdded 5m ago: first\n\\'" (funcall text)))
+        (puthash (plist-get prompt :ask_id) (hive-prompt-test-noted prompt "first" "second")
+                 hive-model--prompts)
+        (run-hooks 'hive-changed-hook)
+        (should (string-match-p "first\n\nAdded 5m ago: second\n\\'" (funcall text)))))
+    (should-not (get-buffer hive-read--buffer))
+    (should-not hive-changed-hook)))
+
 ;;;; What happened
 
 (defconst hive-prompt-test-events
   '((("prompt/created" :status "pending") . "asked")
+    (("prompt/noted" :status "pending") . "the agent added a note")
     (("prompt/popup" :outcome "failed" :reason "no session bus") . "popup: failed, no session bus")
     (("prompt/popup" :outcome "suppressed" :reason "quiet_hours") . "popup: held back, quiet hours")
     (("prompt/popup" :outcome "sent" :reason nil) . "popup: sent")

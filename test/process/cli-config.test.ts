@@ -11,7 +11,7 @@ describe('hive config', () => {
     await person.hive('config', 'budget_capacity', '20');
     const { out, code } = await person.hive('config');
     expect(code).toBe(0);
-    expect(out).toMatch(/^KEY +VALUE +ORIGIN +WHAT IT IS$/m);
+    expect(out).toMatch(/^KEY +VALUE +ORIGIN +DESCRIPTION$/m);
     expect(out).toMatch(/^budget_capacity +20 +stored +pings and cards/m);
     expect(out).toMatch(/^notify_when +always +default +when popups/m);
     const { settings } = (await person.hive('config', '--json')).json();
@@ -49,11 +49,11 @@ describe('hive config', () => {
     expect((await old.hive('config')).out).toMatch(/^gate +off +environment +what unprocessed/m);
     const shown = await old.hive('config', 'gate');
     expect(shown).toMatchObject({ code: 0, out: 'off\n' });
-    expect(shown.err).toContain('Set by HIVE_GATE in this environment');
-    expect(shown.err).toContain('hive config gate off stores it instead');
+    expect(shown.err).toContain('Set by the environment variable HIVE_GATE');
+    expect(shown.err).toContain('Store it instead with: hive config gate off');
     const set = await old.hive('config', 'gate', 'block');
     expect(set).toMatchObject({ code: 0, out: 'gate: off\n' });
-    expect(set.err).toContain('Stored, but HIVE_GATE is set in this environment and wins.');
+    expect(set.err).toContain('Stored, but the environment variable HIVE_GATE overrides it.');
     expect((await person.hive('config', 'gate')).out).toBe('block\n');
     const doctor = (await old.hive('doctor')).out;
     expect(doctor).toMatch(/^ok {4}Settings +gate off \(environment\); hive config shows all$/m);
@@ -67,7 +67,7 @@ describe('hive config', () => {
     [['sound', 'loud'], 2, 'sound takes yes or no'],
     [['sound', 'yes', '--unset'], 2, 'Give a VALUE or --unset, not both.'],
     [['--unset'], 2, '--unset needs the KEY'],
-    [['notify_command', 'curl x'], 2, 'permits or runs something: set hive-notify-command in Emacs'],
+    [['notify_command', 'curl x'], 2, 'trust.json, or set hive-notify-command in Emacs'],
     [['permission_rules', '[]'], 2, 'permits or runs something'],
     [['popup_permissions', 'yes'], 2, 'permits or runs something'],
   ])('%j ends with %d and a sentence, and sets nothing', async (args, code, sentence) => {
@@ -90,7 +90,7 @@ describe('hive config', () => {
       const refused = await agent.hive('config', ...args);
       expect(refused.code).toBe(7);
       expect(refused.err).toContain(
-        "Settings are the human's, and this process belongs to an agent (HIVE_AGENT is set)",
+        'Only a human may change settings. This process belongs to an agent (HIVE_AGENT is set).',
       );
     }
     expect((await shell(store).hive('config', 'budget_capacity')).out).toBe('120\n');
@@ -107,7 +107,7 @@ describe('with an Emacs', () => {
     expect((await person.hive('config')).out).toMatch(/^notify_when +never +Emacs/m);
     const set = await person.hive('config', 'notify_when', 'unfocused');
     expect(set.err).toContain(
-      'Emacs set this before, as hive-notify-when. It does so again when it next connects',
+      'Emacs had set this with hive-notify-when, and sets it again when it next connects',
     );
     const { params } = await desk.seen(
       (frame) =>
@@ -115,7 +115,7 @@ describe('with an Emacs', () => {
     );
     expect(params.preferences).toMatchObject({ notify_when: 'unfocused', outreach: { allow_ping: false } });
     const again = await person.hive('config', 'allow_ping', '--unset');
-    expect(again.err).toContain('as hive-allow-ping');
+    expect(again.err).toContain('with hive-allow-ping');
     expect((await desk.request('desk/preferences', {})).preferences.outreach.allow_ping).toBe(true);
     // What Emacs sends anew at each connection and is stored already changes nothing, and says nothing.
     const before = (await eventsOf(hive, 'desk/preferences_changed')).length;

@@ -66,7 +66,7 @@ describe('looking', () => {
     });
     const { code, err } = await person.hive('poll');
     expect(code).toBe(3);
-    expect(err).toContain('30 more are pending: hive list shows them');
+    expect(err).toContain('30 more are pending. hive list shows all of them');
     const pending = (await person.hive('poll', '--json')).json();
     expect(pending.prompts).toHaveLength(200);
     expect(pending.more).toEqual({ settled: 0, pending: 30 });
@@ -138,7 +138,7 @@ describe('looking', () => {
     expect(await person.hive('list', '--agent', 'nobody')).toMatchObject({
       code: 0,
       out: '',
-      err: 'hive: There is no prompt that is pending with --agent nobody.\n',
+      err: 'hive: There are no pending prompts with --agent nobody.\n',
     });
     expect((await person.hive('history', 'zzz')).err).toBe('hive: Nothing in the history matches.\n');
   });
@@ -147,7 +147,7 @@ describe('looking', () => {
     const person = shell(tempStore());
     expect(await person.hive('serve', '--port', 'abc')).toMatchObject({
       code: 2,
-      err: 'hive: --port abc is no port: 0 to 65535.\n',
+      err: 'hive: --port abc is not a port. Give a number from 0 to 65535.\n',
     });
     expect(await person.hive('list', '--limit', 'abc')).toMatchObject({
       code: 2,

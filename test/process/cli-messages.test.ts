@@ -26,7 +26,7 @@ describe('posting', () => {
     const { code, out, err } = await person.hive('post', '@alice and @bob: hello @Human');
     expect(code).toBe(0);
     expect(out).toMatch(/^msg-[0-9a-z]{16}\n$/);
-    expect(err).toContain('Told: alice.');
+    expect(err).toContain('Mentioned: alice.');
     expect(err).toContain('@bob reached nobody: nobody has that name. Did you mean @bobby?');
   });
 
@@ -97,7 +97,7 @@ describe('mentions', () => {
     expect(mentions[0]).toMatchObject({ status: 'unprocessed', carrier: 'cli:bobby' });
     const cleared = await bob.hive('mentions', 'process', mentions[0].mention_id, '--note', 'seen');
     expect(cleared.out).toBe("Processed 1 of bobby's mentions; 0 left.\n");
-    expect((await bob.hive('mentions')).err).toContain('There is no mention of bobby');
+    expect((await bob.hive('mentions')).err).toContain('There are no unprocessed mentions of bobby');
 
     const own = (await person.hive('mentions', '--json')).json();
     expect(own).toMatchObject({ handle: 'Human', summary: { unprocessed: 1 } });
@@ -200,5 +200,5 @@ test('sessions are listed with the handles by which they are mentioned', async (
     roles: [],
     shared: true,
   });
-  expect((await shell(tempStore()).hive('sessions')).err).toContain('Nobody is here');
+  expect((await shell(tempStore()).hive('sessions')).err).toContain('No sessions are online');
 });

@@ -25,7 +25,7 @@ async function fromStdin(from: Shell, text: string, ...options: string[]): Promi
 test("an agent's own heading makes it the author, and everyone else is mentioned", async () => {
   const { person, ada } = await shells();
   const { code, out, err } = await ada.hive('post', block('claude-ABC12', '@All done'), '--as-heading');
-  expect({ code, err }).toEqual({ code: 0, err: 'hive: Told: Claude-def34.\n' });
+  expect({ code, err }).toEqual({ code: 0, err: 'hive: Mentioned: Claude-def34.\n' });
   expect(out).toMatch(/^msg-[0-9a-z]{16}\n$/);
   const { messages } = (await person.hive('messages', '--json')).json();
   expect(messages).toMatchObject([
@@ -46,7 +46,7 @@ test("another's heading is posted as unverified, says so, and does not mention t
   expect(posted.err).toContain(
     "Posted as unverified (as Claude-def34): this is Claude-abc12's shell, which does not prove that name.",
   );
-  expect(posted.err).toMatch(/Told: (Claude-abc12, Human|Human, Claude-abc12)\./);
+  expect(posted.err).toMatch(/Mentioned: (Claude-abc12, Human|Human, Claude-abc12)\./);
   expect((await person.hive('messages')).out).toMatch(/ unverified \(as Claude-def34\) \[msg-/);
   expect((await person.hive('mentions')).out).toMatch(/^unverified \(as Claude-def34\), \d+ s ago/);
   const [event] = (await person.hive('log', '--json')).out
@@ -104,7 +104,7 @@ test.each([
   ['no heading', 'hello', 'does not begin with a heading'],
   ['text before the heading', `hello\n\n${block('Claude-abc12', 'x')}`, 'does not begin with a heading'],
   ['a heading without a message', '## 2026-01-11 18:00:00 Claude-abc12\n', 'no message below the heading'],
-  ['nothing', '\n', 'There is no block in the text'],
+  ['nothing', '\n', 'The text contains no block'],
   ['a message that is too long', block('Claude-abc12', 'x'.repeat(33 * 1024)), 'too long'],
 ])('%s is refused, and nothing is posted', async (_name, text, sentence) => {
   const { person, ada } = await shells();
@@ -119,7 +119,7 @@ test('--as-agent posts as the agent or not at all', async () => {
   const text = `${block('Claude-abc12', 'mine')}\n${block('Claude-def34', 'not mine', 1)}`;
   const refused = await fromStdin(ada, text, '--as-agent');
   expect(refused).toMatchObject({ code: 7, out: '' });
-  expect(refused.err).toContain("This shell is Claude-abc12's, so it cannot post as Claude-def34.");
+  expect(refused.err).toContain('This shell belongs to Claude-abc12, so it cannot post as Claude-def34.');
   expect((await person.hive('messages', '--json')).json().messages).toEqual([]);
   expect(await fromStdin(ada, block('Claude-abc12', 'mine'), '--as-agent')).toMatchObject({ code: 0 });
 });

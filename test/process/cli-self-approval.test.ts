@@ -34,7 +34,7 @@ describe('no self-approval (invariant 9)', () => {
       ['mentions'],
     ]) {
       const refused = await person.hive(...words, '--as-agent');
-      expect(refused.err).toContain('There is no agent here to act as');
+      expect(refused.err).toContain('no agent is running this command');
       expect(refused.code).toBe(2);
     }
     expect((await person.hive('poll', ask_id)).code).toBe(3);

@@ -68,12 +68,12 @@ describe('clearing mentions', () => {
   it('wants a yes that a person types at a terminal', async () => {
     const { person, left } = await scene();
     const no = await person.terminal(CLEAR, 'Type yes', 'no');
-    expect(no.out).toContain('all mentions from this store (2)');
+    expect(no.out).toContain('mentions of any age from this store (2)');
     expect(await left()).toBe(2);
     const yes = await person.terminal(CLEAR, 'Type yes', 'yes');
-    expect(yes.out).toContain('Removed all mentions:');
+    expect(yes.out).toContain('Removed mentions of any age:');
     expect(await left()).toBe(0);
-    expect((await person.hive(...CLEAR)).out).toBe('There is nothing to remove of all mentions.\n');
+    expect((await person.hive(...CLEAR)).out).toBe('Nothing to remove: found no mentions of any age.\n');
     expect((await person.hive('messages')).out).toContain('@builder look');
   });
 
@@ -81,9 +81,9 @@ describe('clearing mentions', () => {
     const { person, left } = await scene();
     const refused = await person.hive(...CLEAR);
     expect(refused.code).toBe(7);
-    expect(refused.err).toContain('there is no terminal to ask at: --yes says yes');
-    expect((await person.hive('store', 'prune', '--mentions', '--yes')).err).toContain('Say how old');
-    expect((await person.hive('store', 'prune', '--yes')).err).toContain('--yes belongs to --mentions');
+    expect(refused.err).toContain('there is no terminal to ask at. Use --yes');
+    expect((await person.hive('store', 'prune', '--mentions', '--yes')).err).toContain('Give an age in days');
+    expect((await person.hive('store', 'prune', '--yes')).err).toContain('--yes needs --mentions');
     expect((await person.hive('store', 'prune', '--mentions', '--days', '1', '--yes')).code).toBe(0);
     expect(await left()).toBe(2);
     const { dry_run, days, records } = (await person.hive(...CLEAR, '--yes', '--json')).json();
@@ -100,7 +100,7 @@ describe('clearing mentions', () => {
       ['store', 'prune', '--days', '1'],
     ]) {
       const { code, err } = await agent.hive(...words);
-      expect(err).toContain("What was asked and said is the human's to remove");
+      expect(err).toContain('Only a human may remove what was asked and said');
       expect(code).toBe(7);
     }
     expect((await agent.hive(...CLEAR, '--dry-run')).code).toBe(0);
@@ -123,7 +123,7 @@ describe('the command line', () => {
     const person = shell(tempStore());
     for (const words of [['--all'], ['--timeout', '1ms']]) {
       const { code, err } = await person.hive('poll', ...words);
-      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('belong to --wait') });
+      expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining('need --wait') });
     }
   });
 });

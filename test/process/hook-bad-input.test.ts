@@ -60,7 +60,7 @@ describe('an event that is none', () => {
   test('wakes nobody, and stderr says why', async () => {
     const ran = await hook(tempStore(), 'hello', CLOSED, ['--wake']);
     expect(ran).toMatchObject({ code: 0, out: '' });
-    expect(ran.err).toMatch(/^hive hook: it will wake nobody: .+\.\n$/);
+    expect(ran.err).toMatch(/^hive hook: idle agents will not be woken: .+\.\n$/);
   });
 
   test('denies where it is to fail closed', async () => {

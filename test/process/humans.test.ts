@@ -116,7 +116,7 @@ test('the command line: teams, questions to them, who is here', async () => {
   const store = tempStore();
   await sit(store, 'Ada');
   const person = shell(store);
-  expect((await person.hive('team', 'list')).err).toMatch(/There is no team/);
+  expect((await person.hive('team', 'list')).err).toMatch(/There are no teams/);
   expect((await person.hive('team', 'set', 'Ops', 'Ada', 'Bob', '--escalate-after', '10m')).out).toBe(
     'Ops: Ada, Bob, everybody after 10 min\n',
   );
@@ -135,7 +135,7 @@ test('the command line: teams, questions to them, who is here', async () => {
   });
   expect(await person.as({ CLAUDECODE: '1' }).hive('team', 'set', 'Ops', 'Eve')).toMatchObject({
     code: 7,
-    err: expect.stringMatching(/the humans say/),
+    err: expect.stringMatching(/Only a human may change teams/),
   });
   expect((await person.hive('team', 'remove', 'OPS')).out).toBe('Removed OPS.\n');
   const answered = await person.as({ HIVE_USER: 'Eve' }).hive('respond', asked.ask_id, 'yes', '--json');

@@ -147,7 +147,7 @@ describe('hive init', () => {
     for (const client of ['claude', 'codex']) {
       const refused = await agent.hive('init', client, '--role', 'coordinator', '--yes');
       expect(refused.code).toBe(7);
-      expect(refused.err).toContain("Who coordinates other agents is the human's to say");
+      expect(refused.err).toContain('Only a human may make an agent a coordinator');
     }
     expect(filesIn(folder)).toEqual({});
     expect(await agent.hive('init', 'claude', '--role', 'coordinator', '--print')).toMatchObject({
@@ -193,7 +193,7 @@ describe('hive init', () => {
     const shown = await person.hive('init', 'claude', '--hooks');
     expect(shown.code).toBe(6);
     expect(shown.out).toContain(`${join(folder, '.claude/settings.json')}\n`);
-    expect(shown.out).toMatch(/^ {2}\+ .*"SessionStart"/m);
+    expect(shown.out).toMatch(/^ {2}\+.*"SessionStart"/m);
     expect(shown.err).toContain('--yes');
     const refused = await person.terminal(['init', 'claude'], 'Write this?', 'n');
     expect(refused.code).toBe(6);
@@ -262,7 +262,7 @@ describe('the trust of Codex', () => {
     const { folder, person } = home(THEIRS);
     const config = (): string => filesIn(folder)['.codex/config.toml'] ?? '';
     const piped = await person.hive('init', 'codex', '--yes');
-    expect(piped.err).toContain('skips these hooks silently');
+    expect(piped.err).toContain('silently skips these hooks');
     expect(config()).not.toContain('trusted_hash');
     await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'y');
     expect(config()).not.toContain('trusted_hash');

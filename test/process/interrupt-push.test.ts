@@ -77,6 +77,11 @@ describe('the control socket of Codex', () => {
     }
   });
 
+  test.each(['a folder', 'a:b', 'what?#%20'])('in a home called %j', async (name) => {
+    const server = await startAppServer(join(tempFolder(), name), () => ({ result: {} }));
+    expect(await createCodexControl({ CODEX_HOME: server.home }).interrupt(TURN)).toBe(true);
+  });
+
   test('a long id is sent whole', async () => {
     const server = await startAppServer(tempFolder(), () => ({ result: {} }));
     const client_turn_id = 'x'.repeat(1_000);

@@ -72,7 +72,7 @@ describe('a shell', () => {
     ]);
     const turn = await beginTurn(hive, 'a1', 'test');
     await run(store, 'interrupt', 'Agent-a1', '--timeout', '0ms').exited;
-    expect(await outputOf(run(store, 'interrupt', 'Agent-a1', '--cancel'))).toContain('goes on');
+    expect(await outputOf(run(store, 'interrupt', 'Agent-a1', '--cancel'))).toContain('continues');
     expect(await hive.interrupts.orderFor(turn.turn_id)).toBeNull();
   });
 

@@ -31,7 +31,7 @@ describe('a name', () => {
   it('is mentioned whole, and its mentions are found by its first letters', async () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
-    expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Told: frontend-tests.');
+    expect((await person.hive('post', '@frontend-tests: well?')).err).toContain('Mentioned: frontend-tests.');
     expect((await person.hive('mentions', '--session', 'Frontend-T', '--json')).json()).toMatchObject({
       handle: 'frontend-tests',
       mentions: [{ body: '@frontend-tests: well?' }],
@@ -168,12 +168,12 @@ describe('hive sessions set', () => {
     const person = shell(tempStore());
     await person.as(NAME).hive('post', 'here');
     for (const [words, said] of [
-      [['shared=off'], 'Name a session: hive sessions set Claude-abc12 shared=off'],
-      [['front'], 'Say what to set: shared, roles, gate, source, ping, reports.'],
+      [['shared=off'], 'Name a session, as in: hive sessions set Claude-abc12 shared=off'],
+      [['front'], 'Name a setting: shared, roles, gate, source, ping, reports.'],
       [['front', 'sharde=off'], 'There is no setting "sharde". Did you mean shared?'],
       [['front', 'toString=1'], 'There is no setting "toString".'],
-      [['front', 'gate=open'], '"gate=open" sets nothing: gate=block|remind|off|default.'],
-      [['front', 'shared'], '"shared" sets nothing: shared=on|off.'],
+      [['front', 'gate=open'], '"gate=open" is not a valid setting. Write gate=block|remind|off|default.'],
+      [['front', 'shared'], '"shared" is not a valid setting. Write shared=on|off.'],
       [['front', 'roles=All'], '"All" is not a role'],
     ] as const) {
       const { code, err } = await person.hive('sessions', 'set', ...words);

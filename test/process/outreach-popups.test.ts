@@ -1,9 +1,11 @@
 /** Pings and cards on a real desktop: once a seat, labelled, as the human wishes; showing settles them. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, tokensOf } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -104,7 +106,7 @@ test('a card carries its footer; one with buttons is the popup of its prompt, an
 test('twenty cards at once are one popup with all of them, and one document for a program of your own', async () => {
   const store = tempStore();
   const file = join(tempFolder(), 'told.jsonl');
-  await startSidecar(store, { env: { ...desktop.env, HIVE_NOTIFY_COMMAND: `cat >> '${file}'` } });
+  await startSidecar(store, { env: { ...desktop.env, ...trusting({ notify_command: `cat >> '${file}'` }) } });
   const hive = await openTestHive(store);
   const main = await agent(hive, 'main-1', 'main');
   for (let n = 0; n < 20; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);

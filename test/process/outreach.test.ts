@@ -1,4 +1,5 @@
 /** Outreach between real processes: agents over MCP, Emacs over its wire, sixteen who want the last token. */
+
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +7,7 @@ import { childEnvironment, outputOf, spawnScript } from '../support/children.ts'
 import { shell } from '../support/cli.ts';
 import { startBareBus } from '../support/desktop.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { agent, attended, tokensOf, withSettings } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
@@ -304,7 +306,7 @@ describe('with nobody there', () => {
     expect(out).toMatch(
       /^\[fork\] Claude-fork1 · demo · card · \d+ s ago · unseen \(nobody_there\)\n {2}Build\n {2}Seven failed\.\n\n {2}Took: 3 s\n/,
     );
-    expect(out).toContain(`  [Again] answered with: hive respond ${ask_id} LABEL\n  fork\n`);
+    expect(out).toContain(`  [Again] Answer with: hive respond ${ask_id} LABEL\n  fork\n`);
     expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'shown', shown_via: 'cli' });
     expect((await person.hive('status', '--json')).json()).toMatchObject({ unseen: 0 });
     const { outreach } = (await person.hive('outreach', '--kind', 'card', '--json')).json();
@@ -319,7 +321,10 @@ describe('with nobody there', () => {
     const caller = await connectMcp({ store: tempStore(), env });
     expect(await caller.call('hivemind_ping_user', { message: 'x' })).toMatchObject({ status: 'unseen' });
     const store = tempStore();
-    const told = await connectMcp({ store, env: { ...env, HIVE_NOTIFY_COMMAND: 'cat >/dev/null' } });
+    const told = await connectMcp({
+      store,
+      env: { ...env, ...trusting({ notify_command: 'cat >/dev/null' }) },
+    });
     const { outreach_id, status } = await told.call('hivemind_ping_user', { message: 'x' });
     expect(status).toBe('sent');
     const hive = await openTestHive(store);
@@ -333,7 +338,12 @@ describe('with nobody there', () => {
   test('what could not be shown after all is kept, and its token is back', async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
-    const env = { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', HIVE_NOTIFY_COMMAND: 'exit 1', ...NO_DESKTOP };
+    const env = {
+      ...trusting({ notify_command: 'exit 1' }),
+      HIVE_AGENT: 'agent-1',
+      HIVE_SOURCE: 'bg',
+      ...NO_DESKTOP,
+    };
     const caller = await connectMcp({ store, env });
     const { outreach_id, status } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(status).toBe('sent');

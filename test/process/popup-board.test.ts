@@ -72,11 +72,11 @@ describe('a click while the store is busy', () => {
 
 describe('a permission', () => {
   it('is not answered by a popup whose human has turned that off meanwhile, and the person is told', async () => {
-    await hive.desks.setPreferences('ada@home', { popup_permissions: true });
+    await hive.trust.lend({ popup_permissions: true });
     const stop = await desk();
     const { ask_id } = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
     await cards(1);
-    await hive.desks.setPreferences('ada@home', { popup_permissions: null });
+    await hive.trust.lend({ popup_permissions: null });
     pressed(0);
     await cards(2);
     expect(notifier.cards[1]?.body).toMatch(/"allow" was not taken: A permission is answered at a desk/);

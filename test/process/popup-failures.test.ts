@@ -3,10 +3,12 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { promptPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
 import { childEnvironment } from '../support/children.ts';
 import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
 import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { recorded, type Trail } from '../support/popup-trail.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -60,11 +62,11 @@ describe('where nothing can be shown, the trail says so and the prompt is none t
   it('a program of their own that fails or never ends', async () => {
     const line = await failing({
       DBUS_SESSION_BUS_ADDRESS: 'disabled:',
-      HIVE_NOTIFY_COMMAND: 'echo no >&2; exit 3',
+      ...trusting({ notify_command: 'echo no >&2; exit 3' }),
     });
     expect(line.outcome).toBe('failed');
     const store = tempStore();
-    const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', HIVE_NOTIFY_COMMAND: 'sleep 600' };
+    const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...trusting({ notify_command: 'sleep 600' }) };
     const sidecar = await startSidecar(store, { env });
     await ask(await openTestHive(store));
     await sleep(300);
@@ -94,7 +96,7 @@ describe('a process that ends', () => {
   it('shows nothing more, since nobody would be there to take it down', async () => {
     const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
     const hive = await openTestHive();
-    const popup = promptPopup(await ask(hive), DEFAULT_PREFERENCES, true);
+    const popup = promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
     const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
     await notifier.close();
     await late;

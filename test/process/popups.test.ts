@@ -1,10 +1,12 @@
 /** Questions on a real desktop, one for all of them: shown once a seat, answered, as the human wishes, gone in time. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
 import { type Desktop, useDesktop } from '../support/desktop.ts';
 import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { recorded, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
@@ -247,7 +249,10 @@ describe('the wishes of the human', () => {
     const store = tempStore();
     const file = join(tempFolder(), 'told.json');
     await startSidecar(store, {
-      env: { ...desktop.env, HIVE_NOTIFY_COMMAND: `cat > '${file}.part' && mv '${file}.part' '${file}'` },
+      env: {
+        ...desktop.env,
+        ...trusting({ notify_command: `cat > '${file}.part' && mv '${file}.part' '${file}'` }),
+      },
     });
     const hive = await openTestHive(store);
     const { ask_id } = await ask(hive, { question: "It's $(id)?", options: ['a'] });

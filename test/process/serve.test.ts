@@ -219,7 +219,9 @@ describe('a sidecar that serves', () => {
     const served = await serve(store);
     const sidecar = await startSidecar(store, { args: ['--serve', new URL(served.url).port] });
     const notice = await sidecar.seen(({ method }) => method === 'desk/notice');
-    expect(notice.params.text).toMatch(/not served by this Emacs: Cannot listen on 127\.0\.0\.1/);
+    expect(notice.params.text).toMatch(
+      /This Emacs does not serve agents of other machines: Cannot listen on 127\.0\.0\.1/,
+    );
     expect((await sidecar.request('prompt/list', {})).prompts).toEqual([]);
   });
 });

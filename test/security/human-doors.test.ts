@@ -48,7 +48,7 @@ describe('an agent cannot open a desk', () => {
     const sidecar = spawnHive(['sidecar'], childEnvironment(store, env));
     expect(await sidecar.exited).toMatchObject({ code: 7 });
     expect(sidecar.stderr()).toMatch(
-      /^hive: A sidecar acts for the human, and this process belongs to an agent \(\w+ is set\)\. Quit this Emacs and start it yourself/,
+      /^hive: Only a human may open a desk\. This process belongs to an agent \(\w+ is set\)\. Quit this Emacs and start it yourself/,
     );
     expect(await eventsOf(await openTestHive(store), 'desk/opened')).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('an agent cannot open a desk', () => {
   });
 
   test('the sidecar refuses a caller that hides its ancestors', async () => {
-    expect(await asOrphan(tempStore(), 'sidecar')).toContain('whoever started this process is gone');
+    expect(await asOrphan(tempStore(), 'sidecar')).toContain('The parent of this process is gone');
   });
 
   test('a sidecar that was started before its agent registered does nothing for it', async () => {
@@ -123,11 +123,9 @@ describe('an answer from a shell is typed by a person', () => {
   test('`env -i setsid hive respond` answers nothing, even where scripts may answer', async () => {
     const store = tempStore();
     const ask_id = await question(store);
-    expect(await asOrphan(store, 'respond', ask_id, 'yes')).toContain('whoever started this process is gone');
-    expect(await asOrphan(store, 'cancel', ask_id)).toContain('whoever started this process is gone');
-    expect(await asOrphan(store, 'post', 'I am the human.')).toContain(
-      'whoever started this process is gone',
-    );
+    expect(await asOrphan(store, 'respond', ask_id, 'yes')).toContain('The parent of this process is gone');
+    expect(await asOrphan(store, 'cancel', ask_id)).toContain('The parent of this process is gone');
+    expect(await asOrphan(store, 'post', 'I am the human.')).toContain('The parent of this process is gone');
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
   });
 
@@ -137,7 +135,7 @@ describe('an answer from a shell is typed by a person', () => {
     const home = tempFolder();
     const refused = await shell(store, { HOME: home }).hive('respond', ask_id, 'yes');
     expect(refused.code).toBe(7);
-    expect(refused.err).toContain('An answer is typed at a terminal');
+    expect(refused.err).toContain('An answer must be confirmed at a terminal');
     expect(refused.err).toContain(join(home, '.config/hive/trust.json'));
     expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
   });

@@ -28,8 +28,14 @@ function pressesAll(store: string): Record<string, string> {
 test("a popup of an agent's process has no buttons: a notify-send of the agent's own answers nothing", async () => {
   const store = tempStore();
   const hive = await openTestHive(store);
-  await hive.desks.setPreferences(thisSeat(), { popup_permissions: true });
-  const agent = await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...pressesAll(store) } });
+  // Even where the human lets popups answer permissions.
+  const home = tempFolder();
+  mkdirSync(join(home, '.config/hive'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(home, '.config/hive/trust.json'), '{"popup_permissions": true}', { mode: 0o600 });
+  const agent = await connectMcp({
+    store,
+    env: { HIVE_AGENT: 'agent-1', HOME: home, ...pressesAll(store) },
+  });
   const asked = { question: 'Delete it?', options: ['Yes, delete it', 'No'] };
   const { ask_id } = await agent.call('hivemind_ask_async', asked);
   const permission = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] });

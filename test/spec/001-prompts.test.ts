@@ -1,4 +1,5 @@
 /** ADR-003, non-blocking prompt forwarding, requirement by requirement. */
+
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,12 +11,14 @@ import { countOf, grow } from '../support/ageing.ts';
 import { type Environment, ROOT } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
+import { clientAt, clientSocket, FAKE_CLIENT } from '../support/fake-client.ts';
+import { trusting } from '../support/human-file.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
 import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
-import { type Agent, fireHook, type Loose, startAgent, startNamed, told } from './support/agents.ts';
+import { type Agent, type Loose, startAgent, startNamed, told } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -642,7 +645,7 @@ requirement(
     id: '001-29',
     title: 'Notifications go through the desktop’s D-Bus.',
     source: 'notify! (D-Bus)',
-    lives: ['popups', '`HIVE_NOTIFY_COMMAND`'],
+    lives: ['popups', '`notify_command`'],
     verdict: 'works',
   },
   async () => {
@@ -656,7 +659,7 @@ requirement(
     expect(desktop.sent[0]?.actions).toEqual(expect.arrayContaining(['red', 'blue']));
     const file = join(tempFolder(), 'notified');
     const command = `cat > '${file}.part' && mv '${file}.part' '${file}'`;
-    const other = await startShown({ HIVE_NOTIFY_COMMAND: command });
+    const other = await startShown(trusting({ notify_command: command }));
     await ask('By a command?', { urgency: 'normal' }, other);
     await eventually(() => existsSync(file), 10_000, 'the command');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ body: 'By a command?' });
@@ -721,15 +724,17 @@ requirement(
 requirement(
   {
     id: '001-33',
-    title: 'The blocking ask is deprecated and kept.',
+    title: 'The blocking ask is kept, and says that it blocks.',
     source: 'hivemind_ask: DEPRECATED … (but keep for compatibility)',
     lives: ['`hivemind_ask`'],
-    verdict: 'works',
+    verdict: 'neutral',
+    because:
+      'The document deprecates it because it blocks Emacs. Here it blocks only its caller, so it stays as the blocking form, and its description names the form that does not block.',
   },
   async () => {
     const { tools } = await abc.client.listTools();
     const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
-    expect(description).toMatch(/^DEPRECATED: .*hivemind_ask_async and hivemind_poll/);
+    expect(description).toMatch(/You can do nothing else meanwhile: .*hivemind_ask_async/);
     const asked = abc.use('hivemind_ask', { question: 'Still there?', options: ['yes'], urgency: 'low' });
     const params = await told(desk, 'hivemind-ask', ({ question }) => question === 'Still there?');
     await answer(params.ask_id, 'yes');
@@ -762,18 +767,21 @@ requirement(
     id: '001-35',
     title: 'Whoever uses the blocking ask is warned.',
     source: '(log/warn "hivemind_ask is blocking! Consider hivemind_ask_async")',
-    lives: ['`deprecated` in the result of `hivemind_ask`'],
+    lives: ['the description of `hivemind_ask`'],
     verdict: 'neutral',
     because:
-      'The warning is in the result, where the model that should stop using it reads it; nobody reads the log of an MCP server.',
+      'The model reads the description before it calls the tool, when it can still choose the other one; nobody reads the log of an MCP server.',
   },
   async () => {
+    const { tools } = await abc.client.listTools();
+    const { description } = tools.find(({ name }) => name === 'hivemind_ask') ?? {};
+    expect(description).toMatch(/hivemind_ask_async/);
     const { next } = await abc.use('hivemind_ask', {
       question: 'Warned?',
       timeout_ms: 1_000,
       urgency: 'low',
     });
-    expect(next).toMatch(/deprecated.*hivemind_ask_async/);
+    expect(next).toMatch(/stays open: look with hivemind_poll/);
   },
 );
 
@@ -1084,15 +1092,15 @@ requirement(
     verdict: 'works',
   },
   async () => {
+    const socket = clientSocket();
+    const command = [process.execPath, FAKE_CLIENT, socket].map((word) => JSON.stringify(word)).join(' ');
     const process_id = await emacs.evaluate(
-      `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '("sleep" "60")))`,
+      `(process-id (make-process :name "agent" :buffer "*agent*" :noquery t :command '(${command})))`,
     );
-    await fireHook(
-      store,
-      { session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' },
-      { CLAUDE_PID: process_id },
-    );
-    await shell(store, { CLAUDE_CODE_SESSION_ID: 'inner-session' }).hive('ask', 'From inside?');
+    const client = clientAt(store, socket, Number(process_id));
+    await eventually(() => existsSync(socket), 15_000, 'the client');
+    await client.hook({ session_id: 'inner-session', hook_event_name: 'SessionStart', source: 'startup' });
+    await client.hive(['ask', 'From inside?'], { env: { CLAUDE_CODE_SESSION_ID: 'inner-session' } });
     await emacs.calm();
     await emacs.command('hive-list');
     await emacs.until(/From inside\?/);

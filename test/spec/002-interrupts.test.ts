@@ -10,7 +10,7 @@ import { beforeFile } from '../support/lifetime.ts';
 import { type Frame, isTold, RpcError, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
-import { type Agent, fireHook, type Loose, startAgent } from './support/agents.ts';
+import { type Agent, type Loose, startAgent } from './support/agents.ts';
 import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
 
@@ -587,13 +587,11 @@ requirement(
       'The turn is `ended`, nobody interrupted it; and its questions stay as orphans that can still be answered and that the session takes over when it is resumed.',
   },
   async () => {
-    const say = (hook_event_name: string, fields: object = {}): Promise<Loose> =>
-      fireHook(store, { session_id: 'leaves', hook_event_name, ...fields });
-    await say('SessionStart', { source: 'startup' });
     const other = await startAgent(store, 'leaves');
-    await say('UserPromptSubmit', { prompt: 'go' });
+    await other.hook('SessionStart', { source: 'startup' });
+    await other.hook('UserPromptSubmit', { prompt: 'go' });
     const { ask_id } = await other.use('hivemind_ask_async', { question: 'Still there?', urgency: 'low' });
-    await say('SessionEnd', { reason: 'other' });
+    await other.hook('SessionEnd', { reason: 'other' });
     expect(await turn('leaves')).toMatchObject({ state: 'aborted', abort_reason: 'ended' });
     const { prompt } = await desk.request('prompt/get', { ask_id });
     expect(prompt).toMatchObject({ status: 'pending', orphaned: true });

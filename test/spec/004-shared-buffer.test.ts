@@ -2,10 +2,11 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect } from 'vitest';
-import { childEnvironment, ROOT, spawnChild } from '../support/children.ts';
+import { childEnvironment, ROOT } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { lisp } from '../support/emacs.ts';
+import { startClient } from '../support/fake-client.ts';
 import { openTestHive } from '../support/hive.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
@@ -268,8 +269,7 @@ requirement(
       author: 'unverified',
       as_handle: 'Claude-abc12',
     });
-    const own = human.as({ CLAUDE_CODE_SESSION_ID: 'abc12-session' });
-    await own.hive('post', '--as-heading', block('Claude-abc12', 'written by that agent'));
+    await abc.shell('post', '--as-heading', block('Claude-abc12', 'written by that agent'));
     expect(await stored('written by that agent')).toMatchObject({
       author: 'agent',
       from_handle: 'Claude-abc12',
@@ -837,14 +837,10 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const process_of_agent = spawnChild('sleep', ['60'], childEnvironment(store));
-    await fireHook(
-      store,
-      { session_id: 'ghost-session', hook_event_name: 'SessionStart', source: 'startup' },
-      { CLAUDE_PID: String(process_of_agent.pid) },
-    );
+    const ghost = await startClient(store);
+    await ghost.hook({ session_id: 'ghost-session', hook_event_name: 'SessionStart', source: 'startup' });
     expect((await post(abc, '@Claude-ghost are you there?')).mentioned).toEqual(['Claude-ghost']);
-    await process_of_agent.kill('SIGKILL');
+    await ghost.end();
     // Each sidecar sweeps when it starts, and each minute.
     await startSidecar(store);
     await eventually(

@@ -1,8 +1,10 @@
 /** Recorded hook events of the real clients, replayed into a hive as `hive hook` would hand them on. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
 import type { HookSettings } from '../../src/application/hook-context.ts';
+import { readTrust } from '../../src/domain/trust.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { ROOT } from './children.ts';
 
@@ -31,6 +33,24 @@ export interface Client {
   settings?: Partial<HookSettings>;
 }
 
+/** The settings of a hook whose human has written these rules; it runs in `cwd`, where no file is a link. */
+export function withRules(...permission_rules: object[]): { settings: Partial<HookSettings> } {
+  return withTrust(JSON.stringify({ permission_rules }));
+}
+
+/** The same for a file with this text. */
+export function withTrust(text: string): { settings: Partial<HookSettings> } {
+  const trust = readTrust({ path: '/home/ada/.config/hive/trust.json', text, problems: [], digest: text });
+  return {
+    settings: {
+      seat: 'ada@test',
+      human: async (cwd) => ({ trust, place: { cwd, resolve: (path) => posix.resolve(cwd, path) } }),
+    },
+  };
+}
+/** What is above this process, here where the tests run. */
+const ABOVE = processes.ancestors(process.pid);
+
 /** Fires one hook event and returns exactly what would be printed. */
 export async function fire(
   hive: OpenedHive,
@@ -43,6 +63,8 @@ export async function fire(
     env: environment,
     machine: 'test',
     pid: process.pid,
+    // A client that is only recorded is above its hooks as the real one was.
+    above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
     ...settings,

@@ -217,8 +217,9 @@ test('what a strict schema does not know it refuses itself, and takes the rest i
 });
 
 test('the keys of a record are data', () => {
-  const permission_rules = [{ tool: 'Bash', 'my-key': 'x', allowIf: 'y' }];
-  expect(understand(preferencesParams, { permission_rules }).given).toEqual({ permission_rules });
+  const input = z.object({ rules: z.array(z.record(z.string(), z.string())) });
+  const rules = [{ tool: 'Bash', 'my-key': 'x', allowIf: 'y' }];
+  expect(understand(input, { rules }).given).toEqual({ rules });
 });
 
 test('a name of Object is only a name', () => {

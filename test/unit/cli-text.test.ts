@@ -21,6 +21,7 @@ describe('text from agents', () => {
 
   it('counts columns, not characters', () => {
     expect([width('abc'), width('漢字'), width('e\u0301'), width('🐝')]).toEqual([3, 4, 1, 2]);
+    expect([width('⏳✅'), width('①½'), width('한글')]).toEqual([4, 2, 4]);
     expect(line('a long\n line', 7)).toBe('a long…');
     expect(line('漢字漢字', 5)).toBe('漢字…');
   });

@@ -14,6 +14,9 @@ import {
 } from '../../src/domain/outreach.ts';
 import { outreachPopup, outreachStormPopup } from '../../src/domain/popups.ts';
 import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import { NO_AUTHORITY } from '../../src/domain/trust.ts';
+
+const WISHES = { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY };
 
 const NOW = '2026-03-01T12:00:00.000Z';
 const SENDER: Sender = {
@@ -101,19 +104,19 @@ describe('what is taken', () => {
 
 describe('on the desktop', () => {
   test('the label comes before the name, and below a card; main has none', () => {
-    expect(outreachPopup(ping('done'), DEFAULT_PREFERENCES)).toMatchObject({
+    expect(outreachPopup(ping('done'), WISHES)).toMatchObject({
       kind: 'outreach',
       title: '[bg] Claude-abc12 · shop',
       body: 'done',
       buttons: [],
     });
     const fork = { ...card({ description: 'All green.' }), source: 'fork' as const };
-    expect(outreachPopup(fork, DEFAULT_PREFERENCES)).toMatchObject({
+    expect(outreachPopup(fork, WISHES)).toMatchObject({
       title: '[fork] Claude-abc12 · shop',
       body: 'Build\nAll green.\nfork',
     });
     const main = { ...card({}), source: 'main' as const };
-    expect(outreachPopup(main, DEFAULT_PREFERENCES)).toMatchObject({
+    expect(outreachPopup(main, WISHES)).toMatchObject({
       title: 'Claude-abc12 · shop',
       body: 'Build',
     });
@@ -121,14 +124,14 @@ describe('on the desktop', () => {
 
   test('a card is shown whole, but for fields for which there is no room', () => {
     const fields = many(7, (n) => ({ name: `${n}`, value: 'v\nw' }));
-    const { body } = outreachPopup({ ...card({ description: 'a\nb', fields }) }, DEFAULT_PREFERENCES);
+    const { body } = outreachPopup({ ...card({ description: 'a\nb', fields }) }, WISHES);
     expect(body.split('\n')).toEqual(['Build', 'a b', ...many(5, (n) => `${n}: v w`), 'and 2 more', 'bg']);
   });
 
   test('many are one popup that names the first', () => {
     const popup = outreachStormPopup(
       many(5, (n) => ping(`message ${n}`)),
-      DEFAULT_PREFERENCES,
+      WISHES,
     );
     expect(popup).toMatchObject({ title: '5 messages from agents', count: 5 });
     expect(popup.body.split('\n')).toEqual([

@@ -1,12 +1,16 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { decide, goesOn, holderUntil, isStormy, promptPopup, stormPopup } from '../../src/domain/popups.ts';
 import {
-  DEFAULT_PREFERENCES,
-  momentOf,
-  type Preferences,
-  preferencesFrom,
-} from '../../src/domain/preferences.ts';
+  decide,
+  goesOn,
+  holderUntil,
+  isStormy,
+  type PopupPreferences,
+  promptPopup,
+  stormPopup,
+} from '../../src/domain/popups.ts';
+import { DEFAULT_PREFERENCES, momentOf, preferencesFrom } from '../../src/domain/preferences.ts';
 import { type Asker, type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
+import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 
 const NOW = '2026-01-01T12:00:00.000Z';
 const NOON = { now: NOW, minute_of_day: 12 * 60 };
@@ -28,8 +32,8 @@ function prompt(request: Partial<AskRequest> = {}, asker: Partial<Asker> = {}, a
   );
 }
 
-function wish(changes: Partial<Preferences> = {}): Preferences {
-  return { ...DEFAULT_PREFERENCES, ...changes };
+function wish(changes: Partial<PopupPreferences> = {}): PopupPreferences {
+  return { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY, ...changes };
 }
 
 const awake = { focused: false };
@@ -187,8 +191,9 @@ describe('a moment', () => {
 
 describe('what is stored of preferences', () => {
   it('falls back to the defaults, key by key, and leaves alone what it does not know', () => {
-    expect(preferencesFrom({ sound: true, notify_when: null, of_a_newer_hive: 1 })).toEqual(
-      wish({ sound: true }),
-    );
+    expect(preferencesFrom({ sound: true, notify_when: null, of_a_newer_hive: 1 })).toEqual({
+      ...DEFAULT_PREFERENCES,
+      sound: true,
+    });
   });
 });

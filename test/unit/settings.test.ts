@@ -25,7 +25,9 @@ describe('the table', () => {
       Object.keys(one),
     );
     const missing = all.filter((key) => !SETTINGS.some((setting) => setting.key === key));
-    expect(missing.sort()).toEqual(['notify_command', 'permission_rules', 'popup_permissions']);
+    expect(missing).toEqual([]);
+    const permits = ['notify_command', 'permission_rules', 'popup_permissions', 'allow_scripts_to_answer'];
+    expect(all.filter((key) => permits.includes(key))).toEqual([]);
   });
 
   const onTheWire = SETTINGS.filter(({ key }) => !(key in DEFAULT_STORE_SETTINGS));
@@ -59,9 +61,11 @@ describe('the table', () => {
   });
 
   test.each(['popup_permissions', 'notify-command', 'permission_rules'])(
-    '%s permits or runs something, and says where it is set instead',
+    '%s permits or runs something, and says where it is written instead',
     (key) => {
-      expect(() => settingNamed(key)).toThrow(/permits or runs something: set hive-[a-z-]+ in Emacs\.$/);
+      expect(() => settingNamed(key)).toThrow(
+        /permits or runs something: write it into your file trust\.json/,
+      );
     },
   );
 });

@@ -3,12 +3,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
 import { openTestHive } from '../support/hive.ts';
-import { fire, recordedEvent, said } from '../support/hooks.ts';
+import { fire, recordedEvent, said, withRules, withTrust } from '../support/hooks.ts';
 import { timed } from '../support/wait.ts';
 
 const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
 const PLAN = recordedEvent('claude-code/PermissionRequest-ExitPlanMode.json');
-const RULES = (...rules: object[]) => ({ settings: { readRules: () => JSON.stringify({ rules }) } });
 
 let hive: OpenedHive;
 beforeEach(async () => {
@@ -40,7 +39,7 @@ describe('where nobody could answer', () => {
 describe("the human's own rules", () => {
   test('answer without a desk, and each use stands in the log', async () => {
     const allow = { decision: 'allow', tool: 'Bash', input: 'npm test*', name: 'tests' };
-    const printed = await fire(hive, BASH, RULES(allow));
+    const printed = await fire(hive, BASH, withRules(allow));
     expect(said(printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
     const [prompt] = (await hive.prompts.list({ limit: 10 })).items;
     expect(prompt).toMatchObject({ status: 'responded', decision: 'Allow', by: 'tests', via: 'rule' });
@@ -51,7 +50,7 @@ describe("the human's own rules", () => {
   });
 
   test('a rule that denies wins, with its note', async () => {
-    const rules = RULES(
+    const rules = withRules(
       { decision: 'allow', tool: '*' },
       { decision: 'deny', tool: 'Bash', input: '*npm*', name: 'no npm', note: 'use pnpm' },
     );
@@ -60,22 +59,14 @@ describe("the human's own rules", () => {
     );
   });
 
-  test('stand in the wishes of a seat as well', async () => {
-    await hive.store.write((tx) =>
-      tx.desks.setPreferences('ada@test', { permission_rules: [{ decision: 'allow', tool: 'Bash' }] }),
-    );
-    const printed = await fire(hive, BASH, { settings: { seat: 'ada@test' } });
-    expect(said(printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
-  });
-
   test('never answer a question, nor a plan', async () => {
-    const rules = RULES({ decision: 'allow', tool: '*' });
+    const rules = withRules({ decision: 'allow', tool: '*' });
     const questions = recordedEvent('claude-code/PermissionRequest-AskUserQuestion.json');
     expect(await fire(hive, questions, rules)).toBe('');
     expect(await fire(hive, PLAN, rules)).toBe('');
   });
 
   test('a file that is no JSON answers nothing', async () => {
-    expect(await fire(hive, BASH, { settings: { readRules: () => '{ nonsense' } })).toBe('');
+    expect(await fire(hive, BASH, withTrust('{ nonsense'))).toBe('');
   });
 });

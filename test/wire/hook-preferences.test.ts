@@ -121,6 +121,7 @@ describe('what it costs', () => {
       alive: () => true,
       ancestors: () => [],
       startedAt: () => null,
+      startedMs: () => null,
       interrupt: () => false,
     };
     const ids = { make: (prefix: string) => `${prefix}-${Math.random()}` };

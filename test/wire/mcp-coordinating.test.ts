@@ -216,7 +216,7 @@ test('--tool-timeout with --url is refused, because the far side could not heed 
   const remote = ['--url', 'http://127.0.0.1:9', '--token-file', '/nowhere'];
   const { code, err } = await shell(tempStore()).hive('mcp', ...remote, '--tool-timeout', '5m');
   expect(code).not.toBe(0);
-  expect(err).toContain('--tool-timeout is for a store of this machine; with --url leave it out.');
+  expect(err).toContain('--tool-timeout does not work with --url. Leave it out.');
 });
 
 test('while it waits, the client hears that the call is alive', async () => {

@@ -90,6 +90,12 @@ describe('prompts', () => {
     await call(wire, 'hivemind_poll', { ask_id }, 'hivemind_poll-late');
   });
 
+  test('added to while it waits', async () => {
+    const wire = await connect();
+    const { ask_id } = await wire.agent.call('hivemind_ask_async', { question: 'Go on?', urgency: 'low' });
+    await call(wire, 'hivemind_note', { ask_id, note: 'The tests are green now.' });
+  });
+
   test('asked and waited for, in vain', async () => {
     const wire = await connect();
     await call(wire, 'hivemind_ask', { question: 'Go on?', timeout_ms: 1_000, urgency: 'low' });

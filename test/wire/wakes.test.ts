@@ -7,6 +7,7 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import type { Session } from '../../src/domain/sessions.ts';
 import { fromEnvironment, settingNamed } from '../../src/domain/settings.ts';
 import { randomIds } from '../../src/infrastructure/platform/ids.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, noticesOf, openTestHive, recordingLog } from '../support/hive.ts';
 import { fire, recordedEvent, recordedSequence, said } from '../support/hooks.ts';
@@ -310,7 +311,7 @@ describe('an idle Codex', () => {
         return queued.length < FAR_TOO_MANY;
       },
     };
-    const wakes = createWakes({ store, feed, ids: randomIds });
+    const wakes = createWakes({ store, feed, ids: randomIds, processes });
     const waker = createCodexWaker(
       { store, feed, wakes, codex, machine: 'test', log: recordingLog() },
       { seat: SEAT, env: {} },

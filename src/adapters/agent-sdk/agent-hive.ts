@@ -10,7 +10,9 @@ import type { HookSettings } from '../../application/hook-context.ts';
 import type { StopOrder } from '../../application/turns.ts';
 import type { HookEvent } from '../../domain/hooks.ts';
 import { files } from '../../infrastructure/platform/files.ts';
-import { rulesFile, thisSeat } from '../../infrastructure/platform/paths.ts';
+import { humanTrust } from '../../infrastructure/platform/human-file.ts';
+import { thisSeat } from '../../infrastructure/platform/paths.ts';
+import { placeAt } from '../../infrastructure/platform/place.ts';
 import { findProject } from '../../infrastructure/platform/project.ts';
 import { type OpenHiveOptions, openHive } from '../../open-hive.ts';
 import { readHook } from '../hooks/hook.ts';
@@ -39,7 +41,6 @@ export interface AgentHive {
   close(): Promise<void>;
 }
 
-const RULES_BYTES = 256 * 1024;
 /** How many calls are remembered; an agent runs only a handful at a time. */
 const CALLERS = 1_000;
 
@@ -84,7 +85,7 @@ export async function openAgentHive(options: OpenHiveOptions = {}): Promise<Agen
       findProject: () => findProject(event.cwd),
       readTail: files.readTail,
       seat: thisSeat(),
-      readRules: () => files.readTail(env['HIVE_PERMISSION_RULES'] ?? rulesFile(env), RULES_BYTES),
+      human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
       withoutTimeLimit: (work) => work(signal),
     }),
     callerOf: (tool_use_id) => callers.get(tool_use_id ?? '') ?? last,

@@ -42,6 +42,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     connection.opening = false;
     throw error;
   }
+  await connection.hive.trust.note();
   connection.head_seq = await connection.hive.history.head();
   return {
     server: { name: 'hive-sidecar', version: VERSION },
@@ -63,14 +64,17 @@ export const deskMethods: Methods = {
   }),
 
   'desk/preferences': acting(
-    takes(preferencesParams, async ({ outreach: changes, ...ofSeat }, connection) => {
+    takes(preferencesParams, async (params, connection) => {
       const { hive, seat, human, pid, desk } = connection;
+      const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
       const setter = { by: human, pid, from: desk?.desk_id ?? null };
       // Outreach settings apply to every seat: they belong to the agents, not to this desk.
       const outreach = await (changes === undefined || changes === null
         ? hive.outreach.settings()
         : hive.outreach.setSettings(changes, setter));
-      return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat, setter)), outreach } };
+      const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
+      const preferences = await hive.desks.setPreferences(seat, ofSeat, setter);
+      return { preferences: { ...preferences, ...authority, outreach } };
     }),
   ),
 };
@@ -83,7 +87,11 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
   );
   if (ours)
     notify('desk/preferences_changed', {
-      preferences: { ...(await hive.desks.preferences(seat)), outreach: await hive.outreach.settings() },
+      preferences: {
+        ...(await hive.desks.preferences(seat)),
+        ...hive.trust.authority(),
+        outreach: await hive.outreach.settings(),
+      },
     });
 };
 

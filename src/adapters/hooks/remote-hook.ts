@@ -44,7 +44,7 @@ export type RemoteHooks = (call: {
 }) => Promise<void>;
 
 /** Which permission rules apply: those of the human who serves. */
-export type RemoteRules = Pick<HookSettings, 'seat' | 'readRules'>;
+export type RemoteRules = Pick<HookSettings, 'seat' | 'human'>;
 
 /** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {

@@ -4,6 +4,7 @@ import { type AgentActor, refusalToAnswer } from '../../domain/actors.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 import { askId, respondShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
+import { questionView } from './prompts.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
 const DEFAULT_WAIT_MS = 60_000;
@@ -82,14 +83,14 @@ async function oneQuestion(
   const refusal = refusalToAnswer(actor, prompt);
   if (prompt.status !== 'pending') return { prompts: [], next: `${ask_id} is ${prompt.status} already.` };
   if (refusal !== null) return { prompts: [], next: refusal };
-  return { prompts: [question(prompt)], next: ANSWER };
+  return { prompts: [questionView(prompt)], next: ANSWER };
 }
 
 const ANSWER = 'Answer with hivemind_respond. Permissions are for the human alone.';
 
 /** As many as a client passes on whole; when they do not all fit, their contexts are cut first. */
 function questions(found: readonly Prompt[]): Record<string, unknown> {
-  const whole = found.map(question);
+  const whole = found.map(questionView);
   const fits = fittingCount(whole, RESULT_BYTES) === whole.length && sizeOf(whole) <= RESULT_BYTES;
   const shown = fits ? whole : found.map(shortened);
   const prompts = shown.slice(0, fittingCount(shown, RESULT_BYTES));
@@ -114,30 +115,9 @@ function sizeOf(value: unknown): number {
 
 function shortened(prompt: Prompt): Record<string, unknown> {
   const characters = Array.from(prompt.context ?? '');
-  if (characters.length <= CONTEXT_SHOWN) return question(prompt);
+  if (characters.length <= CONTEXT_SHOWN) return questionView(prompt);
   const context = `${characters.slice(0, CONTEXT_SHOWN).join('')}…`;
-  return { ...question(prompt), context, context_cut: true };
-}
-
-/** A question as its answerer sees it. */
-function question(prompt: Prompt): Record<string, unknown> {
-  const { ask_id, agent, project, kind, urgency, header, context, options, created_at, to } = prompt;
-  const { multi_select, allow_free_text } = prompt;
-  return {
-    ask_id,
-    agent,
-    project,
-    kind,
-    urgency,
-    header,
-    question: prompt.question,
-    context,
-    options,
-    multi_select,
-    allow_free_text,
-    created_at,
-    ...(to === null ? {} : { to }),
-  };
+  return { ...questionView(prompt), context, context_cut: true };
 }
 
 const respond = tool({

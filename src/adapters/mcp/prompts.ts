@@ -2,8 +2,14 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt, UNATTESTED } from '../../domain/prompts.ts';
-import { askId, askShape, blockingAskShape, pollShape } from '../../schemas/prompts.ts';
+import {
+  againstNotes,
+  BLOCKING_DEFAULT_MS,
+  LONGEST_WAIT_MS,
+  type Prompt,
+  UNATTESTED,
+} from '../../domain/prompts.ts';
+import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
 
@@ -21,63 +27,83 @@ const never = (): boolean => false;
 const pending = ({ status }: Prompt): boolean => status === 'pending';
 const settled = ({ status }: Prompt): boolean => status !== 'pending';
 const responded = ({ status }: Prompt): boolean => status === 'responded';
+const noted = ({ notes }: Prompt): boolean => notes.length > 0;
 const addressed = ({ to }: Prompt): boolean => to !== null;
 
-/** When each field of a prompt is shown to its asker as it is. A new field needs its line here, or nothing compiles. */
-const SHOWN: Readonly<Record<keyof Prompt, (prompt: Prompt) => boolean>> = {
-  decision: responded,
-  selected: responded,
-  comment: responded,
-  amended: responded,
-  attested: responded,
-  expires_at: pending,
-  by: settled,
-  via: settled,
-  cancel_reason: ({ status }) => status === 'cancelled',
-  to: addressed,
-  escalates_at: addressed,
-  escalated_at: addressed,
-  claimed_by: (prompt) => pending(prompt) && prompt.claimed_by !== null,
-  late_response: always,
-  offered_at: always,
-  seen_at: always,
-  responded_at: always,
-  handed_at: always,
-  collected_at: always,
-  // These stand in any view, the question cut short.
-  ask_id: never,
-  status: never,
-  question: never,
-  // What it said itself, what its desks see, and how the hive keeps it.
-  session_id: never,
-  agent: never,
-  source: never,
-  project: never,
-  project_dir: never,
-  turn_id: never,
-  kind: never,
-  header: never,
-  context: never,
-  options: never,
-  multi_select: never,
-  allow_free_text: never,
-  urgency: never,
-  label: never,
-  group_id: never,
-  when_turn_aborted: never,
-  dialog: never,
-  idempotency_key: never,
-  fingerprint: never,
-  created_at: never,
-  recipients: never,
-  settled_at: never,
-  response_id: never,
-  orphaned: never,
-  snoozed_until: never,
-  claimed_at: never,
-  carrier: never,
+type Shows = (prompt: Prompt) => boolean;
+
+/**
+ * When each field of a prompt is shown as it is: to its asker, and to a coordinator who may answer it. A new field needs
+ * its line here, or nothing compiles.
+ */
+const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
+  decision: [responded, never],
+  selected: [responded, never],
+  comment: [responded, never],
+  amended: [responded, never],
+  attested: [responded, never],
+  expires_at: [pending, never],
+  by: [settled, never],
+  via: [settled, never],
+  cancel_reason: [({ status }) => status === 'cancelled', never],
+  // The asker's view begins with its id, its status and the question, cut short.
+  ask_id: [never, always],
+  status: [never, never],
+  // What the asker said itself.
+  agent: [never, always],
+  project: [never, always],
+  kind: [never, always],
+  urgency: [never, always],
+  header: [never, always],
+  question: [never, always],
+  context: [never, always],
+  options: [never, always],
+  notes: [noted, noted],
+  multi_select: [never, always],
+  allow_free_text: [never, always],
+  created_at: [never, always],
+  to: [addressed, addressed],
+  escalates_at: [addressed, never],
+  escalated_at: [addressed, never],
+  claimed_by: [(prompt) => pending(prompt) && prompt.claimed_by !== null, never],
+  late_response: [always, never],
+  offered_at: [always, never],
+  seen_at: [always, never],
+  responded_at: [always, never],
+  handed_at: [always, never],
+  collected_at: [always, never],
+  // What only desks see, and how the hive keeps it.
+  session_id: [never, never],
+  source: [never, never],
+  project_dir: [never, never],
+  turn_id: [never, never],
+  label: [never, never],
+  group_id: [never, never],
+  when_turn_aborted: [never, never],
+  dialog: [never, never],
+  idempotency_key: [never, never],
+  fingerprint: [never, never],
+  recipients: [never, never],
+  settled_at: [never, never],
+  response_id: [never, never],
+  orphaned: [never, never],
+  snoozed_until: [never, never],
+  claimed_at: [never, never],
+  carrier: [never, never],
 };
 const FIELDS = Object.keys(SHOWN) as (keyof Prompt)[];
+
+function shownTo(reader: 'asker' | 'answerer', prompt: Prompt): Partial<Prompt> {
+  const index = reader === 'asker' ? 0 : 1;
+  return Object.fromEntries(
+    FIELDS.filter((field) => SHOWN[field][index](prompt)).map((field) => [field, prompt[field]]),
+  );
+}
+
+/** A question as a coordinator sees it who may answer it. */
+export function questionView(prompt: Prompt): Record<string, unknown> {
+  return shownTo('answerer', prompt);
+}
 
 /** The fields that describe a prompt's state to its asker. */
 export function promptView(
@@ -86,13 +112,12 @@ export function promptView(
 ): Record<string, unknown> {
   const { ask_id, status } = prompt;
   const question = prompt.question.length > 200 ? `${prompt.question.slice(0, 199)}…` : prompt.question;
-  const shown = FIELDS.filter((field) => SHOWN[field](prompt));
   return {
     ask_id,
     status,
     question,
     ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt, now) } : {}),
-    ...Object.fromEntries(shown.map((field) => [field, prompt[field]])),
+    ...shownTo('asker', prompt),
     ...(repeated ? { repeated } : {}),
     next: nextStep(prompt, now),
   };
@@ -105,7 +130,7 @@ function nextStep(prompt: Prompt, now: number): string {
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it; there is no need to poll this question again.`;
+      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it; there is no need to poll this question again.${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':
@@ -261,6 +286,22 @@ function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: Tool
     .join(' ');
 }
 
+const note = tool({
+  name: 'hivemind_note',
+  title: 'Add a note to a question',
+  description:
+    'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+  input: noteShape,
+  readOnly: false,
+  async handle({ ask_id, note }, { hive, session }) {
+    const { accepted, prompt } = await hive.prompts.note(ask_id, note, session);
+    const next = accepted
+      ? 'Added; your human sees it below the question. Go on.'
+      : `Not added: the question is ${prompt.status}. See hivemind_poll.`;
+    return { ask_id, accepted, status: prompt.status, next };
+  },
+});
+
 const cancel = tool({
   name: 'hivemind_cancel',
   title: 'Take a question back',
@@ -279,8 +320,8 @@ const cancel = tool({
 
 const ask = tool({
   name: 'hivemind_ask',
-  title: 'Ask the human and wait (deprecated)',
-  description: `DEPRECATED: blocks you until the answer comes or timeout_ms (default ${BLOCKING_DEFAULT_MS}) has passed; the question itself stays open. Use hivemind_ask_async and hivemind_poll. If the call dies the question lives on: poll its ask_id.`,
+  title: 'Ask the human and wait',
+  description: `Ask your human a question and wait for the answer, at most timeout_ms (default ${BLOCKING_DEFAULT_MS}); after that the question stays open. You can do nothing else meanwhile: where you can, ask with hivemind_ask_async. If the call dies, the question lives on: poll its ask_id.`,
   input: blockingAskShape,
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
@@ -291,15 +332,14 @@ const ask = tool({
     const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
       hive.prompts.wait([ask_id], { wait_ms: timeout_ms, signal }),
     );
-    const deprecated = 'hivemind_ask is deprecated: it blocks you. Use hivemind_ask_async and hivemind_poll.';
     if (waited === undefined || waited.status === 'pending') {
       const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${timeout_ms} ms`;
-      const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}. ${deprecated}`;
+      const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}.`;
       return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
     }
     const [delivered] = await call.hand([ask_id]);
-    return { ...(delivered === undefined ? {} : deliveredView(delivered)), deprecated };
+    return delivered === undefined ? {} : deliveredView(delivered);
   },
 });
 
-export const promptTools: readonly Tool[] = [askAsync, ...pollTools, cancel, ask];
+export const promptTools: readonly Tool[] = [askAsync, ...pollTools, note, cancel, ask];

@@ -30,6 +30,8 @@ export interface Processes {
   ancestors(pid: number): number[];
   /** When a process began, in words that only it has; null for one that is gone. With it a pid is an identity. */
   startedAt(pid: number): string | null;
+  /** When a process began, in ms since 1970 by this machine's clock; null for one that is gone, or where that cannot be known. */
+  startedMs(pid: number): number | null;
   /** Sends SIGINT; false when there is no such process, or it is not ours. */
   interrupt(pid: number): boolean;
 }

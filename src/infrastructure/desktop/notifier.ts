@@ -67,7 +67,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
   }
 
   function runCommand(popup: Popup): Promise<void> {
-    const command = popup.command ?? env['HIVE_NOTIFY_COMMAND'] ?? '';
+    const command = popup.command ?? '';
     if (command === '' || popup.kind === 'notice') return Promise.reject(new Error('No command is set.'));
     const running = runNotifyCommand(command, popup, env, stopping.signal).catch((error: unknown) => {
       warn(error);
@@ -89,7 +89,7 @@ export function createDesktopNotifier({ env, log }: { env: Environment; log: Log
 
   return {
     async reachable(command) {
-      if ((command ?? env['HIVE_NOTIFY_COMMAND'] ?? '') !== '') return true;
+      if (command !== null) return true;
       try {
         return await answersOnBus(withBus());
       } catch {

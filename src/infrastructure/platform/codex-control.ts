@@ -2,18 +2,18 @@
  * The control socket of a running Codex daemon (0.169): WebSocket over a Unix socket, JSON-RPC without a version field.
  * `turn/interrupt` is answered once the turn has ended, after its Interrupt hook; for a turn that is over or unknown the
  * answer is an error (test/wire/fixtures/codex/control-socket.json). Node's own WebSocket does not support Unix sockets,
- * so the few frames needed are made here. Every wait is limited, because older versions never answered a repeated
- * interrupt.
+ * so this uses ws. Every wait is limited, because older versions never answered a repeated interrupt.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { Duplex } from 'node:stream';
+import { connect } from 'node:net';
 import type { CodexControl } from '../../application/ports.ts';
 import { cleanText } from '../../domain/text.ts';
 import { codexSocket } from './paths.ts';
-import { encodeFrame, FrameReader } from './websocket-frames.ts';
 
 const LIMIT_MS = 3_000;
+/** A longer reply is not from Codex. In bytes. */
+const LONGEST_REPLY = 16 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -96,87 +96,51 @@ const ASKED = 2;
 
 /** Performs the handshake, sends the request, and passes on what comes back. */
 async function talk(path: string, request: Request, receive: Receive): Promise<boolean> {
-  const socket = await upgrade(path);
+  const { WebSocket } = await import('ws');
+  const socket = new WebSocket('ws://localhost/', {
+    // Not ws+unix:, because a URL changes a path that contains a space, a colon or a question mark.
+    createConnection: () => connect(path),
+    maxPayload: LONGEST_REPLY,
+    perMessageDeflate: false,
+  });
   try {
     return await new Promise<boolean>((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('no reply')), LIMIT_MS);
-      const send = (message: object): void => void socket.write(encodeFrame('text', JSON.stringify(message)));
-      const reader = new FrameReader((frame) => {
-        if (frame.kind === 'ping') socket.write(encodeFrame('pong', frame.payload));
-        if (frame.kind !== 'text') return;
-        const message = JSON.parse(frame.payload.toString('utf8')) as Incoming;
+      const settle = (end: () => void): void => {
+        clearTimeout(timer);
+        end();
+      };
+      const send = (message: object): void => socket.send(JSON.stringify(message));
+      socket.on('open', () => {
+        const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
+        // Codex regards answering dialogs as experimental.
+        const capabilities = { experimentalApi: true, requestAttestation: false };
+        send({ id: INITIALIZED, method: 'initialize', params: { clientInfo, capabilities } });
+      });
+      const take = (message: Incoming): void => {
         if (message.method === undefined && message.id === INITIALIZED) {
           send({ method: 'initialized' });
           send({ id: ASKED, ...request });
           return;
         }
         const succeeded = receive(message, send);
-        if (succeeded === undefined) return;
-        clearTimeout(timer);
-        resolve(succeeded);
-      });
-      const fail = (error: Error): void => {
-        clearTimeout(timer);
-        reject(error);
+        if (succeeded !== undefined) settle(() => resolve(succeeded));
       };
-      socket.on('data', (chunk: Buffer) => {
+      socket.on('message', (data, isBinary) => {
+        if (isBinary) return;
         try {
-          reader.push(chunk);
+          take(JSON.parse(String(data)) as Incoming);
         } catch (error) {
-          fail(error instanceof Error ? error : new Error(String(error)));
+          settle(() => reject(error));
         }
       });
-      socket.once('error', fail);
-      socket.once('close', () => fail(new Error('closed')));
-      const clientInfo = { name: 'hive', title: 'Hive', version: '1' };
-      // Codex regards answering dialogs as experimental.
-      const capabilities = { experimentalApi: true, requestAttestation: false };
-      send({ id: INITIALIZED, method: 'initialize', params: { clientInfo, capabilities } });
+      // It stays registered, because ending a socket that is still connecting is an error too.
+      socket.on('error', (error) => settle(() => reject(error)));
+      socket.once('close', () => settle(() => reject(new Error('closed'))));
     });
   } finally {
-    socket.destroy();
+    socket.terminate();
   }
-}
-
-/** RFC 6455, section 4.1: an HTTP upgrade with a key; the server proves that it has read it. */
-async function upgrade(path: string): Promise<Duplex> {
-  const [{ request }, { createHash, randomBytes }] = await Promise.all([
-    import('node:http'),
-    import('node:crypto'),
-  ]);
-  const key = randomBytes(16).toString('base64');
-  const expected = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
-  return new Promise((resolve, reject) => {
-    const asking = request({
-      socketPath: path,
-      agent: false,
-      path: '/',
-      timeout: LIMIT_MS,
-      headers: {
-        host: 'localhost',
-        connection: 'Upgrade',
-        upgrade: 'websocket',
-        'sec-websocket-version': '13',
-        'sec-websocket-key': key,
-      },
-    });
-    asking.once('upgrade', (response, socket, head) => {
-      if (response.headers['sec-websocket-accept'] !== expected) {
-        socket.destroy();
-        reject(new Error('this is not a WebSocket'));
-        return;
-      }
-      if (head.length > 0) socket.unshift(head);
-      resolve(socket);
-    });
-    asking.once('response', (response) => {
-      response.destroy();
-      reject(new Error(`the upgrade was refused: ${response.statusCode}`));
-    });
-    asking.once('timeout', () => asking.destroy(new Error('no answer')));
-    asking.once('error', reject);
-    asking.end();
-  });
 }
 
 // ---- codex queue ----

@@ -1,4 +1,4 @@
-/** Paths and names on this platform: the state directory, the store, the rules, the seat, Codex' socket. */
+/** Paths and names on this platform: the state directory, the store, the human's file, the seat, Codex' socket. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -14,15 +14,15 @@ export function stateDirectory(env: Environment, platform: NodeJS.Platform = pro
   return join(xdg?.startsWith('/') === true ? xdg : join(home, '.local', 'state'), 'hive');
 }
 
-/** The file in which a person writes the rules that answer permissions for them. */
-export function rulesFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
+/** The file in which a person writes what may happen without asking them (human-file.ts). */
+export function trustFile(env: Environment, platform: NodeJS.Platform = process.platform): string {
   const home = env['HOME'] ?? env['USERPROFILE'] ?? homedir();
   const xdg = env['XDG_CONFIG_HOME'];
   const folder =
     platform === 'win32' || platform === 'darwin'
       ? stateDirectory(env, platform)
       : join(xdg?.startsWith('/') === true ? xdg : join(home, '.config'), 'hive');
-  return join(folder, 'permission-rules.json');
+  return join(folder, 'trust.json');
 }
 
 /** The store's address: `HIVE_STORE` as a path or a postgres:// URL, else a file in the state directory. */

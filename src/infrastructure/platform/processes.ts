@@ -74,6 +74,28 @@ function commandOf(pid: number): string {
   }
 }
 
+/** The kernel counts in hundredths of a second on every platform that Node supports (`USER_HZ`). */
+const TICK_MS = 10;
+
+/** When a process began, counted from the boot. Both readings are from /proc, so no clock of another machine matters. */
+function startedMsFromProc(pid: number): number | null {
+  const ticks = Number(statOf(pid)?.[START_TIME]);
+  if (!Number.isFinite(ticks)) return null;
+  const up_ms = Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 1000;
+  return Date.now() - up_ms + ticks * TICK_MS;
+}
+
+/** When a process began, as `ps` prints it; null for one that is gone. */
+function startFromPs(pid: number): string | null {
+  const { execFileSync } = process.getBuiltinModule('node:child_process');
+  try {
+    const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return said === '' ? null : said;
+  } catch {
+    return null;
+  }
+}
+
 export const processes: Processes = {
   alive(pid) {
     try {
@@ -98,14 +120,13 @@ export const processes: Processes = {
   },
 
   startedAt(pid) {
-    if (process.platform === 'linux') return startFromProc(pid);
-    const { execFileSync } = process.getBuiltinModule('node:child_process');
-    try {
-      const said = execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
-      return said === '' ? null : said;
-    } catch {
-      return null;
-    }
+    return process.platform === 'linux' ? startFromProc(pid) : startFromPs(pid);
+  },
+
+  startedMs(pid) {
+    if (process.platform === 'linux') return startedMsFromProc(pid);
+    const at = Date.parse(startFromPs(pid) ?? '');
+    return Number.isNaN(at) ? null : at;
   },
 
   interrupt(pid) {

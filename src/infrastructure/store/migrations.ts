@@ -13,6 +13,7 @@ import messages from '../../../sql/messages.sql';
 import checksums from '../../../sql/migrations/18_checksums.sql';
 import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
+import notes from '../../../sql/migrations/21_notes.sql';
 import attested from '../../../sql/migrations/23_attested.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
@@ -51,6 +52,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   checksums,
   deliveries: deliveryReceipts,
   popup_subjects: popupSubjects,
+  notes,
   attested,
 };
 

@@ -39,6 +39,7 @@ import {
 
 /** What may change once a prompt is asked, beside its status. */
 const MUTABLE = {
+  notes: 'json',
   decision: 'plain',
   selected: 'json',
   comment: 'plain',
@@ -318,8 +319,19 @@ function encode(prompt: Prompt): SqlValue[] {
 }
 
 function searchable(prompt: Prompt): string {
-  const { header, question, context, agent, project, decision, comment, late_response } = prompt;
-  return searchText(header, question, context, agent, project, decision, comment, late_response?.decision);
+  const { header, question, context, notes, agent, project, decision, comment, late_response } = prompt;
+  const noted = notes.map(({ text }) => text);
+  return searchText(
+    header,
+    question,
+    context,
+    ...noted,
+    agent,
+    project,
+    decision,
+    comment,
+    late_response?.decision,
+  );
 }
 
 function toResponse(row: Row): StoredResponse {

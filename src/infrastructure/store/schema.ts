@@ -8,7 +8,7 @@ import { HiveError } from '../../domain/errors.ts';
 export const OLDEST_SCHEMA = 17;
 
 /** What has changed since, in order. Each is a file in sql/migrations/; the first brings a store from OLDEST_SCHEMA one on. */
-export const MIGRATION_NAMES = ['checksums', 'deliveries', 'popup_subjects', 'attested'] as const;
+export const MIGRATION_NAMES = ['checksums', 'deliveries', 'popup_subjects', 'notes', 'attested'] as const;
 
 /** The schema that this code reads and writes. It is stated nowhere: it follows from how many migrations there are. */
 export const SCHEMA_VERSION: number = OLDEST_SCHEMA + MIGRATION_NAMES.length;

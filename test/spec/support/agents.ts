@@ -1,5 +1,7 @@
 /** Agents as a source document sees them: a session of Claude Code with its MCP connection and its hooks. */
 import { childEnvironment, type Environment, outputOf, spawnHive } from '../../support/children.ts';
+import type { Ran } from '../../support/cli.ts';
+import { clientAt, clientSocket, FAKE_CLIENT } from '../../support/fake-client.ts';
 import { connectMcp, type McpCaller } from '../../support/mcp-client.ts';
 import { isTold, type RpcClient } from '../../support/sidecar.ts';
 
@@ -13,6 +15,8 @@ export interface Agent extends McpCaller {
   use(name: string, args?: Record<string, unknown>): Promise<Loose>;
   /** One event into a real `hive hook`: what it printed as JSON, `{}` where it printed nothing. */
   hook(name: string, fields?: Record<string, unknown>, env?: Environment): Promise<Loose>;
+  /** `hive ARGS…` in its own shell. */
+  shell(...args: string[]): Promise<Ran>;
   /** What wakes it when it idles: a `hive hook --wake` beside it. Resolves to its exit code and what it said. */
   waiter(): { ended: Promise<{ code: number | null; said: string }> };
   /** The PreToolUse event of a tool: `deny`, with the reason, or `pass`, with the context. */
@@ -31,25 +35,28 @@ export async function startAgent(
   { env = {}, args = [] }: { env?: Environment; args?: readonly string[] } = {},
 ): Promise<Agent> {
   const own = { CLAUDE_CODE_SESSION_ID: session_id, ...env };
-  const mcp = await connectMcp({ store, args, env: own, client: 'claude-code', wrap: asChild });
+  const socket = clientSocket();
+  const wrap = (program: string, words: readonly string[]) => asChild(program, words, socket);
+  const mcp = await connectMcp({ store, args, env: own, client: 'claude-code', wrap });
+  const client = clientAt(store, socket, mcp.pid);
   const { you } = (await mcp.call('hivemind_has_unprocessed_mentions')) as { you: string };
-  const hook: Agent['hook'] = (name, fields = {}, more = {}) =>
-    fireHook(
-      store,
-      { session_id, hook_event_name: name, ...fields },
-      { CLAUDE_PID: String(mcp.pid), ...env, ...more },
-    );
+  const hook: Agent['hook'] = async (name, fields = {}, more = {}) => {
+    const event = { prompt_id: 'prompt-1', session_id, hook_event_name: name, ...fields };
+    const { code, out, err } = await client.hook(event, { ...env, ...more });
+    if (code !== 0) throw new Error(`The hook ended with ${code}: ${err}`);
+    return out === '' ? {} : JSON.parse(out);
+  };
   return {
     ...mcp,
     session_id,
     handle: you,
     use: (name, args) => mcp.call(name, args),
     hook,
+    shell: (...args) => client.hive(args, { env: own }),
     waiter() {
-      const env = childEnvironment(store, { CLAUDE_PID: String(mcp.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' });
-      const child = spawnHive(['hook', '--client', 'claude-code', '--wake'], env);
-      child.process.stdin.end(JSON.stringify({ session_id, cwd: '/', hook_event_name: 'Stop' }));
-      return { ended: child.exited.then(({ code }) => ({ code, said: child.stderr() })) };
+      const event = { session_id, hook_event_name: 'Stop' };
+      const waiting = client.hook(event, { CLAUDE_CODE_SESSION_ATTENDED: '1' }, '--wake');
+      return { ended: waiting.then(({ code, err }) => ({ code, said: err })) };
     },
     async tries(tool = 'Bash', input = { command: 'ls' }, more = {}) {
       const event = { tool_name: tool, tool_input: input, tool_use_id: `toolu_${tool}` };
@@ -63,16 +70,25 @@ export async function startAgent(
 
 /** An agent of any other client, known by the name that `HIVE_AGENT` gives it. */
 export function startNamed(store: string, name: string): Promise<McpCaller> {
-  return connectMcp({ store, env: { HIVE_AGENT: name }, wrap: asChild });
+  const socket = clientSocket();
+  return connectMcp({
+    store,
+    env: { HIVE_AGENT: name },
+    wrap: (program, args) => asChild(program, args, socket),
+  });
 }
 
-/** Each session is a process of its own, as Claude Code is: `hive mcp` is its child, and its hooks tell its id. */
-function asChild(program: string, args: readonly string[]): { program: string; args: string[] } {
+/** Each session is a process of its own, as Claude Code is: `hive mcp` and its hooks are its children. */
+function asChild(
+  program: string,
+  args: readonly string[],
+  socket: string,
+): { program: string; args: string[] } {
   const mortal = ['setpriv', '--pdeathsig', 'KILL', program, ...args];
-  return { program: 'sh', args: ['-c', '"$@"; exit $?', 'claude', ...mortal] };
+  return { program: process.execPath, args: [FAKE_CLIENT, socket, ...mortal] };
 }
 
-/** One hook event of Claude Code as a process of its own; what it printed. */
+/** One hook event of Claude Code as a process that no client started; what it printed. */
 export async function fireHook(
   store: string,
   event: Record<string, unknown>,

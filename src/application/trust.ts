@@ -1,0 +1,116 @@
+/**
+ * What may happen without the human being asked: their file says so, and Emacs, for as long as it is connected. The
+ * store holds none of it. Each change is an event, and what is wrong with the file is told once.
+ */
+import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
+import { giveNotice } from './notices.ts';
+import type { Check, Store, WriteTx } from './ports.ts';
+import { NOBODY, type Setter } from './settings.ts';
+
+export interface TrustService {
+  /** The human's file as it is now. */
+  file(): Trust;
+  /** What holds in this process: what Emacs has said, else what the file says. */
+  authority(): Authority;
+  /** Takes what Emacs says, until this process ends. Null permits nothing; what is left out stays. */
+  lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority>;
+  /** Records that the file has changed, and tells the human what is wrong with it. */
+  note(): Promise<void>;
+}
+
+export type AuthorityChanges = { [Key in keyof Authority]?: Authority[Key] | null | undefined };
+
+export function createTrust(store: Store, seat: string, file: () => Trust): TrustService {
+  let lent: Partial<Authority> = {};
+  const authority = (): Authority => {
+    const { popup_permissions, notify_command } = file();
+    return { popup_permissions, notify_command, ...lent };
+  };
+  return {
+    file,
+    authority,
+    async lend(changes, setter) {
+      const said = Object.entries(changes).filter(([, value]) => value !== undefined);
+      const next = Object.fromEntries(
+        said.map(([key, value]) => [key, value ?? NO_AUTHORITY[key as keyof Authority]]),
+      ) as Partial<Authority>;
+      const before = authority();
+      const changed = Object.keys(next).filter(
+        (key) => next[key as keyof Authority] !== before[key as keyof Authority],
+      );
+      if (changed.length > 0)
+        await store.write((tx) =>
+          tx.events.append({
+            type: 'desk/preferences_changed',
+            session_id: null,
+            subject: null,
+            data: { seat, changed, via: 'emacs', ...(setter ?? NOBODY) },
+          }),
+        );
+      lent = { ...lent, ...next };
+      return authority();
+    },
+    async note() {
+      const now = file();
+      // Most of the time nothing has changed: a look costs no lock.
+      if (await store.read(async (tx) => isSeen(await tx.desks.preferences(seat), now))) return;
+      await store.write((tx) => noteTrust(tx, { seat, via: 'sidecar' }, now));
+    },
+  };
+}
+
+/** Under this key stands the digest of the file that was seen last. It is no setting and permits nothing. */
+const SEEN = 'trust_seen';
+
+function isSeen(stored: Readonly<Record<string, unknown>>, { digest }: Trust): boolean {
+  return (stored[SEEN] ?? null) === digest;
+}
+
+/** Records a change of the human's file, once for each seat. */
+export async function noteTrust(
+  tx: WriteTx,
+  { seat, via }: { seat: string; via: 'hook' | 'sidecar' },
+  file: Trust,
+): Promise<void> {
+  const stored = await tx.desks.preferences(seat);
+  if (isSeen(stored, file)) return;
+  await tx.desks.setPreferences(seat, { ...stored, [SEEN]: file.digest });
+  const { path, digest, problems } = file;
+  await tx.events.append({
+    type: 'trust/changed',
+    session_id: null,
+    subject: null,
+    data: { seat, path, digest, before: stored[SEEN] ?? null, counts: problems.length === 0, via },
+  });
+  const text = problemText(file);
+  if (text !== null) await giveNotice(tx, { severity: 'warning', session_id: null, text, data: { seat } });
+}
+
+/** What is wrong with the file, for the human; null when nothing is. */
+function problemText({ problems, path }: Trust): string | null {
+  const [first, ...more] = problems;
+  if (first === undefined) return null;
+  const others = more.length === 0 ? '' : ` (and ${more.length} more; see hive doctor)`;
+  return `Nothing in ${path} allows anything now; its rules that deny still do. ${first}${others}`;
+}
+
+/** What the doctor says of the file. */
+export function examineTrust(trust: Trust): Check[] {
+  const { path, problems, digest, permission_rules } = trust;
+  if (problems.length > 0)
+    return problems.map((problem) => ({
+      name: 'Trust',
+      ok: false,
+      text: problem,
+      advice: `until then nothing in ${path} allows anything; its rules that deny still do`,
+    }));
+  const rules = permission_rules.length;
+  const says = [
+    `${rules} rule${rules === 1 ? '' : 's'}`,
+    ...(trust.popup_permissions ? ['popups answer permissions'] : []),
+    ...(trust.notify_command === null ? [] : ['a command for notifications']),
+    ...(trust.allow_scripts_to_answer ? ['scripts may answer'] : []),
+  ].join(', ');
+  const text = digest === null ? `${path} is not there: nothing is allowed without you` : `${path}: ${says}`;
+  return [{ name: 'Trust', ok: true, text, advice: null }];
+}

@@ -1,0 +1,385 @@
+/**
+ * Every sentence that a command says to a person: errors, confirmations, notices, questions and column headings, by
+ * command. The help of an option stays with its command, and `bin/hive` keeps its own two sentences, because it must run
+ * on a Node that cannot load this file. One constant per command, so that a bundle holds only those it uses.
+ */
+
+// ---- Who may act ----
+
+/** What only a human may do, as it follows "Only a human may". */
+export const DEED = {
+  answer: 'answer',
+  cancel: "cancel another session's prompt",
+  interrupt: 'interrupt other agents',
+  mentions: "read or process another session's mentions",
+  loops: 'decide whether two agents may go on',
+  sessions: "change a session's settings",
+  settings: 'change settings',
+  teams: 'change teams',
+  tokens: 'read or change tokens',
+  prune: 'remove what was asked and said',
+  coordinator: 'make an agent a coordinator',
+  post: 'write as the human',
+  desk: 'open a desk',
+  serve: 'let other machines in',
+} as const;
+
+export type Deed = (typeof DEED)[keyof typeof DEED];
+
+export const ACTOR = {
+  noAgent: '--as-agent is for an agent, and no agent is running this command. Leave it out.',
+  onlyHuman: (deed: Deed, because: string): string =>
+    `Only a human may ${deed}. This process belongs to an agent (${because}).`,
+  onlyHumanUnlessDeclared: (deed: Deed, because: string): string =>
+    `${ACTOR.onlyHuman(deed, because)} An agent that acts in its own name adds --as-agent; permissions are always answered by a human.`,
+  orphan: (deed: Deed): string =>
+    `Only a human may ${deed}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
+  variable: (name: string): string => `${name} is set`,
+  above: (handle: string): string => `it runs under ${handle}`,
+} as const;
+
+// ---- Asking and answering ----
+
+export const ASK = {
+  existing: (status: string): string => `This was asked before and is ${status}.`,
+  nobodyOnline: (to: string | null): string =>
+    `${to === null ? 'No desk is online' : `None of the people behind "${to}" is online`}; the question is stored and waits.`,
+  stillPending: (ask_id: string): string =>
+    `${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`,
+  settled: (ask_id: string, state: string): string => `${ask_id} is ${state}.`,
+  unreadable: (file: string, why: string): string =>
+    `The context file ${file} cannot be read: ${why}. Nothing was asked.`,
+} as const;
+
+export const POLL = {
+  needsWait: '--all and --timeout need --wait, as in: hive poll --wait --all.',
+  noneOpen: 'You have no open questions.',
+  nothingToWaitFor: 'You have no open questions, so there is nothing to wait for.',
+  timeIsUp: 'No answer within that time; the questions stay open.',
+  moreSettled: (count: number): string =>
+    `${count} more ${count === 1 ? 'is' : 'are'} settled. Run hive poll again to see the next ones.`,
+  morePending: (count: number): string =>
+    `${count} more ${count === 1 ? 'is' : 'are'} pending. hive list shows all of them, hive poll ID shows one.`,
+} as const;
+
+export const RESPOND = {
+  noAnswer: (ask_id: string): string =>
+    `Give the answer: hive respond ${ask_id} DECISION, or --select LABEL.`,
+  twoAnswers: 'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
+  answered: (ask_id: string, agent: string | null, mark: string, decision: string | undefined): string =>
+    `Answered ${ask_id}${agent === null ? '' : ` as the agent ${agent}`}${mark}: ${decision}`,
+  late: (ask_id: string, status: string): string =>
+    `Kept as a late answer: ${ask_id} had already ${status === 'expired' ? 'expired' : 'been cancelled'}.`,
+  notAccepted: (ask_id: string, state: string, decision: string | undefined): string =>
+    `Not accepted: ${ask_id} was already ${state}: ${decision}`,
+  amended: (ask_id: string, mark: string, decision: string | undefined): string =>
+    `Amended ${ask_id}${mark}: ${decision}`,
+} as const;
+
+export const CONFIRM = {
+  permissionNeedsTerminal:
+    'A permission must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs.',
+  needsTerminal: (path: string): string =>
+    `An answer must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+  asks: (kind: string, agent: string, project: string): string =>
+    `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
+  options: (labels: string): string => `Options: ${labels}`,
+  confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
+  notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
+} as const;
+
+export const CANCEL = {
+  cancelled: (ask_id: string): string => `Cancelled ${ask_id}`,
+  notPending: (ask_id: string, state: string): string => `Nothing to cancel: ${ask_id} is ${state}.`,
+} as const;
+
+/** Behind an answer that Hive did not see a person give: a script's, an agent's, a library's. */
+export const UNATTESTED = ' (unattested)';
+
+/** The state of a prompt, as it follows "ask-… is". */
+export const STATE = {
+  answered: (by: string | null, amended: boolean): string => `answered by ${by}${amended ? ', amended' : ''}`,
+  expired: 'expired without an answer',
+  cancelled: (by: string | null): string => `cancelled by ${by}`,
+  answeredLate: (by: string): string => `; ${by} answered late`,
+  waiting: (age: string): string => `waiting for ${age}`,
+  addressee: (to: string, escalated: boolean): string =>
+    `, asked of ${to}${escalated ? ' and now of everybody' : ''}`,
+  claimed: (by: string): string => `, ${by} is answering`,
+} as const;
+
+// ---- Lists ----
+
+export const LIST = {
+  /** Before the question, because the end of a long row is cut. */
+  notes: (count: number) => `[${count} note${count === 1 ? '' : 's'}] `,
+  columns: ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
+  late: (status: string, attested: boolean): string => `${status}, late${attested ? '' : ', unattested'}`,
+  unattested: (status: string): string => `${status}, unattested`,
+  claimed: (by: string): string => ` (${by} is answering)`,
+  nothing: (status: string, filters: string): string => {
+    const which = status === 'all' ? '' : `${status} `;
+    return `There are no ${which}prompts${filters === '' ? '' : ` with${filters}`}.`;
+  },
+  more: (limit: number, cursor: string): string =>
+    `There are more: --limit ${limit * 2}, or --cursor ${cursor}`,
+  notPositive: 'It must be a whole number above 0.',
+} as const;
+
+export const PROMPT_ROWS = {
+  note: (age: string) => `note, ${age} ago`,
+  warning: 'warning',
+  question: 'question',
+  options: 'options',
+  expires: 'expires',
+  decision: 'decision',
+  comment: 'comment',
+} as const;
+
+export const HISTORY = {
+  nothing: 'Nothing in the history matches.',
+  answered: (by: string | null): string => `${by} answered:`,
+} as const;
+
+export const LOG = {
+  prunedWhileFollowing: 'Retention removed events before they could be shown.',
+  pruned: (seq: number): string => `Retention has removed the events up to ${seq}; the rest follows.`,
+  notSequence: 'It must be a whole number, 0 or more.',
+} as const;
+
+export const OUTREACH = {
+  nothing: 'Agents have sent nothing unasked.',
+  answerWith: (buttons: string, ask_id: string): string =>
+    `${buttons} Answer with: hive respond ${ask_id} LABEL`,
+} as const;
+
+export const STATUS = {
+  pending: (total: number, detail: string): string => `${total} pending${total === 0 ? '' : ` (${detail})`}`,
+  unseen: (count: number): string =>
+    `${counted(count, 'message')} from agents that nobody has seen: run hive outreach to read ${count === 1 ? 'it' : 'them'}`,
+  online: (sessions: number, desks: number): string =>
+    `${counted(sessions, 'session')}, ${counted(desks, 'desk')} online`,
+  seen: (age: string): string => `seen ${age} ago`,
+  open: (age: string): string => `open for ${age}`,
+  session: 'session',
+  desk: 'desk',
+  human: 'human',
+  team: 'team',
+  focused: 'focused',
+  away: 'away',
+} as const;
+
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+// ---- The shared buffer ----
+
+const EXAMPLE_BLOCK =
+  'A block is a heading such as "## 2026-01-11 18:00:00 Claude-abc12" with the message below it';
+
+export const POST = {
+  noHeading: `The text does not begin with a heading. ${EXAMPLE_BLOCK}. Nothing was posted.`,
+  noBlock: `The text contains no block. ${EXAMPLE_BLOCK}. Nothing was posted.`,
+  emptyBlock: (stamp: string, handle: string): string =>
+    `There is no message below the heading "## ${stamp} ${handle}". Nothing was posted.`,
+  foreignHeading: (writer: string, handle: string): string =>
+    `This shell belongs to ${writer}, so it cannot post as ${handle}. Nothing was posted. Without --as-agent the block is posted as unverified.`,
+  mentioned: (handles: string): string => `Mentioned: ${handles}.`,
+  notHeld: (handles: string): string =>
+    `Mentioned without blocking their work, because the conversation looks like a loop: ${handles}.`,
+  postedBefore: (message_id: string): string => `${message_id} was posted before and was not posted again.`,
+  unverified: (author: string, where: string): string =>
+    `Posted as ${author}: this is ${where}, which does not prove that name.`,
+  shellOf: (handle: string): string => `${handle}'s shell`,
+  terminal: "a person's terminal",
+} as const;
+
+export const MESSAGES = {
+  nothing: 'There are no messages.',
+  newer: (cursor: string | null): string => `There are more: --after ${cursor}`,
+  older: (cursor: string | null): string => `There are older ones: --before ${cursor}`,
+  as: (handle: string): string => `as ${handle}`,
+  urgent: 'urgent',
+  thread: (name: string): string => `in ${name}`,
+} as const;
+
+export const MENTIONS = {
+  noAction: (action: string): string =>
+    `There is no "hive mentions ${action}". Use list, process, allow, mute or loops.`,
+  nothing: (handle: string, status: string): string =>
+    `There are no ${status === 'any' ? '' : `${status} `}mentions of ${handle}.`,
+  howToProcess: 'Mark them done with: hive mentions process ID…, or: hive mentions process --all',
+  moreUnprocessed: (count: number, limit: number): string =>
+    `There ${count === 1 ? 'is' : 'are'} ${count} more: --limit ${limit * 2}`,
+  more: (cursor: string): string => `There are more: --cursor ${cursor}`,
+  urgent: 'urgent',
+  expectsReply: 'expects an answer',
+  processed: (by: string | null, note: string | null): string =>
+    `processed by ${by}${note === null ? '' : `: ${note}`}`,
+  expired: 'expired',
+  thread: (name: string): string => `in ${name}`,
+  done: (count: number, handle: string, left: number): string =>
+    `Processed ${count} of ${handle}'s mentions; ${left} left.`,
+  noLoops: 'No two agents are in a loop or muted.',
+  loop: (pair: string, state: string, reason: string): string => `${pair}: ${state} (${reason})`,
+  nameTwo: (action: string): string =>
+    `Name two sessions, as in: hive mentions ${action} Claude-abc12 Claude-def34`,
+  allowed: (pair: string): string => `${pair} may go on.`,
+  muted: (pair: string): string => `${pair} are muted: neither is notified when the other mentions it.`,
+} as const;
+
+export const SESSIONS = {
+  columns: ['HANDLE', 'STATE', 'SEEN', 'SOURCE', 'MENTIONS', 'ROLES', 'CLIENT', 'PROJECT'],
+  nobody: 'No sessions are online.',
+  noSetting: (name: string, near: string | undefined, names: string): string =>
+    `There is no setting "${name}".${near === undefined ? '' : ` Did you mean ${near}?`} The settings are ${names}. Nothing was changed.`,
+  badValue: (word: string, name: string, values: string): string =>
+    `"${word}" is not a valid setting. Write ${name}=${values}. Nothing was changed.`,
+  nothingToSet: (names: string): string => `Name a setting: ${names}. Nothing was changed.`,
+  nameOne: (settings: string): string => `Name a session, as in: hive sessions set Claude-abc12 ${settings}`,
+  set: (handle: string, settings: string): string => `Set for ${handle}: ${settings}`,
+} as const;
+
+export const INTERRUPT = {
+  oneOrAll: 'Name one agent, or use --all. Nobody was interrupted.',
+  withdrawn: (handle: string): string => `Interrupt withdrawn. ${handle} continues.`,
+  noneOpen: (handle: string): string => `No interrupt is waiting for ${handle}.`,
+  waiting: (handle: string): string => `Asked ${handle} to stop. Waiting for its turn to end.`,
+  outcome: (handle: string, sentence: string): string => `${handle}: ${sentence}`,
+  nobodyBusy: 'No agent is running a turn.',
+} as const;
+
+// ---- Humans and settings ----
+
+export const CONFIG = {
+  columns: ['KEY', 'VALUE', 'ORIGIN', 'DESCRIPTION'],
+  unsetNeedsKey: '--unset needs the KEY of a setting.',
+  valueOrUnset: 'Give a VALUE or --unset, not both.',
+  unknown: (key: string): string => `There is no setting ${key}.`,
+  origins: { default: 'default', stored: 'stored', emacs: 'Emacs', environment: 'environment' },
+  described: (text: string, origin: string): string => `${text}. ${origin}`,
+  isDefault: 'This is the default.',
+  byVariable: (variable: string | null, key: string, value: string): string =>
+    `Set by the environment variable ${variable}, which the next release will ignore. Store it instead with: hive config ${key} ${value}`,
+  byEmacs: (option: string | null, fallback: string): string =>
+    `Set by Emacs (${option}); the default is ${fallback}.`,
+  byConfig: (fallback: string): string => `Set with hive config; the default is ${fallback}.`,
+  set: (key: string, value: string): string => `${key}: ${value}`,
+  variableWins: (variable: string | null): string =>
+    `Stored, but the environment variable ${variable} overrides it. Unset it here and in the configuration of your agents.`,
+  emacsSetsAgain: (option: string): string =>
+    `Emacs had set this with ${option}, and sets it again when it next connects. To keep your value, change that option or set it to nil.`,
+} as const;
+
+export const TEAM = {
+  none: 'There are no teams. Make one with: hive team set NAME MEMBER…',
+  escalation: (after: string): string => `everybody after ${after}`,
+  set: (name: string, members: string, escalation: string): string =>
+    `${name}: ${members}${escalation === '' ? '' : `, ${escalation}`}`,
+  removed: (name: string): string => `Removed ${name}.`,
+} as const;
+
+// ---- Remote agents ----
+
+export const SERVE = {
+  firstToken: (file: string): string =>
+    `Made a first token and wrote it to ${file}. hive token show prints it.`,
+  serving: (url: string): string => `Serving MCP at ${url}`,
+  badPort: (option: string, text: string): string =>
+    `${option} ${text} is not a port. Give a number from 0 to 65535.`,
+  tlsNeedsBoth: 'TLS needs both --cert and --key.',
+  cannotListen: (host: string, port: number, code: string | undefined): string =>
+    `Cannot listen on ${host}:${port} (${code}). Choose another port or host.`,
+} as const;
+
+export const SIDECAR = {
+  startYourself: 'Quit this Emacs and start it yourself, outside any agent.',
+  serving: 'Serving agents of other machines.',
+  notServing: (why: string): string => `This Emacs does not serve agents of other machines: ${why}`,
+  noticeFailed: 'A notice for the human could not be stored.',
+} as const;
+
+export const TOKEN = {
+  none: (file: string): string =>
+    `There is no token in ${file}. hive serve makes one when it starts, or make one with: hive token make NAME`,
+  revoked: (name: string, at: string): string => `Revoked ${name} at ${at}. It no longer gives access.`,
+  revokedAt: (at: string): string => `revoked ${at}`,
+} as const;
+
+export const MCP = {
+  badUrl: (url: string): string => `--url ${url} is not an http address.`,
+  timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
+  needsTokenFile: '--url needs --token-file FILE.',
+  storeUnavailable: 'The store cannot be written. Each call says so until it can.',
+} as const;
+
+// ---- Setting up ----
+
+export const INIT = {
+  done: (client: string): string =>
+    `Done. Sessions that ${client} starts from now on use Hive. Check the setup with: hive doctor`,
+  undone: (client: string): string => `Removed. Sessions that ${client} starts from now on do not use Hive.`,
+  emacsDone: 'Done. Hive starts with the next Emacs. Check the setup there with M-x hive-doctor.',
+  emacsUndone: 'Removed.',
+  projectNeedsPath:
+    'The shared configuration of a project starts plain "hive". Install it so that everybody has it on PATH.',
+  ownServerRole: (config: string, role: string): string =>
+    `${config} already has a server that starts Hive, and Hive does not change that. Set the role there: args = ["mcp", "--role", "${role}"].`,
+  ownServer: (config: string): string =>
+    `${config} already has a server that starts Hive. It was left as it is.`,
+  untrusted: (why: string): string =>
+    `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex (${why}).`,
+  aboutTrust: (count: number): string =>
+    `Codex skips hooks that nobody has trusted. These ${count} run "hive hook" at each step of every session, with all your rights.`,
+  askTrust: 'Trust them? Type yes to write that into config.toml: ',
+  notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
+  trusted: 'Trusted.',
+  noTerminal: 'there is no terminal to ask at',
+  changedMeanwhile: (file: string): string => `${file} was changed by another program. Run this again.`,
+  nothingWritten: 'Nothing was written.',
+  nothingToDo: 'Nothing to do.',
+  newFile: (path: string): string => `${path} (new)`,
+  removedFile: (path: string): string => `${path} (removed)`,
+  cannotAsk:
+    'There is no terminal to ask at. Use --yes to write without asking, or --print to only show the changes.',
+  askWrite: 'Write this? [y/N] ',
+  npx: 'npx keeps this copy of Hive only for a while, so a configuration must not point to it. Run npm install -g hive-sidecar, then run this again.',
+} as const;
+
+// ---- The store ----
+
+export const PRUNE = {
+  yesNeedsMentions: '--yes needs --mentions. Nothing was removed.',
+  mentionsNeedDays: 'Give an age in days: --mentions --days 0 removes all mentions. Nothing was removed.',
+  settled: (days: number): string => `records settled more than ${days} days ago`,
+  mentions: (days: number): string =>
+    days === 0 ? 'mentions of any age' : `mentions more than ${days} days old`,
+  cannotAsk: (what: string, count: number): string =>
+    `This would remove ${what} (${count}), including unprocessed ones, and there is no terminal to ask at. Use --yes to confirm, or --dry-run to only look. Nothing was removed.`,
+  about: (what: string, count: number): string =>
+    `This removes ${what} from this store (${count}), including unprocessed ones. The messages stay.`,
+  confirm: 'Type yes to remove them: ',
+  nothingRemoved: 'Nothing was removed.',
+  nothing: (what: string): string => `Nothing to remove: found no ${what}.`,
+  wouldRemove: (what: string): string => `This would remove ${what}:`,
+  removed: (what: string): string => `Removed ${what}:`,
+} as const;
+
+export const MIGRATE = {
+  samePlace: '--to must name another place than --from.',
+  copied: 'Copied and verified, row by row:',
+  next: 'Set HIVE_STORE to the new address everywhere. The old store is unchanged; keep it as a backup or delete it.',
+} as const;
+
+// ---- Hooks ----
+
+export const HOOK = {
+  noAnswer: (seconds: number): string => `no answer from the store within ${seconds} s`,
+  urlNeedsAddress: '--url needs an address.',
+  urlNeedsTokenFile: '--url needs --token-file FILE.',
+  refused: (host: string, status: number | undefined, why: string): string =>
+    `${host} refused the event (${status}): ${why}`,
+  notJson: 'the answer is not JSON',
+  willNotWake: (why: string): string => `idle agents will not be woken: ${why}`,
+} as const;

@@ -1,0 +1,108 @@
+/**
+ * What a shell makes of a command line, as far as that can be known without running it: words and operators. What a
+ * shell would replace by something else (variables, substitutions, file name patterns, a home directory), or what
+ * shells read differently, is not understood. Takes time that grows with the length of the text. Pure.
+ */
+
+/** A word without its quotes. The pieces of a rule's word stand around its stars; any other word has one piece. */
+export interface ShellWord {
+  pieces: readonly string[];
+}
+
+/** Words that belong together, and the operator after them: `;`, `&&`, `|`, `>`, a line end. */
+export interface ShellPart {
+  words: readonly ShellWord[];
+  operator: string | null;
+}
+
+/** Longest first. A number directly before a redirection belongs to it. */
+const OPERATOR = /\d*(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
+/** Within a word a number is part of the word: `a2>b` writes into b what `a2` says. */
+const WITHIN_WORD = /(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
+/** Reads on in the next lines, or from a process: not understood. */
+const NOT_UNDERSTOOD = /\d*<<|\d*[<>]\(/y;
+const PLAIN = /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy;
+/** Within a word and after a letter, a digit or one of themselves these mean themselves: `HEAD~1`, `main^2`. */
+const AFTER_LETTER = /(?<=[\p{L}\p{N}~^])[~^]+/uy;
+const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/u;
+
+/** The parts of a command line; null when it is not understood. With `stars`, an unquoted `*` is a rule's star. */
+export function shellParts(text: string, { stars = false } = {}): ShellPart[] | null {
+  if (IGNORABLE.test(text)) return null;
+  const parts: ShellPart[] = [];
+  let words: ShellWord[] = [];
+  let word: string[] | null = null;
+  let at = 0;
+  const take = (pattern: RegExp): string | null => {
+    pattern.lastIndex = at;
+    const [found] = pattern.exec(text) ?? [];
+    if (found === undefined) return null;
+    at += found.length;
+    return found;
+  };
+  const add = (more: string): void => {
+    word ??= [''];
+    word[word.length - 1] += more;
+  };
+  const endWord = (): void => {
+    if (word !== null) words.push({ pieces: word });
+    word = null;
+  };
+  while (at < text.length) {
+    const begins = word === null;
+    const character = text[at] ?? '';
+    // `=ls` and `#` mean something at the beginning of a word only.
+    if (begins && (character === '=' || character === '#')) return null;
+    if (take(begins ? NOT_UNDERSTOOD : /<</y) !== null) return null;
+    const operator = begins ? take(OPERATOR) : take(WITHIN_WORD);
+    if (operator !== null) {
+      endWord();
+      parts.push({ words, operator });
+      words = [];
+      continue;
+    }
+    const plain = take(PLAIN) ?? (begins ? null : take(AFTER_LETTER));
+    if (plain !== null) {
+      add(plain);
+      continue;
+    }
+    at += 1;
+    if (character === ' ' || character === '\t') endWord();
+    else if (character === '*' && stars) {
+      word ??= [''];
+      (word as string[]).push('');
+    } else if (character === "'" || character === '"' || character === '\\') {
+      const quoted = readQuoted(text, at, character);
+      if (quoted === null) return null;
+      add(quoted.text);
+      at = quoted.end;
+    } else return null;
+  }
+  endWord();
+  parts.push({ words, operator: null });
+  return parts;
+}
+
+/** What stands after an opening quote or a backslash, and where it ends. */
+function readQuoted(text: string, start: number, quote: string): { text: string; end: number } | null {
+  if (quote === '\\') {
+    const next = text[start];
+    return next === undefined || CONTROL.test(next) ? null : { text: next, end: start + 1 };
+  }
+  let read = '';
+  for (let at = start; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (character === quote) return { text: read, end: at + 1 };
+    if (CONTROL.test(character)) return null;
+    if (quote === '"' && (character === '$' || character === '`')) return null;
+    if (quote === '"' && character === '\\') {
+      const next = text[at + 1] ?? '';
+      if (next === '"' || next === '\\' || next === '$' || next === '`') at += 1;
+      read += next !== '' && text[at] === next ? next : character;
+      continue;
+    }
+    read += character;
+  }
+  return null;
+}

@@ -1,0 +1,125 @@
+/**
+ * What the human lets happen without being asked: the content of one file of theirs (docs/agents.md). It permits, so it
+ * counts only when every word of it is understood and nobody else could have written it. Otherwise nothing in it
+ * permits anything, and the rules that deny still deny. Pure: what was found out about the file is given.
+ */
+import { objectIn } from './dialogs.ts';
+import { type PermissionRule, readRules } from './permission-rules.ts';
+
+/** What permits or runs something. None of it is ever read from the store. */
+export interface Authority {
+  /** Whether a popup may answer a permission. */
+  popup_permissions: boolean;
+  /** A shell command that gets each notification as JSON on stdin. */
+  notify_command: string | null;
+}
+
+/** The human's file, as far as it counts. */
+export interface Trust extends Authority {
+  /** Whether a program may answer for the human where no person types (`hive respond` in a script). */
+  allow_scripts_to_answer: boolean;
+  /** Rules that answer permissions in the human's place. */
+  permission_rules: readonly PermissionRule[];
+  /** Where the file is, or would be. */
+  path: string;
+  /** Why nothing in it permits anything: sentences that say what to do. Empty: all of it counts. */
+  problems: readonly string[];
+  /** Changes whenever the file or what is wrong with it does; null where there is no file. */
+  digest: string | null;
+}
+
+/** The file as it lies there. */
+export interface TrustFile {
+  path: string;
+  /** Null: there is none, or it could not be read. A file that is too large is cut. */
+  text: string | null;
+  /** What is wrong with the file itself: who owns it, who may write it, how large it is. */
+  problems: readonly string[];
+  digest: string | null;
+}
+
+export const NO_AUTHORITY: Authority = { popup_permissions: false, notify_command: null };
+
+/** What its rules are called after. */
+const FILE = 'trust.json';
+/** A command of more characters than this is no command line. */
+const LONGEST_COMMAND = 4_096;
+
+/** What the file of the human says. */
+export function readTrust({ path, text, problems: found, digest }: TrustFile): Trust {
+  const nothing = { ...NO_AUTHORITY, allow_scripts_to_answer: false };
+  if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
+  const content = parse(text);
+  const said = content === null ? null : understand(content, path);
+  const problems = [...found, ...(said?.problems ?? [`${path} is not valid JSON.`])];
+  if (said !== null && problems.length === 0) return { ...said.trust, path, problems, digest };
+  const rules = said?.trust.permission_rules ?? rulesAmong(text);
+  const permission_rules = rules.filter(({ decision }) => decision === 'deny');
+  return { ...nothing, permission_rules, path, problems, digest };
+}
+
+type Content = Omit<Trust, 'path' | 'problems' | 'digest'>;
+
+function understand(
+  content: Readonly<Record<string, unknown>>,
+  path: string,
+): { trust: Content; problems: string[] } {
+  const problems: string[] = [];
+  const flag = (name: string): boolean => {
+    const value = content[name];
+    if (value !== undefined && typeof value !== 'boolean')
+      problems.push(`${name} in ${path} is neither true nor false.`);
+    return value === true;
+  };
+  const command = content['notify_command'] ?? null;
+  const isCommand = typeof command === 'string' && command !== '' && command.length <= LONGEST_COMMAND;
+  if (command !== null && !isCommand) problems.push(`notify_command in ${path} is not a command line.`);
+  const { rules, problems: ofRules } = readRules(content['permission_rules'] ?? [], FILE);
+  const known = new Set([
+    'popup_permissions',
+    'allow_scripts_to_answer',
+    'notify_command',
+    'permission_rules',
+  ]);
+  const unknown = Object.keys(content).filter((key) => !known.has(key));
+  const trust = {
+    popup_permissions: flag('popup_permissions'),
+    allow_scripts_to_answer: flag('allow_scripts_to_answer'),
+    notify_command: isCommand ? command : null,
+    permission_rules: rules,
+  };
+  problems.push(
+    ...ofRules,
+    ...unknown.map((key) => `${path} has an entry "${key}" that Hive does not know.`),
+  );
+  return { trust, problems };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return objectIn(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** The rules that can be made out in a text that is no JSON as a whole: each is an object without further ones in it. */
+function rulesAmong(text: string): PermissionRule[] {
+  const rules: PermissionRule[] = [];
+  let start = -1;
+  let quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '\\') at += 1;
+    // A line end ends a string that somebody forgot to close: no string of JSON has one.
+    else if (character === '"' || (quoted && character === '\n')) quoted = !quoted;
+    else if (quoted) continue;
+    else if (character === '{') start = at;
+    else if (character === '}' && start !== -1) {
+      const rule = parse(text.slice(start, at + 1));
+      if (rule !== null) rules.push(...readRules([rule], FILE).rules);
+      start = -1;
+    }
+  }
+  return rules;
+}

@@ -1,0 +1,88 @@
+/**
+ * The one file from which Hive takes what the human lets happen without being asked (domain/trust.ts). It is believed
+ * as a private key is: it is the human's own, nobody else may read or write it, and nobody else may replace it.
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { readTrust, type Trust } from '../../domain/trust.ts';
+import { trustFile } from './paths.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A file of more than this was not written by a person. */
+const MOST_BYTES = 256 * 1024;
+/** Where the rules were before they were in this file. */
+const OLD_NAME = 'permission-rules.json';
+
+/** What the human's file says now. It is read anew each time, so that what they write counts at once. */
+export function humanTrust(env: Environment): Trust {
+  const path = trustFile(env);
+  const { text, problems } = readPrivately(path);
+  const old = join(dirname(path), OLD_NAME);
+  if (existsSync(old)) problems.push(`${old} is no longer read: move its rules to ${path} and delete it.`);
+  const isThere = text !== null || problems.length > 0;
+  return readTrust({ path, text, problems, digest: isThere ? digestOf(text ?? '', problems) : null });
+}
+
+function readPrivately(path: string): { text: string | null; problems: string[] } {
+  try {
+    // Not even the opening may wait, as that of a named pipe would.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = fstatSync(file);
+      if (!found.isFile()) return { text: null, problems: [`${path} is not a file.`] };
+      const problems = [...strangersIn(path, found), ...strangersAround(path)];
+      if (found.size > MOST_BYTES)
+        problems.push(`${path} has ${found.size} bytes; Hive reads at most ${MOST_BYTES}.`);
+      const content = Buffer.alloc(Math.min(found.size, MOST_BYTES));
+      const length = readSync(file, content, 0, content.length, 0);
+      return { text: content.toString('utf8', 0, length), problems };
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { text: null, problems: [] };
+    return { text: null, problems: [`${path} cannot be read (${code ?? message}).`] };
+  }
+}
+
+interface Owned {
+  mode: number;
+  uid: number;
+}
+
+function strangersIn(path: string, { mode, uid }: Owned): string[] {
+  const me = process.getuid?.();
+  if (me === undefined) return [];
+  const problems: string[] = [];
+  if (uid !== me) problems.push(`${path} belongs to another user (uid ${uid}): make a file of your own.`);
+  if ((mode & 0o077) !== 0) problems.push(`${path} is open to other users: run chmod 600 '${path}'.`);
+  return problems;
+}
+
+/** Whoever can write a folder can put another file of its owner's in this one's place; so it is with a link's. */
+function strangersAround(path: string): string[] {
+  const me = process.getuid?.();
+  if (me === undefined) return [];
+  const folders = new Set([dirname(path), dirname(realpathSync.native(path))]);
+  return [...folders].flatMap((folder) => {
+    const { mode, uid } = statSync(folder);
+    if (uid !== me && uid !== 0) return [`The folder ${folder} belongs to another user (uid ${uid}).`];
+    if ((mode & 0o022) === 0) return [];
+    return [`The folder ${folder} can be written by other users: run chmod go-w '${folder}'.`];
+  });
+}
+
+function digestOf(...parts: (string | readonly string[])[]): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', JSON.stringify(parts)).slice(0, 32);
+}

@@ -1,0 +1,45 @@
+/** Where paths really lead, seen from the directory in which an agent works. */
+import { lstatSync, realpathSync } from 'node:fs';
+import type { Place } from '../../domain/permission-rules.ts';
+
+/** Paths as the kernel reads them: a link is followed before `..` goes up from where it led. */
+export function placeAt(directory: string): Place {
+  const cwd = directory.startsWith('/') ? realPath(directory) : null;
+  return {
+    cwd,
+    resolve(path) {
+      if (path.includes('\0')) return null;
+      if (path.startsWith('/')) return realPath(path);
+      return cwd === null ? null : realPath(cwd === '/' ? `/${path}` : `${cwd}/${path}`);
+    },
+  };
+}
+
+/** The path without links. Of what is not there yet, only the last names may be missing. */
+function realPath(path: string): string | null {
+  const missing: string[] = [];
+  for (let left = path.replace(/\/+$/, ''); ; ) {
+    try {
+      const found = realpathSync.native(left === '' ? '/' : left);
+      if (missing.length === 0) return found;
+      return `${found === '/' ? '' : found}/${missing.toReversed().join('/')}`;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || isDangling(left)) return null;
+    }
+    const slash = left.lastIndexOf('/');
+    const name = left.slice(slash + 1);
+    // Where these lead from a folder that is not there, only its making will tell.
+    if (name === '..' || name === '.') return null;
+    missing.push(name);
+    left = left.slice(0, slash).replace(/\/+$/, '');
+  }
+}
+
+/** A link to nothing: whatever writes there makes a file elsewhere. */
+function isDangling(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
+}

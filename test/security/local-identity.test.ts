@@ -1,0 +1,184 @@
+/** One agent of this machine that claims to be another: real processes, each agent with shells of its own. */
+import { describe, expect, test } from 'vitest';
+import { shell } from '../support/cli.ts';
+import { type FakeClient, startClient } from '../support/fake-client.ts';
+import { HUMAN, openTestHive } from '../support/hive.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { tempStore } from '../support/temp.ts';
+
+const A = 'aaaaa-session';
+const B = 'bbbbb-session';
+
+const start = (session_id: string, source = 'startup'): Record<string, unknown> => ({
+  hook_event_name: 'SessionStart',
+  session_id,
+  source,
+});
+const prompt = (session_id: string): Record<string, unknown> => ({
+  hook_event_name: 'UserPromptSubmit',
+  session_id,
+  prompt: 'go on',
+});
+
+/** Two agents that work, and a question of the first one's that its human has answered. */
+async function twoAgents() {
+  const store = tempStore();
+  const hive = await openTestHive(store);
+  const [a, b] = await Promise.all([startClient(store), startClient(store)]);
+  await a.hook(start(A));
+  await b.hook(start(B));
+  const { prompt: asked } = await hive.prompts.ask({ question: 'Which key?' }, await hive.sessions.find(A));
+  const answer = (): Promise<unknown> =>
+    hive.prompts.respond({ ask_id: asked.ask_id, decision: 'the secret key', actor: HUMAN });
+  const handed = async (): Promise<string | null> => (await hive.prompts.get(asked.ask_id)).handed_at;
+  return { store, hive, a, b, ask_id: asked.ask_id, answer, handed };
+}
+
+/** A hook that an agent forges in its own shell: with any event and any variable. */
+function forge(
+  agent: FakeClient,
+  event: Record<string, unknown>,
+  pid: number,
+): ReturnType<FakeClient['shell']> {
+  const input = JSON.stringify({ cwd: '/', ...event });
+  return agent.shell('"$NODE" "$HIVE" hook --client claude-code', {
+    env: { CLAUDE_PID: String(pid) },
+    input,
+  });
+}
+
+describe('a hook is believed only below the client process of its session', () => {
+  test.each(['its own process', 'the process of the other', 'no process'])(
+    'an agent that forges the hook of another with %s receives no answer of it',
+    async (named) => {
+      const { a, b, answer, handed } = await twoAgents();
+      await answer();
+      const pid =
+        { 'its own process': b.pid, 'the process of the other': a.pid, 'no process': 0 }[named] ?? 0;
+      const forged = await forge(b, prompt(A), pid);
+      expect(forged).toMatchObject({ code: 0, out: '' });
+      expect(forged.err).toContain(`The session ${A} is Claude-aaaaa's. It runs in process ${a.pid}`);
+      expect(await handed()).toBeNull();
+      expect((await a.hook(prompt(A))).out).toContain('the secret key');
+    },
+  );
+
+  test('nor does one that another agent started: its own client is nearer', async () => {
+    const { hive, a, answer, handed } = await twoAgents();
+    await answer();
+    const inside = 'eeeee-session';
+    // The inner client is a child of the outer one, and so is everything that it starts.
+    const inner = `"$NODE" "$HIVE" hook --client claude-code`;
+    const child = (event: object, pid: string): string =>
+      `printf '%s' '${JSON.stringify({ cwd: '/', ...event })}' | CLAUDE_PID=${pid} ${inner}`;
+    const script = `${child(start(inside), '$$')}; ${child(prompt(A), String(a.pid))}`;
+    const ran = await a.shell(`sh -c '${script.replaceAll("'", `'\\''`)}; exit $?'`);
+    expect(ran.err).toContain('this one belongs to Claude-eeeee');
+    expect(ran.out).not.toContain('the secret key');
+    expect(await handed()).toBeNull();
+    expect((await hive.sessions.get(inside))?.parent_session_id).toBe(A);
+  });
+
+  test('a false /clear takes no question of another agent over', async () => {
+    const { hive, a, b, ask_id } = await twoAgents();
+    await forge(b, start('ccccc-session', 'clear'), a.pid);
+    expect((await hive.prompts.get(ask_id)).session_id).toBe(A);
+    await a.hook(start('ddddd-session', 'clear'));
+    expect((await hive.prompts.get(ask_id)).session_id).toBe('ddddd-session');
+  });
+
+  test('a subagent of another agent is not spoken for either, and no waiter is put in its place', async () => {
+    const { a, b, answer, handed } = await twoAgents();
+    await answer();
+    const subagent = { ...prompt(A), hook_event_name: 'SubagentStop', agent_id: 'x1', agent_type: 'general' };
+    expect((await forge(b, subagent, b.pid)).err).toContain(`The session ${A} is Claude-aaaaa's`);
+    const input = JSON.stringify({ cwd: '/', hook_event_name: 'Stop', session_id: A });
+    const env = { CLAUDE_PID: String(a.pid), CLAUDE_CODE_SESSION_ATTENDED: '1' };
+    const woken = await b.shell('"$NODE" "$HIVE" hook --client claude-code --wake', { env, input });
+    expect(woken).toMatchObject({ code: 0, out: '' });
+    expect(woken.err).toContain(`The session ${A} is Claude-aaaaa's`);
+    expect(await handed()).toBeNull();
+  });
+
+  test('a session whose process has ended can be resumed by another process', async () => {
+    const { hive, a, b, answer } = await twoAgents();
+    await answer();
+    await a.end();
+    await b.hook({ hook_event_name: 'SessionEnd', session_id: B, reason: 'resume' });
+    expect((await b.hook(start(A, 'resume'))).out).toContain('the secret key');
+    expect((await hive.sessions.get(A))?.pid).toBe(b.pid);
+  });
+});
+
+describe('a process that is nobody’s client', () => {
+  test('process 1 makes no process an agent’s', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const agent = await startClient(store);
+    await agent.hook(start(B), { CLAUDE_PID: '1' });
+    expect((await hive.sessions.get(B))?.pid).toBeNull();
+    const person = shell(store);
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    expect(await person.hive('respond', ask_id, 'yes')).toMatchObject({ code: 0 });
+  });
+
+  test('a process that did not start the hook is not recorded as its client, or interrupted as such', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const [agent, stranger] = await Promise.all([startClient(store), startClient(store)]);
+    const env = { CLAUDE_PID: String(stranger.pid), CLAUDE_CODE_SESSION_ATTENDED: '0' };
+    await agent.hook(prompt(B), env);
+    expect((await hive.sessions.get(B))?.pid).toBeNull();
+    expect((await hive.turns.current(B))?.client_pid).toBeNull();
+  });
+});
+
+describe('a variable makes nobody another agent', () => {
+  test.each([
+    ['the session variable of Claude Code', { CLAUDE_CODE_SESSION_ID: A }],
+    ['HIVE_AGENT with the id of the other', { HIVE_AGENT: A }],
+    ['the session variable of Codex', { CODEX_THREAD_ID: A }],
+  ])('posting as another by %s is refused', async (_what, env) => {
+    const { hive, a, b } = await twoAgents();
+    const posted = await b.shell('"$NODE" "$HIVE" post "I am A"', { env });
+    expect(posted.code).toBe(7);
+    expect(posted.err).toContain(`It runs in process ${a.pid}`);
+    expect((await hive.messages.read({ limit: 9 })).items).toEqual([]);
+    expect((await a.shell('"$NODE" "$HIVE" post "I am A"', { env })).code).toBe(0);
+    expect((await hive.messages.read({ limit: 9 })).items).toMatchObject([{ from_handle: 'Claude-aaaaa' }]);
+  });
+
+  test('an MCP server started with the variable of another agent refuses each call', async () => {
+    const { store, ask_id, answer, handed } = await twoAgents();
+    await answer();
+    const liar = await connectMcp({ store, env: { CLAUDE_CODE_SESSION_ID: A } });
+    await expect(liar.call('hivemind_poll', { ask_id })).rejects.toThrow(/not_allowed.*speaks for itself/s);
+    expect(await handed()).toBeNull();
+  });
+
+  test('a Codex session named in the metadata of a call is not taken from its process', async () => {
+    const { store, ask_id } = await twoAgents();
+    const liar = await connectMcp({ store, env: {}, client: 'codex-mcp-client' });
+    const meta = { sessionId: A, threadId: A };
+    await expect(liar.call('hivemind_poll', { ask_id }, { meta })).rejects.toThrow('not_allowed');
+  });
+
+  test('nobody reports an id that Hive makes itself: the shell of a person keeps its answers', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const person = shell(store);
+    const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
+    const { session_id } = await hive.prompts.get(ask_id);
+    expect(session_id).toMatch(/^cli-/);
+    await hive.prompts.respond({ ask_id, decision: 'the secret key', actor: HUMAN });
+    const agent = await startClient(store);
+    expect((await agent.hook(prompt(session_id))).out).toBe('');
+    const env = { HIVE_AGENT: session_id };
+    expect((await agent.shell('"$NODE" "$HIVE" ask "Mine?"', { env })).err).toContain(
+      'Hive makes such ids itself',
+    );
+    const server = await connectMcp({ store, env });
+    await expect(server.call('hivemind_poll', { ask_id })).rejects.toThrow('not_allowed');
+    expect((await hive.prompts.get(ask_id)).handed_at).toBeNull();
+  });
+});

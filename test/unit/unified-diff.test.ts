@@ -1,0 +1,44 @@
+/** What an edit changes, as a person reads it before saying yes. */
+import { expect, test } from 'vitest';
+import { unifiedDiff } from '../../src/adapters/unified-diff.ts';
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => `line ${n + 1}`);
+
+test('the changed lines, with two lines around them and their places', () => {
+  const before = numbered(20);
+  const after = before.with(9, 'changed').toSpliced(3, 0, 'new');
+  expect(unifiedDiff(before.join('\n'), after.join('\n')).split('\n')).toEqual([
+    '@@ -2,4 +2,5 @@',
+    ' line 2',
+    ' line 3',
+    '+new',
+    ' line 4',
+    ' line 5',
+    '@@ -8,5 +9,5 @@',
+    ' line 8',
+    ' line 9',
+    '-line 10',
+    '+changed',
+    ' line 11',
+    ' line 12',
+  ]);
+});
+
+test('a new text, one that is gone, and no change', () => {
+  expect(unifiedDiff('', 'a\nb\n')).toBe('@@ -0,0 +1,2 @@\n+a\n+b');
+  expect(unifiedDiff('a\nb\n', '')).toBe('@@ -1,2 +0,0 @@\n-a\n-b');
+  expect(unifiedDiff('a\n', 'a\n')).toBe('');
+});
+
+test('a missing end of the last line is said, because it is a change', () => {
+  expect(unifiedDiff('a\n', 'a')).toBe('@@ -1,1 +1,1 @@\n-a\n+a\n\\ No newline at end of file');
+});
+
+test('texts without anything in common are not compared line by line', () => {
+  const [before, after] = [numbered(5_000), numbered(5_000).map((line) => `other ${line}`)];
+  const shown = unifiedDiff(`${before.join('\n')}\n`, `${after.join('\n')}\n`);
+  expect(shown.split('\n')).toEqual([
+    ...before.map((line) => `-${line}`),
+    ...after.map((line) => `+${line}`),
+  ]);
+});
