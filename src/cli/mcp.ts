@@ -9,7 +9,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
-import type { Role } from '../domain/tokens.ts';
+import { isReadableByOthers, type Role } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
@@ -27,10 +27,11 @@ export function defineMcp(command: Command): void {
     .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'the file that holds the token')
-    .action(({ role, source, toolTimeout, url, tokenFile }: McpOptions) =>
+    .option('--insecure', 'send the token over plain http to another machine')
+    .action(({ role, source, toolTimeout, url, tokenFile, insecure = false }: McpOptions) =>
       url === undefined
         ? runMcp({ role, source: source ?? null, tool_timeout_ms: givenTimeout(toolTimeout) })
-        : runRemote(url, tokenFile, toolTimeout),
+        : runRemote(url, tokenFile, toolTimeout, insecure),
     );
 }
 
@@ -40,6 +41,7 @@ interface McpOptions {
   toolTimeout?: string;
   url?: string;
   tokenFile?: string;
+  insecure?: boolean;
 }
 
 function givenTimeout(given: string | undefined): number | null {
@@ -50,10 +52,12 @@ async function runRemote(
   given: string,
   token_file: string | undefined,
   tool_timeout: string | undefined,
+  insecure: boolean,
 ): Promise<void> {
   const stop = untilSignalled();
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) throw invalidInput(MCP.badUrl(given));
+  if (!insecure && isReadableByOthers(url)) throw invalidInput(MCP.plainHttp(given));
   if (tool_timeout !== undefined) throw invalidInput(MCP.timeoutIsLocal);
   if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;

@@ -288,6 +288,10 @@ export const SERVE = {
   serving: (url: string): string => `Serving MCP at ${url}`,
   badPort: (option: string, text: string): string =>
     `${option} ${text} is not a port. Give a number from 0 to 65535.`,
+  plainHttp: (host: string): string =>
+    `Over plain http everybody between here and ${host} could read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
+  sidecarPlainHttp: (host: string): string =>
+    `over plain http everybody between here and ${host} could read the tokens. Run hive serve with --cert and --key instead.`,
   tlsNeedsBoth: 'TLS needs both --cert and --key.',
   cannotListen: (host: string, port: number, code: string | undefined): string =>
     `Cannot listen on ${host}:${port} (${code}). Choose another port or host.`,
@@ -301,6 +305,8 @@ export const SIDECAR = {
 } as const;
 
 export const TOKEN = {
+  empty: (file: string): string =>
+    `The token file ${file} is empty. Make a new token with: hive token rotate default`,
   none: (file: string): string =>
     `There is no token in ${file}. hive serve makes one when it starts, or make one with: hive token make NAME`,
   revoked: (name: string, at: string): string => `Revoked ${name} at ${at}. It no longer gives access.`,
@@ -309,6 +315,8 @@ export const TOKEN = {
 
 export const MCP = {
   badUrl: (url: string): string => `--url ${url} is not an http address.`,
+  plainHttp: (url: string): string =>
+    `--url ${url} would send the token in clear text to another machine. Use https, a tunnel to 127.0.0.1, or add --insecure.`,
   timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
   needsTokenFile: '--url needs --token-file FILE.',
   storeUnavailable: 'The store cannot be written. Each call says so until it can.',
@@ -375,6 +383,7 @@ export const MIGRATE = {
 // ---- Hooks ----
 
 export const HOOK = {
+  emptyToken: (file: string): string => `The token file ${file} is empty.`,
   noAnswer: (seconds: number): string => `no answer from the store within ${seconds} s`,
   urlNeedsAddress: '--url needs an address.',
   urlNeedsTokenFile: '--url needs --token-file FILE.',

@@ -2,11 +2,13 @@
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
 import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
-import { DEED, SIDECAR } from './sentences.ts';
+import { DEED, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -61,6 +63,7 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
   try {
     const [{ startServing }, { portOf }] = await Promise.all([import('./serve.ts'), import('./serve.ts')]);
     const port = portOf('--serve', address.slice(colon + 1));
+    if (!isLoopback(host)) throw invalidInput(SERVE.sidecarPlainHttp(host));
     const serving = await startServing(hive, { host, port, allowHost: [] });
     hive.log.info(SIDECAR.serving, { url: serving.url });
     return () => serving.close();
