@@ -89,7 +89,7 @@ export async function connectMcp({
  * the same test would be started by it. A shell that has more to do does not become its last command.
  */
 function asClient(program: string, args: readonly string[]): { program: string; args: string[] } {
-  return { program: 'sh', args: ['-c', '"$@"; exit $?', 'sh', program, ...args] };
+  return { program: '/bin/sh', args: ['-c', '"$@"; exit $?', 'sh', program, ...args] };
 }
 
 function childOf(pid: number): number {
