@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { ROOT, tidyUp } from './children.ts';
 import { type Family, type Row, table, toRow } from './harness.ts';
 import { draw } from './plot.ts';
+import { agent } from './rows/agent.ts';
 import { answer } from './rows/answer.ts';
 import { ask } from './rows/ask.ts';
 import { emacs } from './rows/emacs.ts';
@@ -36,6 +37,7 @@ const FAMILIES: readonly Family[] = [
   messages,
   interrupt,
   wake,
+  agent,
   engines,
   processes,
   serve,

@@ -35,7 +35,14 @@ export type { Answered, Asked } from './application/prompts.ts';
 export type { ProgramEnd, StopOrder } from './application/turns.ts';
 export { type ErrorCode, HiveError } from './domain/errors.ts';
 export type { InterruptOutcome } from './domain/interrupts.ts';
-export type { AnswerRequest, AskRequest, Prompt, PromptAnswer, PromptOption } from './domain/prompts.ts';
+export type {
+  AnswerRequest,
+  AskRequest,
+  Prompt,
+  PromptAnswer,
+  PromptNote,
+  PromptOption,
+} from './domain/prompts.ts';
 export type { Session } from './domain/sessions.ts';
 export type { AbortReason, Turn } from './domain/turns.ts';
 

@@ -6,6 +6,7 @@ import { dialogOf } from '../domain/dialogs.ts';
 import {
   type HookEvent,
   type HookWait,
+  isHumanPrompt,
   isSilent,
   mergeVerdicts,
   NO_OPINION,
@@ -27,7 +28,7 @@ import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts'
 import type { PromptService } from './prompts.ts';
 import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
-import { beginTurns, endTurns, turnOf } from './turns.ts';
+import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
 
 /** What to print, and what to say when it is printed; null when nothing depends on it. */
 interface Handled extends Verdict {
@@ -50,6 +51,30 @@ interface HookParts {
   waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
 
+/** How long a client may take to write how a turn ended, once an event of the next one has come. */
+const TRANSCRIPT_LAG_MS = 500;
+const TRANSCRIPT_LOOK_MS = 20;
+const LOOK_AGAIN = Symbol('the transcript is behind');
+
+/**
+ * Whether an event shows that the running turn was displaced while the client's transcript does not yet say how. A hook over
+ * the connection can be quicker than the client writes, and a turn that was recorded as ended is not ended again.
+ */
+async function isTranscriptBehind(
+  tx: ReadTx,
+  event: HookEvent,
+  { readTail }: HookSettings,
+): Promise<boolean> {
+  const { session_id, agent_id, client_turn_id } = event;
+  if (agent_id !== null || client_turn_id === null || !isOfTurn(event)) return false;
+  const turn = await tx.turns.current(session_id);
+  if (turn === undefined || turn.client_turn_id === null || turn.client_turn_id === client_turn_id)
+    return false;
+  if (turn.transcript_path === null) return false;
+  const next = { client_turn_id, prompted: isHumanPrompt(event) };
+  return (await endFromTranscript(tx, turn, readTail, next)) === null;
+}
+
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
   /** One round through the handlers. A handler that wants to wait ends the round; the ones after it run when it has waited. */
   async function runHandlers(
@@ -59,9 +84,11 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
   ): Promise<Handled> {
     const handlers = await handlersFor(reported, settings);
     const speaker = speakerOf(settings, parts.processes);
-    const round = async (tx: WriteTx): Promise<Handled> => {
+    const patience = Date.now() + TRANSCRIPT_LAG_MS;
+    const round = async (tx: WriteTx): Promise<Handled | typeof LOOK_AGAIN> => {
       const event = await provenEvent(tx, reported, speaker, parts.processes);
       const session = await sessionOfHook(tx, event, settings, speaker, parts.processes);
+      if ((await isTranscriptBehind(tx, event, settings)) && Date.now() < patience) return LOOK_AGAIN;
       await settleDeliveries(tx, event, session.session_id);
       let read: Promise<Preferences> | null = null;
       const preferences = (): Promise<Preferences> => {
@@ -81,7 +108,14 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       };
     };
     // Most hooks only note that a tool runs: nobody is told anything by them, so nobody waits for the disk.
-    return store.writeReceipt(round, (handled, announced) => announced || !isSilent(handled));
+    for (;;) {
+      const handled = await store.writeReceipt(
+        round,
+        (handled, announced) => announced || (handled !== LOOK_AGAIN && !isSilent(handled)),
+      );
+      if (handled !== LOOK_AGAIN) return handled;
+      await new Promise((resolve) => setTimeout(resolve, TRANSCRIPT_LOOK_MS));
+    }
   }
 
   /** Outside the transaction: the store is everybody's meanwhile. Who is to stop meanwhile waits for nothing. */

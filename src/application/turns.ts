@@ -325,6 +325,11 @@ const KINDS: Readonly<Record<string, ArrivalKind>> = {
   SubagentStop: 'stop',
 };
 
+/** Whether an event says that a turn runs, or ends. */
+export function isOfTurn({ name }: Pick<HookEvent, 'name'>): boolean {
+  return name in KINDS;
+}
+
 /** Runs first, except for a refused prompt: begins the turn of this event, if the event says that it runs. */
 export const beginTurns: HookHandler = async (context) => {
   const { tx, event, session } = context;

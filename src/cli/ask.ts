@@ -1,4 +1,7 @@
-/** `hive ask`: asks the human from a shell. Prints the ask_id, or with --wait only the decision. */
+/**
+ * `hive ask`: asks the human from a shell. Prints the ask_id, or with --wait only the decision. With --note-to it adds to
+ * a question that was asked before.
+ */
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -24,12 +27,13 @@ interface AskOptions {
   to?: string;
   escalateAfter?: string;
   wait?: true | string;
+  noteTo?: string;
   json?: boolean;
 }
 
 export function defineAsk(command: Command): void {
   command
-    .argument('<question>', 'your question')
+    .argument('<question>', 'your question; with --note-to, what to add')
     .option('--option <label>', 'an option to choose; repeat it for each one', collect, [])
     .option('--multi', 'several options may be chosen')
     .option('--no-free-text', 'only the options may be chosen')
@@ -42,11 +46,36 @@ export function defineAsk(command: Command): void {
     .option('--escalate-after <duration>', 'ask everybody if there is no answer after this time')
     .option('--key <key>', 'asking again with the same key returns the same question')
     .option('--wait [duration]', 'wait for the answer and print only the decision')
+    .addOption(
+      new Option('--note-to <id>', 'add the text to this pending question of yours').conflicts(
+        FOR_A_NEW_QUESTION,
+      ),
+    )
     .option('--json', 'print JSON')
     .action((question: string, options: AskOptions) =>
-      withHive(options, (hive) => ask(hive, question, options)),
+      withHive(options, (hive) =>
+        options.noteTo === undefined
+          ? ask(hive, question, options)
+          : note(hive, options.noteTo, question, options),
+      ),
     );
 }
+
+/** The options that say something about a question that is asked now. */
+const FOR_A_NEW_QUESTION = [
+  'option',
+  'multi',
+  'freeText',
+  'header',
+  'contextFile',
+  'kind',
+  'urgency',
+  'timeout',
+  'to',
+  'escalateAfter',
+  'key',
+  'wait',
+];
 
 function collect(label: string, before: string[]): string[] {
   return [...before, label];
@@ -86,6 +115,17 @@ async function ask(hive: Hive, question: string, options: AskOptions): Promise<E
   if (existing) remark(ASK.existing(status));
   else if (desks_online === 0) remark(ASK.nobodyOnline(to));
   return EXIT.done;
+}
+
+/** Adds to a question that the caller has asked before. */
+async function note(hive: Hive, ask_id: string, text: string, { json }: AskOptions): Promise<ExitCode> {
+  const caller = await findCaller(hive);
+  await carrierOf(hive, caller);
+  const { accepted, prompt } = await hive.prompts.note(ask_id, text, await registerCaller(hive, caller));
+  if (json === true) printJson({ ask_id, accepted, status: prompt.status, notes: prompt.notes });
+  else if (accepted) print(ASK.noted(ask_id));
+  else remark(ASK.notNoted(ask_id, stateOf(prompt)));
+  return accepted ? EXIT.done : EXIT.notAccepted;
 }
 
 async function printDecision(

@@ -33,22 +33,26 @@ export function remoteOf(args: readonly string[]): RemoteHook | null {
   return { url, token_file };
 }
 
+/** One event for the other side. `signal`: the client takes it back. */
+interface RemoteCall {
+  text: string;
+  client: HookClient | null;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  signal?: AbortSignal;
+}
+
 /** `onWait` is called when the other side has accepted the event and waits for the human. */
 export async function sendHook(
   remote: RemoteHook,
-  {
-    text,
-    client,
-    env,
-    cwd,
-  }: { text: string; client: HookClient | null; env: NodeJS.ProcessEnv; cwd: string },
+  { text, client, env, cwd, signal }: RemoteCall,
   onWait: () => void,
 ): Promise<RemoteReply> {
   const told = Object.fromEntries(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
   const body = { event: JSON.parse(text), client, env: told, place: findProject(cwd) };
-  const { stdout, print_id } = await post(remote, body, onWait);
+  const { stdout, print_id } = await post(remote, body, onWait, signal);
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
@@ -63,6 +67,7 @@ function post(
   { url, token_file }: RemoteHook,
   body: object,
   onHead: () => void,
+  signal?: AbortSignal,
 ): Promise<Record<string, unknown>> {
   const target = new URL(HOOK_PATH, url);
   const token = readFileSync(token_file, 'utf8').trim();
@@ -74,6 +79,7 @@ function post(
       {
         method: 'POST',
         agent: false,
+        ...(signal === undefined ? {} : { signal }),
         headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
       },
       (response) => {

@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline/promises';
 import { type Command, Option } from 'commander';
 import { unifiedDiff } from '../adapters/unified-diff.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import type { HookClient } from '../domain/hooks.ts';
+import { type HookProgram, type HookWay, knowsConnection } from '../domain/installation.ts';
 import type { Role } from '../domain/tokens.ts';
 import { claudeRole, claudeServer, hookPart } from '../infrastructure/installation/claude.ts';
 import { codexConfig, codexRole, isForeign, trustIn, trustOf } from '../infrastructure/installation/codex.ts';
@@ -25,6 +27,7 @@ import {
   type Scope,
 } from '../infrastructure/installation/parts.ts';
 import type { TomlTable } from '../infrastructure/installation/toml-edits.ts';
+import { clientVersion } from '../infrastructure/installation/try-out.ts';
 import { openHive } from '../open-hive.ts';
 import { findCaller, refuseAgents } from './actor.ts';
 import { type Format, print, printJson, remark } from './output.ts';
@@ -38,7 +41,8 @@ interface CodexOptions extends SetUpOptions {
 interface ClaudeOptions extends CodexOptions {
   project?: boolean;
   user?: boolean;
-  hooks?: boolean;
+  /** True: the best way that the client knows. */
+  hooks?: boolean | HookWay;
 }
 
 export const defineInit = (command: Command): void => defineSetUp(command, 'init');
@@ -68,9 +72,11 @@ function defineSetUp(command: Command, direction: Direction): void {
     return isInit && code === 0 ? offerTrust(options) : code;
   });
   if (isInit) {
-    claude.option(
-      '--hooks',
-      'add the hooks too, so that answers and mentions arrive by themselves and the guards work',
+    claude.addOption(
+      new Option(
+        '--hooks [way]',
+        'add the hooks too, so that answers and mentions arrive by themselves and the guards work; they go over the connection, or start a process each',
+      ).choices(['connection', 'process']),
     );
     for (const client of [claude, codex]) client.addOption(roleOption());
   }
@@ -105,7 +111,7 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
   const scope: Scope = options.project === true ? 'project' : 'user';
   const code = await setUp(
     direction,
-    claudeParts(direction, scope, options),
+    await claudeParts(direction, scope, options),
     options,
     doneSentence(direction, 'Claude Code'),
   );
@@ -114,14 +120,31 @@ async function setUpClaude(direction: Direction, options: ClaudeOptions): Promis
 }
 
 /** A project's files are shared, so they must not contain paths of this machine. */
-function claudeParts(direction: Direction, scope: Scope, { hooks = false, role }: ClaudeOptions): Part[] {
+async function claudeParts(
+  direction: Direction,
+  scope: Scope,
+  { hooks = false, role }: ClaudeOptions,
+): Promise<Part[]> {
   const paths = claudePaths(process.env, scope, process.cwd());
   const program = scope === 'project' ? ['hive'] : thisProgram();
   const kept = naming({ path: paths.servers }, () => claudeRole(readText(paths.servers)));
   const server = claudeServer(paths.servers, program, role ?? kept);
-  return hooks || direction === 'uninit'
-    ? [server, hookPart('claude-code', paths.settings, program)]
-    : [server];
+  if (hooks === false && direction === 'init') return [server];
+  const way = typeof hooks === 'string' ? hooks : await wayOf('claude-code');
+  return [server, hookPart('claude-code', paths.settings, hookProgram(program, way))];
+}
+
+/** The best way for the client that is installed here. One that cannot be asked is taken to be current. */
+async function wayOf(client: HookClient): Promise<HookWay> {
+  const version = await clientVersion(client, process.env);
+  if (version === null || knowsConnection(client, version)) return 'connection';
+  remark(INIT.tooOldForConnection(client, version));
+  return 'process';
+}
+
+/** A failing hook can only block what it guards while it is a process: a server that is gone says nothing. */
+function hookProgram(program: readonly string[], way: HookWay): HookProgram {
+  return { program, way, fails_closed: process.env['HIVE_GATE_FAIL'] === 'closed' };
 }
 
 function doneSentence(direction: Direction, client: string): string {
@@ -141,7 +164,7 @@ function codexParts(role?: Role): Part[] {
   const kept = naming({ path: config }, () => codexRole(now));
   if (role !== undefined && role !== kept && isForeign(now))
     throw invalidInput(INIT.ownServerRole(config, role));
-  const part = hookPart('codex', hooks, thisProgram());
+  const part = hookPart('codex', hooks, hookProgram(thisProgram(), 'process'));
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');

@@ -1,6 +1,13 @@
 /** `hive mcp`: MCP on stdio, started by an agent. It works without a running Emacs: prompts wait in the store. */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
+import {
+  clientOf,
+  createConnectionHook,
+  eventIn,
+  hookEnvironment,
+} from '../adapters/hooks/connection-hook.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import { createMcpServer, createRefusingServer } from '../adapters/mcp/server.ts';
 import { openStdio, type StdioConnection } from '../adapters/mcp/stdio.ts';
@@ -10,10 +17,14 @@ import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
 import { isReadableByOthers, type Role } from '../domain/tokens.ts';
+import { files } from '../infrastructure/platform/files.ts';
+import { humanTrust } from '../infrastructure/platform/human-file.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
-import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
+import { codexSocket, humanName, thisSeat } from '../infrastructure/platform/paths.ts';
+import { placeAt } from '../infrastructure/platform/place.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
+import { sendHook } from './hook-remote.ts';
 import { parseDuration } from './output.ts';
 import { endSoon, exitCodeOfError, untilSignalled } from './program.ts';
 import { MCP } from './sentences.ts';
@@ -62,7 +73,16 @@ async function runRemote(
   if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;
   const { runBridge } = await import('../adapters/mcp/bridge.ts');
-  await runBridge({ url, token_file, input: process.stdin, output: process.stdout, stop });
+  const onHook = async (args: Record<string, unknown>, signal: AbortSignal): Promise<string> => {
+    const event = eventIn(args);
+    const env = hookEnvironment(process.env);
+    const cwd = env['CLAUDE_PROJECT_DIR'] ?? String(event['cwd'] ?? process.cwd());
+    const call = { text: JSON.stringify(event), client: clientOf(event), env, cwd, signal };
+    const reply = await sendHook({ url: url.href, token_file }, call, () => undefined);
+    setImmediate(() => reply.printed().catch(() => undefined));
+    return reply.stdout;
+  };
+  await runBridge({ url, token_file, input: process.stdin, output: process.stdout, stop, onHook });
   process.exit(0);
 }
 
@@ -107,7 +127,17 @@ async function runMcp({ role, source, tool_timeout_ms }: LocalOptions): Promise<
       desk_id: null,
       open: null,
     });
-    await wire.serve(createMcpServer(hive, connection, role));
+    const onHook = createConnectionHook(hive, {
+      env,
+      machine,
+      pid: process.pid,
+      seat: thisSeat(),
+      findProject,
+      readTail: files.readTail,
+      human: async (cwd) => ({ trust: humanTrust(env), place: placeAt(cwd) }),
+      codexListens: () => existsSync(codexSocket(env) ?? ''),
+    });
+    await wire.serve(createMcpServer(hive, { ...connection, onHook }, role));
     endSoon();
     waker.close();
     await stopPopups();

@@ -47,6 +47,8 @@ export const ASK = {
   stillPending: (ask_id: string): string =>
     `${ask_id} has no answer yet. Check again with: hive poll ${ask_id}`,
   settled: (ask_id: string, state: string): string => `${ask_id} is ${state}.`,
+  noted: (ask_id: string): string => `Added to ${ask_id}`,
+  notNoted: (ask_id: string, state: string): string => `Not added: ${ask_id} is ${state}.`,
   unreadable: (file: string, why: string): string =>
     `The context file ${file} cannot be read: ${why}. Nothing was asked.`,
 } as const;
@@ -325,6 +327,8 @@ export const MCP = {
 // ---- Setting up ----
 
 export const INIT = {
+  tooOldForConnection: (client: string, version: string): string =>
+    `${client} ${version} is too old for hooks over the connection, so each hook will start a process.`,
   done: (client: string): string =>
     `Done. Sessions that ${client} starts from now on use Hive. Check the setup with: hive doctor`,
   undone: (client: string): string => `Removed. Sessions that ${client} starts from now on do not use Hive.`,

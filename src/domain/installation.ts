@@ -11,13 +11,24 @@ export const HOOK_PROTOCOL = 1;
 /** The name of our MCP server in every client: tools are called mcp__hive__… after it. */
 export const SERVER_NAME = 'hive';
 
+/**
+ * How a client passes an event on: it calls a tool of the MCP server that it is connected to already, or it starts a
+ * process. The first costs a step next to nothing; the second works with every client and every event.
+ */
+export type HookWay = 'connection' | 'process';
+
 /** One event that Hive listens to, and how many seconds the client waits for the hook. */
 export interface HookSetting {
   event: string;
   timeout: number;
+  /** The way it can take: Claude Code has no connection yet at a SessionStart, and none any more at a SessionEnd. */
+  way: HookWay;
   /** From this event on an idle session may be woken: a second hook waits beside it, for at most this many seconds. */
   wakes?: number;
 }
+
+/** The tool that hooks over the connection call. It is not listed, so it costs no model a token. */
+export const HOOK_TOOL = 'hook_event';
 
 const QUICK = 10;
 /** For events where the human may be asked while the client waits. */
@@ -26,18 +37,19 @@ const HUMAN = 600;
 /** The default lifetime of a waiter, in seconds. */
 const WAKES = 8 * 60 * 60;
 
-const at = (timeout: number, ...events: string[]): HookSetting[] =>
-  events.map((event) => ({ event, timeout }));
+const at = (way: HookWay, timeout: number, ...events: string[]): HookSetting[] =>
+  events.map((event) => ({ event, timeout, way }));
 
 const CLAUDE_HOOKS: readonly HookSetting[] = [
-  { event: 'SessionStart', timeout: QUICK, wakes: WAKES },
-  ...at(QUICK, 'SessionEnd', 'UserPromptSubmit'),
-  ...at(QUICK, 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'),
-  ...at(HUMAN, 'PermissionRequest', 'Elicitation'),
-  ...at(QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
-  { event: 'Stop', timeout: HUMAN, wakes: WAKES },
-  ...at(HUMAN, 'SubagentStop'),
-  ...at(QUICK, 'StopFailure', 'SubagentStart'),
+  { event: 'SessionStart', timeout: QUICK, way: 'process', wakes: WAKES },
+  ...at('process', QUICK, 'SessionEnd'),
+  ...at('connection', QUICK, 'UserPromptSubmit'),
+  ...at('connection', QUICK, 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'),
+  ...at('connection', HUMAN, 'PermissionRequest', 'Elicitation'),
+  ...at('connection', QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
+  { event: 'Stop', timeout: HUMAN, way: 'connection', wakes: WAKES },
+  ...at('connection', HUMAN, 'SubagentStop'),
+  ...at('connection', QUICK, 'StopFailure', 'SubagentStart'),
 ];
 
 /**
@@ -45,10 +57,10 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
  * Codex counts a higher value as 3, and a trust hash over the higher one would not match.
  */
 const CODEX_HOOKS: readonly HookSetting[] = [
-  ...at(QUICK, 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
-  ...at(30, 'PermissionRequest'),
-  ...at(QUICK, 'Stop', 'SubagentStart', 'SubagentStop'),
-  ...at(3, 'SessionEnd', 'Interrupt'),
+  ...at('process', QUICK, 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
+  ...at('process', 30, 'PermissionRequest'),
+  ...at('process', QUICK, 'Stop', 'SubagentStart', 'SubagentStop'),
+  ...at('process', 3, 'SessionEnd', 'Interrupt'),
 ];
 
 /** The events that Hive listens to in this client. */
@@ -56,34 +68,106 @@ export function hookSettings(client: HookClient): readonly HookSetting[] {
   return client === 'codex' ? CODEX_HOOKS : CLAUDE_HOOKS;
 }
 
+/** One hook as a client's file has it. */
+export type HookEntry =
+  | { type: 'command'; command: string; timeout: number; asyncRewake?: true }
+  | { type: 'mcp_tool'; server: string; tool: string; input: Record<string, string>; timeout: number };
+
 /** A client's configuration for one event. */
 export interface HookGroup {
   matcher?: string;
-  hooks: { type: 'command'; command: string; timeout: number; asyncRewake?: true }[];
+  hooks: HookEntry[];
 }
 
-/** The configuration of one event. `program` is how Hive is started: `["hive"]`, or Node and a file. */
-export function hookGroup(client: HookClient, program: readonly string[], setting: HookSetting): HookGroup {
+/** What a client's file of hooks is written with. */
+export interface HookProgram {
+  /** How Hive is started: `["hive"]`, or Node and a file. */
+  program: readonly string[];
+  /** The name of our MCP server in this client: a plugin's has the plugin's name in it. */
+  server?: string;
+  /** `process` for a client too old for hooks over the connection, or whose server is not on this machine. */
+  way?: HookWay;
+  /** A failing hook blocks what it guards. Only a process can do that, as a server that is gone says nothing. */
+  fails_closed?: boolean;
+}
+
+/** The first version of each client whose hooks can go over the connection. */
+const FIRST_WITH_CONNECTION: Readonly<Record<HookClient, readonly number[]>> = {
+  'claude-code': [2, 1, 118],
+  codex: [0, 148, 0],
+};
+
+/** Whether this version of a client can send its hooks over the connection. */
+export function knowsConnection(client: HookClient, version: string): boolean {
+  const numbers = version.split('.').map(Number);
+  const first = FIRST_WITH_CONNECTION[client];
+  const differs = first.findIndex((number, n) => number !== numbers[n]);
+  return differs < 0 || (numbers[differs] ?? 0) > (first[differs] ?? 0);
+}
+
+/** The configuration of one event. */
+export function hookGroup(client: HookClient, given: HookProgram, setting: HookSetting): HookGroup {
+  const { program, server = SERVER_NAME, way = 'connection', fails_closed = false } = given;
   const command = hookCommand(client, program);
-  const group: HookGroup = { hooks: [{ type: 'command', command, timeout: setting.timeout }] };
+  const { event, timeout } = setting;
+  const guards = event === 'PreToolUse' || event === 'UserPromptSubmit';
+  const process = way === 'process' || setting.way === 'process' || (fails_closed && guards);
+  const hook: HookEntry = process
+    ? { type: 'command', command, timeout }
+    : { type: 'mcp_tool', server, tool: HOOK_TOOL, input: hookInput(client, event), timeout };
   // Codex drops the whole file over one unknown value, so it gets no more than it needs.
-  if (client === 'codex') return group;
-  if (setting.wakes !== undefined) {
-    const waker = { type: 'command' as const, command: `${command} --wake`, timeout: setting.wakes };
-    group.hooks.push({ ...waker, asyncRewake: true });
-  }
-  return { matcher: '', ...group };
+  if (client === 'codex') return { hooks: [hook] };
+  if (setting.wakes === undefined) return { matcher: '', hooks: [hook] };
+  const waker: HookEntry = {
+    type: 'command',
+    command: `${command} --wake`,
+    timeout: setting.wakes,
+    asyncRewake: true,
+  };
+  return { matcher: '', hooks: [hook, waker] };
 }
 
 /** The hooks of every event, as written under "hooks" in a client's file. */
-export function hookTable(client: HookClient, program: readonly string[]): Record<string, HookGroup[]> {
+export function hookTable(client: HookClient, given: HookProgram): Record<string, HookGroup[]> {
   return Object.fromEntries(
-    hookSettings(client).map((setting) => [setting.event, [hookGroup(client, program, setting)]]),
+    hookSettings(client).map((setting) => [setting.event, [hookGroup(client, given, setting)]]),
   );
 }
 
 function hookCommand(client: HookClient, program: readonly string[]): string {
   return shellLine([...program, 'hook', '--client', client, '--protocol', String(HOOK_PROTOCOL)]);
+}
+
+// ---- What a hook over the connection carries ----
+// The client fills in `${field}` from the event: text as it is, anything else as JSON, and nothing for a field that the
+// event lacks. Codex drops a hook with a field that its event lacks, so it gets only what is always there.
+
+const IN_EVERY_EVENT = ['hook_event_name', 'session_id', 'cwd', 'transcript_path'];
+const OF_A_CALL = ['tool_name', 'tool_input', 'tool_use_id'];
+const IN_EVENT: Readonly<Record<string, readonly string[]>> = {
+  UserPromptSubmit: ['prompt'],
+  PreToolUse: OF_A_CALL,
+  PostToolUse: [...OF_A_CALL, 'tool_response'],
+  PostToolUseFailure: OF_A_CALL,
+  PostToolBatch: ['tool_calls'],
+  PermissionRequest: ['tool_name', 'tool_input', 'permission_suggestions'],
+  PermissionDenied: OF_A_CALL,
+  Elicitation: ['mcp_server_name', 'mode', 'message', 'url', 'requested_schema'],
+  ElicitationResult: ['mcp_server_name', 'mode'],
+  Notification: ['notification_type', 'message'],
+  Stop: ['stop_hook_active', 'background_tasks'],
+  SubagentStop: ['stop_hook_active', 'background_tasks'],
+};
+
+/** The arguments of the call that a client makes for an event. */
+function hookInput(client: HookClient, event: string): Record<string, string> {
+  const ids = client === 'codex' ? ['turn_id'] : ['prompt_id', 'agent_id'];
+  const fields = [...IN_EVERY_EVENT, ...ids, ...(IN_EVENT[event] ?? [])];
+  return {
+    client,
+    protocol: String(HOOK_PROTOCOL),
+    ...Object.fromEntries(fields.map((field) => [field, `\${${field}}`])),
+  };
 }
 
 /** A client's configuration for our MCP server. */
@@ -145,9 +229,10 @@ export function serverSetting(
   return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, alwaysLoad: true };
 }
 
-/** One of our hook commands, parsed. */
+/** One of our hooks, parsed. */
 export interface OurHook {
   client: HookClient;
+  /** How it starts Hive; empty for a hook over the connection. */
   program: string[];
   /** Null in commands written before they had this option. */
   protocol: number | null;
@@ -164,6 +249,15 @@ export function readHookCommand(command: unknown): OurHook | null {
   if (!isHive(program) || (client !== 'codex' && client !== 'claude-code')) return null;
   const protocol = optionOf(options, '--protocol');
   return { client, program, protocol: protocol === null ? null : Number(protocol) };
+}
+
+/** Parses an entry of a client's file; null for one that is not ours. */
+export function readHook(entry: unknown): OurHook | null {
+  const { type, command, tool, input } = (entry ?? {}) as Record<string, unknown>;
+  if (type !== 'mcp_tool') return readHookCommand(command);
+  const { client, protocol } = (input ?? {}) as Record<string, unknown>;
+  if (tool !== HOOK_TOOL || (client !== 'codex' && client !== 'claude-code')) return null;
+  return { client, program: [], protocol: Number(protocol) };
 }
 
 /** Whether a server entry starts Hive, whoever wrote it. */

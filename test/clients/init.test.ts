@@ -158,7 +158,7 @@ describe.skipIf(clients === null)('Codex', () => {
     await person.hive('init', 'codex', '--yes');
     const untrusted = await trustOf();
     expect(untrusted).toMatchObject({ ok: false });
-    for (const event of Object.keys(hookTable('codex', ['hive'])))
+    for (const event of Object.keys(hookTable('codex', { program: ['hive'] })))
       expect(untrusted.text).toContain(event.charAt(0).toLowerCase() + event.slice(1));
     await person.terminal(['init', 'codex', '--yes'], 'Trust them?', 'yes');
     expect(await trustOf()).toMatchObject({ ok: true, text: 'Codex runs all of them' });

@@ -149,7 +149,7 @@ describe('hive doctor', () => {
     mkdirSync(join(at.folder, '.claude'));
     writeFileSync(
       join(at.folder, '.claude/settings.json'),
-      JSON.stringify({ hooks: hookTable('claude-code', [program]) }),
+      JSON.stringify({ hooks: hookTable('claude-code', { program: [program] }) }),
     );
     writeFileSync(
       join(at.folder, '.mcp.json'),

@@ -180,12 +180,12 @@ describe('hive init', () => {
     const { folder, person } = home({ '.claude/settings.json': JSON.stringify({ hooks }, null, 2) });
     await init(person);
     const now = readJson(filesIn(folder)['.claude/settings.json'] ?? '');
-    const groups = Object.values(now['hooks'] as Record<string, { hooks: { command: string }[] }[]>).flat();
-    const commands = groups.flatMap((group) => group.hooks.map(({ command }) => command));
+    const groups = Object.values(now['hooks'] as Record<string, { hooks: object[] }[]>).flat();
+    const hooks_now = groups.flatMap((group) => group.hooks.map((hook) => JSON.stringify(hook)));
     const program = [process.execPath, HIVE];
-    const ours = Object.values(hookTable('claude-code', program)).flat();
-    const wanted = ours.flatMap((group) => group.hooks.map(({ command }) => command));
-    expect(commands.sort()).toEqual([...wanted, 'say done'].sort());
+    const ours = Object.values(hookTable('claude-code', { program })).flat();
+    const wanted = ours.flatMap((group) => group.hooks.map((hook) => JSON.stringify(hook)));
+    expect(hooks_now.sort()).toEqual([...wanted, JSON.stringify(other)].sort());
   });
 
   it('shows what it would do, and writes nothing unless it is told to', async () => {

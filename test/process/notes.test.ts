@@ -67,6 +67,16 @@ describe('a note is taken', () => {
     });
   });
 
+  test('for no dialog of a client, which would not show it', async () => {
+    const hive = await openTestHive();
+    const prompt = { ...(await ask(hive)), ask_id: 'ask-0000000000000001', dialog: true };
+    await hive.store.write((tx) => tx.prompts.insert(prompt));
+    await expect(hive.prompts.note(prompt.ask_id, NOTE, await introduce(hive))).rejects.toMatchObject({
+      code: 'not_allowed',
+      message: expect.stringContaining('comes from a dialog of your client'),
+    });
+  });
+
   test.each(['responded', 'cancelled'] as const)('not once the question is %s', async (status) => {
     const hive = await openTestHive();
     const prompt = await ask(hive);
@@ -136,6 +146,35 @@ test('of a note and an answer at the same time one is first: an answered questio
   // A race, not a walk-over.
   expect(Math.min(found.before, found.after)).toBeGreaterThan(0);
 }, 30_000);
+
+test('a shell adds one to a question of its own, and to no other', async () => {
+  const store = tempStore();
+  const builder = shell(store, { HIVE_AGENT: 'builder' });
+  const ask_id = (await builder.hive('ask', 'Which?', '--option', 'a')).out.trim();
+  const added = await builder.hive('ask', NOTE, '--note-to', ask_id);
+  expect([added.code, added.out]).toEqual([0, `Added to ${ask_id}\n`]);
+  expect((await builder.hive('poll', ask_id, '--json')).json().notes).toMatchObject([{ text: NOTE }]);
+  const other = await shell(store, { HIVE_AGENT: 'other' }).hive('ask', NOTE, '--note-to', ask_id);
+  expect([other.code, other.err]).toEqual([
+    7,
+    expect.stringContaining('a question of builder: only its asker'),
+  ]);
+  // Nothing that only a new question can have is dropped without a word.
+  for (const more of [['--option', 'b'], ['--wait'], ['--urgency', 'low'], ['--no-free-text']]) {
+    const refused = await builder.hive('ask', 'More.', '--note-to', ask_id, ...more);
+    expect([refused.code, refused.err]).toEqual([
+      2,
+      expect.stringMatching(/--note-to.* cannot be used with/),
+    ]);
+  }
+  await shell(store).hive('respond', ask_id, 'a');
+  const late = await builder.hive('ask', 'Too late.', '--note-to', ask_id, '--json');
+  expect([late.code, late.json()]).toMatchObject([6, { ask_id, accepted: false, status: 'responded' }]);
+  expect((await builder.hive('list', '--status', 'all')).out).toContain('[1 note] Which?');
+  expect((await builder.hive('poll', ask_id)).out).toMatch(
+    /warning +It may have been given before your note/,
+  );
+}, 60_000);
 
 describe('the answer of a human who', () => {
   const WARNING = /may have been given before your note of \S+Z was read: check that it still holds/;

@@ -15,7 +15,7 @@ import { jsonFiles } from './json-arbitraries.ts';
 const PROGRAM = ['/opt/node', '/opt/hive/bin/hive'];
 const OLDER = ['/old/node', '/old/bin/hive'];
 const SERVER = claudeServer('/home/.claude.json', PROGRAM);
-const HOOKS = hookPart('claude-code', '/home/settings.json', PROGRAM);
+const HOOKS = hookPart('claude-code', '/home/settings.json', { program: PROGRAM });
 
 /** Files that have no other server under our name. */
 const files = jsonFiles().filter((text) => !('hive' in ((readJson(text)['mcpServers'] ?? {}) as object)));
@@ -46,7 +46,7 @@ describe.each([
     (program: string[]) => claudeServer('/home/.claude.json', program, 'coordinator'),
   ],
   ['the server', SERVER, (program: string[]) => claudeServer('/home/.claude.json', program)],
-  ['the hooks', HOOKS, (program: string[]) => hookPart('claude-code', '/home/settings.json', program)],
+  ['the hooks', HOOKS, (program: string[]) => hookPart('claude-code', '/home/settings.json', { program })],
 ])('%s', (_name, part, made) => {
   it('init then uninit is the identity on every file', () => {
     fc.assert(

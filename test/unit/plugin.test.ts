@@ -6,6 +6,7 @@ import {
   HOOK_PROTOCOL,
   hookTable,
   isHiveServer,
+  readHook,
   readHookCommand,
   serverSetting,
   shellLine,
@@ -22,7 +23,10 @@ describe('the plugin', () => {
   // Written anew from the description by `vitest -u`.
   it('has the hooks that hive init writes', async () => {
     const description = 'Tells Hive of each step, and carries answers, mentions and interrupts in.';
-    const hooks = { description, hooks: hookTable('claude-code', ['hive']) };
+    const hooks = {
+      description,
+      hooks: hookTable('claude-code', { program: ['hive'], server: 'plugin:hive:hive' }),
+    };
     await expect(file(hooks)).toMatchFileSnapshot(join(ROOT, 'plugin/hooks/hooks.json'));
   });
 
@@ -42,8 +46,8 @@ describe('a hook command', () => {
   it.each([['hive'], ['/opt/node v24/bin/node', "/home/o'neil/bin/hive"], ['/usr/bin/hive']])(
     'is read back as it was written: %j %j',
     (...program) => {
-      const line = hookTable('codex', program)['Stop']?.[0]?.hooks[0]?.command;
-      expect(readHookCommand(line)).toEqual({ client: 'codex', program, protocol: HOOK_PROTOCOL });
+      const entry = hookTable('codex', { program, way: 'process' })['Stop']?.[0]?.hooks[0];
+      expect(readHook(entry)).toEqual({ client: 'codex', program, protocol: HOOK_PROTOCOL });
     },
   );
 

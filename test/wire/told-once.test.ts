@@ -1,6 +1,6 @@
 /** A store that fails while a batch of events is told: nothing is told twice, and nothing is left out. */
 import { expect, onTestFinished, test } from 'vitest';
-import { startEvents } from '../../src/adapters/emacs/events.ts';
+import { startEvents } from '../../src/adapters/emacs/connection.ts';
 import { HiveError } from '../../src/domain/errors.ts';
 import { agentAuthor } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';

@@ -1,7 +1,7 @@
 /**
- * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. All methods are listed on this screen;
- * each is implemented in the file of its capability. The sidecar sends Emacs notifications only, and never a request
- * (invariant 7).
+ * The connection to one Emacs: JSON-RPC 2.0 on stdio with Content-Length framing. All methods are listed on this screen,
+ * and what sends notifications; each is implemented in the file of its capability. The sidecar sends Emacs notifications
+ * only, and never a request (invariant 7).
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -11,32 +11,44 @@ import {
   ResponseError,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
+import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
+import { HiveError } from '../../domain/errors.ts';
+import type { HiveEvent } from '../../domain/events.ts';
 import { cleanDeep, excerpt } from '../../domain/text.ts';
 import { RPC_CODES, toWireError } from '../errors.ts';
 import { hearAnswer, keepMalformed, sentenceOf, takeAnswer } from './answers.ts';
 import {
   createTraffic,
   type DeskConnection,
+  type EventNotifier,
   ignoredIn,
   type Methods,
   type Notify,
+  type NotifyThen,
   type Refusal,
   refusalOf,
   type Traffic,
   within,
   withParams,
 } from './desk-connection.ts';
-import { deskMethods, doctorMethods, initializeDesk, noticeMethods, startDeskPopups } from './desks.ts';
-import { startEvents } from './events.ts';
+import {
+  deskMethods,
+  doctorMethods,
+  initializeDesk,
+  noticeMethods,
+  notifyNotices,
+  notifyPreferences,
+  startDeskPopups,
+} from './desks.ts';
 import { FrameReader, fitted } from './frames.ts';
 import { historyMethods } from './history.ts';
-import { mentionMethods } from './mentions.ts';
-import { messageMethods } from './messages.ts';
-import { notifyUnseen, outreachMethods } from './outreach.ts';
-import { promptMethods } from './prompts.ts';
-import { sessionMethods } from './sessions.ts';
-import { turnMethods } from './turns.ts';
+import { mentionMethods, notifyMentions } from './mentions.ts';
+import { messageMethods, notifyMessages } from './messages.ts';
+import { notifyOutreach, notifyUnseen, outreachMethods } from './outreach.ts';
+import { notifyPrompts, promptMethods } from './prompts.ts';
+import { notifySessions, sessionMethods } from './sessions.ts';
+import { notifyTurns, turnMethods } from './turns.ts';
 
 /** Every method that Emacs may call. */
 export const METHODS: Methods = {
@@ -51,6 +63,18 @@ export const METHODS: Methods = {
   ...historyMethods,
   ...doctorMethods,
 };
+
+/** What sends Emacs notifications: within a batch of events prompts come first and notices last. */
+const EVENT_NOTIFIERS: readonly EventNotifier[] = [
+  notifyPrompts,
+  notifyMessages,
+  notifyMentions,
+  notifyOutreach,
+  notifySessions,
+  notifyTurns,
+  notifyPreferences,
+  notifyNotices,
+];
 
 export interface EmacsOptions {
   seat: string;
@@ -259,4 +283,47 @@ function sendRefusal({ id, code, message }: Refusal, writer: StreamMessageWriter
   writer
     .write(reply)
     .catch((error: unknown) => log.warn('A refusal could not be sent.', { error: String(error) }));
+}
+
+// ---- Notifications ----
+// Each thing that changed, in its current state, once per batch of events.
+
+/** Follows the feed from the handshake on, until the returned function is called. */
+export function startEvents(connection: DeskConnection, notify: Notify): Following {
+  /** Everything up to this event has been sent. */
+  let sent = connection.head_seq;
+  /** What is still to do after a notification, such as a receipt. */
+  const afterwards: (() => Promise<unknown>)[] = [];
+
+  async function notifyAll(events: readonly HiveEvent[]): Promise<void> {
+    // Everything is read before anything is sent: if the store failed in between, the batch would be sent twice.
+    const found: Parameters<NotifyThen>[] = [];
+    for (const notifier of EVENT_NOTIFIERS)
+      await notifier(events, connection, (...one) => void found.push(one));
+    for (const [method, params, then] of found) {
+      await notify(method, params);
+      if (then !== undefined) afterwards.push(then);
+    }
+  }
+
+  return connection.hive.feed.follow({
+    cursor: sent,
+    async onEvents(events) {
+      const unsent = events.filter(({ seq }) => seq > sent);
+      await notifyAll(unsent);
+      sent = unsent.at(-1)?.seq ?? sent;
+      for (let next = afterwards[0]; next !== undefined; next = afterwards[0]) {
+        await next().catch((error: unknown) => {
+          // Tried again with the next batch, unless retention has removed the prompt.
+          if (!(error instanceof HiveError) || error.code !== 'prompt_not_found') throw error;
+        });
+        afterwards.shift();
+      }
+    },
+    // Events were removed before Emacs saw them, so it takes a new snapshot.
+    async onResync(head) {
+      await notify('desk/resync', { head_seq: head });
+      sent = head;
+    },
+  });
 }

@@ -11,6 +11,8 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { HiveError } from '../../domain/errors.ts';
+import { HOOK_TOOL } from '../../domain/installation.ts';
+import { hookResult, isModelCall, type RunHook } from './hook-calls.ts';
 import { PARENT_PID } from './mcp-path.ts';
 import { LineTransport } from './stdio.ts';
 
@@ -20,6 +22,8 @@ export interface BridgeOptions {
   input: Readable;
   output: Writable;
   stop: AbortSignal;
+  /** Handles a hook event that the client sends over this connection: it goes its own way to the server. */
+  onHook?: RunHook;
 }
 
 /** How many ms a message is retried while the server cannot be reached. */
@@ -45,7 +49,14 @@ const GONE = 404;
 const BUSY: ReadonlySet<unknown> = new Set([429, 503]);
 
 /** Resolves when the client is gone. @throws HiveError `not_allowed` when the token is refused at the beginning. */
-export async function runBridge({ url, token_file, input, output, stop }: BridgeOptions): Promise<void> {
+export async function runBridge({
+  url,
+  token_file,
+  input,
+  output,
+  stop,
+  onHook,
+}: BridgeOptions): Promise<void> {
   const near = new LineTransport(input, output);
   /** The requests that the client waits for, and those among them that the server has accepted. */
   const waiting = new Set<RequestId>();
@@ -161,7 +172,36 @@ export async function runBridge({ url, token_file, input, output, stop }: Bridge
     }
   }
 
+  /** Hook calls that are under way, by the id of their request. */
+  const hooks = new Map<unknown, AbortController>();
+
+  /** True for a hook event, and for the word that its client takes it back: neither is the server's to see. */
+  function takesHook(message: JSONRPCMessage): boolean {
+    if (onHook === undefined || !('method' in message)) return false;
+    if (message.method === 'notifications/cancelled') {
+      const call = hooks.get(message.params?.['requestId']);
+      call?.abort();
+      return call !== undefined;
+    }
+    if (message.method !== 'tools/call' || !('id' in message) || message.params?.['name'] !== HOOK_TOOL)
+      return false;
+    if (isModelCall(message.params['_meta'] as Record<string, unknown> | undefined)) return false;
+    const { id } = message;
+    const call = new AbortController();
+    hooks.set(id, call);
+    onHook((message.params['arguments'] ?? {}) as Record<string, unknown>, call.signal)
+      .then((output) => near.send({ jsonrpc: '2.0', id, result: hookResult(output) }))
+      // A hook that fails lets the tool run; the client shows the reason to its person.
+      .catch((error: unknown) =>
+        near.send({ jsonrpc: '2.0', id, error: { code: -32000, message: String(error) } }),
+      )
+      .catch(finish)
+      .finally(() => hooks.delete(id));
+    return true;
+  }
+
   near.onmessage = (message) => {
+    if (takesHook(message)) return;
     const id = requestId(message);
     if (id !== null) waiting.add(id);
     forward(message).catch((error: unknown) => {

@@ -21,12 +21,14 @@ import type { Hive } from '../../application/hive.ts';
 import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
+import { HOOK_TOOL } from '../../domain/installation.ts';
 import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
 import { VERSION } from '../../version.ts';
 import { coordinatorPromptTools } from './coordinating.ts';
+import { hookResult, isModelCall, NOT_FOR_MODELS, type RunHook } from './hook-calls.ts';
 import { mentionTools } from './mentions.ts';
 import { messageTools } from './messages.ts';
 import { outreachTools } from './outreach.ts';
@@ -56,6 +58,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   onClient?: (client: string) => void;
   /** Called with the calling session at each call. */
   onCaller?: (session: Session) => void;
+  /** Handles a hook event that the client sends over this connection; absent where hooks come another way. */
+  onHook?: RunHook;
 }
 
 /** A server for one connection with the tools of its role, not yet connected to a transport. */
@@ -70,49 +74,54 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
   const { caughtUp } = offerResources(server, hive, async (meta) => (await resolve(meta)).session);
   const carrier = mcpCarrier(connection.connection_id);
   const tracker = createDeliveryTracker(hive.delivery, carrier);
-  offerTools(server, role, isRemote(connection.machine), async (tool, written, extra) => {
-    const delivery = tracker.begin();
-    let taken: TakenArguments | null = null;
-    try {
-      taken = takeArguments(tool, written);
-      const { args } = taken;
-      const meta = extra._meta ?? {};
-      const { session, advice, turn } = await resolve(meta);
-      connection.onCaller?.(session);
-      // Another call over this connection proves that the client read what was returned before. A proof that cannot be
-      // written now is written later; it must not keep the agent from continuing.
-      await delivery.prove().catch((error: unknown) => {
-        hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
-      });
-      const hand = (ask_ids: readonly string[]) => delivery.hand(ask_ids, session.session_id);
-      const progress = progressReporter(meta['progressToken'], extra.sendNotification);
-      const longest_wait_ms = longestWait({
-        client: clientName(),
-        env: connection.trusts_meta ? connection.env : null,
-        hears_progress: meta['progressToken'] !== undefined,
-        tool_timeout_ms: connection.tool_timeout_ms ?? null,
-      });
-      const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp };
-      const ends = [extra.signal, connection.stopping];
-      const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
-        tool.handle(args as never, {
-          ...call,
-          turn_id,
-          // Made only when used: few tools wait for anything.
-          get signal() {
-            return AbortSignal.any([...ends]);
-          },
-        }),
-      );
-      // A call that its client has cancelled gets no answer.
-      if (extra.signal.aborted) await delivery.dropped();
-      else delivery.returned();
-      return toResult(noted(result, taken));
-    } catch (error) {
-      await delivery.dropped().catch(() => undefined);
-      return toErrorResult(error, hive, taken);
-    }
-  });
+  const { onHook } = connection;
+  offerTools(
+    server,
+    { role, isRemote: isRemote(connection.machine), onHook },
+    async (tool, written, extra) => {
+      const delivery = tracker.begin();
+      let taken: TakenArguments | null = null;
+      try {
+        taken = takeArguments(tool, written);
+        const { args } = taken;
+        const meta = extra._meta ?? {};
+        const { session, advice, turn } = await resolve(meta);
+        connection.onCaller?.(session);
+        // Another call over this connection proves that the client read what was returned before. A proof that cannot be
+        // written now is written later; it must not keep the agent from continuing.
+        await delivery.prove().catch((error: unknown) => {
+          hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
+        });
+        const hand = (ask_ids: readonly string[]) => delivery.hand(ask_ids, session.session_id);
+        const progress = progressReporter(meta['progressToken'], extra.sendNotification);
+        const longest_wait_ms = longestWait({
+          client: clientName(),
+          env: connection.trusts_meta ? connection.env : null,
+          hears_progress: meta['progressToken'] !== undefined,
+          tool_timeout_ms: connection.tool_timeout_ms ?? null,
+        });
+        const call = { hive, session, advice, carrier, hand, progress, longest_wait_ms, caughtUp };
+        const ends = [extra.signal, connection.stopping];
+        const result = await inTurn({ hive, turn, ends }, (turn_id, ends) =>
+          tool.handle(args as never, {
+            ...call,
+            turn_id,
+            // Made only when used: few tools wait for anything.
+            get signal() {
+              return AbortSignal.any([...ends]);
+            },
+          }),
+        );
+        // A call that its client has cancelled gets no answer.
+        if (extra.signal.aborted) await delivery.dropped();
+        else delivery.returned();
+        return toResult(noted(result, taken));
+      } catch (error) {
+        await delivery.dropped().catch(() => undefined);
+        return toErrorResult(error, hive, taken);
+      }
+    },
+  );
   return server;
 }
 
@@ -211,12 +220,20 @@ type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 /** Runs a tool with the arguments as the client wrote them. */
 type RunTool = (tool: Tool, written: unknown, extra: CallExtra) => Promise<CallToolResult>;
 
+/** What a connection offers beside the tools themselves. */
+interface Offer {
+  role: Role;
+  isRemote: boolean;
+  onHook?: RunHook | undefined;
+}
+
 /**
  * Lists the tools of a role and runs them. A call of another role's tool is answered with how to get that role. The SDK
  * would pass a tool only the arguments in its schema and drop the others silently, so calls are handled here as the
  * client wrote them.
  */
-function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTool): void {
+function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
+  const { role, isRemote, onHook } = offer;
   const tools = toolsFor(role);
   const hidden = hiddenFrom(role);
   const known = new Map(tools.map((tool) => [tool.name, tool]));
@@ -224,6 +241,10 @@ function offerTools(server: McpServer, role: Role, isRemote: boolean, run: RunTo
     server.registerTool(tool.name, configOf(tool), (args: unknown, extra) => run(tool, args, extra));
   }
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
+    if (params.name === HOOK_TOOL && onHook !== undefined) {
+      if (isModelCall(params._meta)) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
+      return hookResult(await onHook(params.arguments ?? {}, extra.signal));
+    }
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
     if (!hidden.has(params.name)) return unknownTool(params.name);
@@ -279,7 +300,7 @@ export function createRefusingServer(role: Role, open: () => Promise<HiveError |
     const message = `${error.message} Hive cannot answer until then; each call tries again. If it keeps failing, tell your human.`;
     return refusal({ code: error.code, message });
   };
-  offerTools(server, role, false, refuse);
+  offerTools(server, { role, isRemote: false }, refuse);
   return server;
 }
 

@@ -3,11 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { HiveError } from '../../domain/errors.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
+  type HookProgram,
   hookGroup,
   hookSettings,
   hookTable,
   isHiveServer,
-  readHookCommand,
+  readHook,
   roleOfServer,
   SERVER_NAME,
   serverSetting,
@@ -53,18 +54,18 @@ export function claudeRole(text: string | null): Role {
 }
 
 /** The hooks. Claude Code's settings.json and Codex' hooks.json have the same shape. */
-export function hookPart(client: HookClient, path: string, program: Program): Part {
+export function hookPart(client: HookClient, path: string, given: HookProgram): Part {
   return {
     path,
     newFile: NEW_FILE,
-    fragment: JSON.stringify({ hooks: hookTable(client, program) }, null, 2),
+    fragment: JSON.stringify({ hooks: hookTable(client, given) }, null, 2),
     isRight(text) {
       const ours = findHooks(text, client);
       const settings = hookSettings(client);
       return (
         ours.length === settings.length &&
         settings.every((setting) => {
-          const wanted = hookGroup(client, program, setting);
+          const wanted = hookGroup(client, given, setting);
           return ours.some(({ event, group }) => event === setting.event && isDeepStrictEqual(group, wanted));
         })
       );
@@ -73,7 +74,7 @@ export function hookPart(client: HookClient, path: string, program: Program): Pa
     add(text) {
       const edits: TextEdit[] = [];
       for (const setting of hookSettings(client)) {
-        const group = hookGroup(client, program, setting);
+        const group = hookGroup(client, given, setting);
         edits.push(...appendJson(applyEdits(text, edits), ['hooks', setting.event], group));
       }
       return edits;
@@ -95,7 +96,8 @@ export interface FoundHook {
   /** Its position: the whole group when nobody else has a hook in it. */
   path: JsonPath;
   group: unknown;
-  command: string;
+  /** The hook itself, as written. */
+  entry: unknown;
 }
 
 /** Every hook of ours for this client, whoever wrote it and whenever. */
@@ -104,11 +106,8 @@ export function findHooks(text: string, client: HookClient): FoundHook[] {
     asList(groups).flatMap((group, n) => {
       const hooks = asList(asObject(group)['hooks']);
       const found = hooks.flatMap((hook, m) => {
-        const { command } = asObject(hook);
-        const isOurs = readHookCommand(command)?.client === client;
-        return isOurs
-          ? [{ event, path: ['hooks', event, n, 'hooks', m], group, command: String(command) }]
-          : [];
+        const isOurs = readHook(hook)?.client === client;
+        return isOurs ? [{ event, path: ['hooks', event, n, 'hooks', m], group, entry: hook }] : [];
       });
       const [first] = found;
       if (first === undefined || found.length < hooks.length) return found;

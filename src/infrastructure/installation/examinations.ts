@@ -11,7 +11,7 @@ import {
   HOOK_PROTOCOL,
   hookSettings,
   isHiveServer,
-  readHookCommand,
+  readHook,
   roleOfServer,
   SERVER_NAME,
 } from '../../domain/installation.ts';
@@ -127,8 +127,8 @@ async function examineHooks(
 ): Promise<Check> {
   if (found === undefined)
     return { name, ok: true, text: `none: answers come only to an agent that polls (${init})`, advice: null };
-  const hooks = found.hooks.flatMap(({ event, command }) => {
-    const hook = readHookCommand(command);
+  const hooks = found.hooks.flatMap(({ event, entry }) => {
+    const hook = readHook(entry);
     return hook === null ? [] : [{ event, ...hook }];
   });
   const again = `run again: ${init}`;
@@ -143,12 +143,16 @@ async function examineHooks(
   }
   const programs = new Map(hooks.map(({ program }) => [program.join('\0'), program]));
   for (const program of programs.values()) {
+    // A hook over the connection starts nothing; the server that it calls is tried by itself.
+    if (program.length === 0) continue;
     const because = reasonNotToTry([...program, 'hook'], 'hook', found, { env, more: undefined });
     if (because !== null) return notTried(name, `${hooks.length} events`, because);
     const { ok, err } = await tryHook(program, client, env);
     if (!ok) return { name, ok, text: `does not run: ${err}`, advice: again };
   }
-  return { name, ok: true, text: `${hooks.length} events`, advice: null };
+  const connected = hooks.filter(({ program }) => program.length === 0).length;
+  const text = `${hooks.length} events${connected === 0 ? '' : `, ${connected} of them over the connection`}`;
+  return { name, ok: true, text, advice: null };
 }
 
 /** Why the doctor does not start what a configuration names; null if it may. `more`: the variables that it sets. */

@@ -1,8 +1,9 @@
 /** Starts what an agent's configuration names, as the client would, on a temporary store. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { HookClient } from '../../domain/hooks.ts';
 import type { Environment } from './parts.ts';
 
 const LIMIT_MS = 5_000;
@@ -106,4 +107,18 @@ async function withStore(
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+// ---- Which version of a client is installed ----
+
+const PROGRAMS: Readonly<Record<HookClient, string>> = { 'claude-code': 'claude', codex: 'codex' };
+
+/** The version that the client on PATH reports; null when there is none, or it does not say. */
+export function clientVersion(client: HookClient, env: Environment): Promise<string | null> {
+  return new Promise((resolve) => {
+    const options = { env: env as NodeJS.ProcessEnv, timeout: LIMIT_MS };
+    execFile(PROGRAMS[client], ['--version'], options, (_error, stdout) =>
+      resolve(/\d+\.\d+\.\d+/.exec(stdout)?.[0] ?? null),
+    );
+  });
 }

@@ -14,7 +14,7 @@ import checksums from '../../../sql/migrations/18_checksums.sql';
 import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
 import notes from '../../../sql/migrations/21_notes.sql';
-import attested from '../../../sql/migrations/23_attested.sql';
+import attested from '../../../sql/migrations/22_attested.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';

@@ -7,6 +7,9 @@ import { LOOPBACK_ONLY, type World } from './world.ts';
 
 const program = [process.execPath, HIVE];
 
+/** Both ways are tested: `HIVE_TEST_HOOKS=process` for the older one. */
+export const HOOK_WAY = process.env['HIVE_TEST_HOOKS'] === 'process' ? 'process' : 'connection';
+
 /** Where it runs, and the scripted model it talks to. */
 export interface ClaudeRun extends Omit<World, 'hive'> {
   model: { url: string };
@@ -49,8 +52,9 @@ function serverOf({ remote }: ClaudeRun): object {
 }
 
 function hooksOf({ remote }: ClaudeRun): unknown {
-  const hooks = hookTable('claude-code', program);
-  if (remote === undefined) return hooks;
+  // A server that is only behind an address gets no hooks over its connection.
+  if (remote === undefined) return hookTable('claude-code', { program, way: HOOK_WAY });
+  const hooks = hookTable('claude-code', { program, way: 'process' });
   const there = ` --url ${remote.url} --token-file ${remote.token_file}`;
   return JSON.parse(
     JSON.stringify(hooks, (key, value: unknown) => (key === 'command' ? `${String(value)}${there}` : value)),

@@ -55,7 +55,7 @@ export function configureCodex(run: CodexRun): void {
       `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
     ].join('\n'),
   );
-  const hooks = hookTable('codex', [process.execPath, HIVE]);
+  const hooks = hookTable('codex', { program: [process.execPath, HIVE] });
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
 }
 

@@ -5,7 +5,6 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { onTestFinished } from 'vitest';
 
 /** One event of a stream. */
 export interface StreamEvent {
@@ -35,9 +34,10 @@ export interface ModelServer<Request> {
   told(): string;
   /** Everything it was told in its last request, as text. */
   everything(): string;
+  close(): void;
 }
 
-/** Serves until the test is over; `script` says what the model replies at each step, from 1. */
+/** Serves until it is closed; `script` says what the model replies at each step, from 1. */
 export async function serveModel<Request, Reply>(
   api: ModelApi<Request, Reply>,
   script: (request: Request, step: number) => Reply | Promise<Reply>,
@@ -49,10 +49,6 @@ export async function serveModel<Request, Reply>(
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let body = '';
@@ -81,5 +77,9 @@ export async function serveModel<Request, Reply>(
     requests,
     told: () => JSON.stringify(last().slice(last().findLastIndex(api.isModels) + 1)),
     everything: () => JSON.stringify(last()),
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
   };
 }

@@ -1,4 +1,5 @@
 /** The Responses API, scripted, for Codex. */
+import { onTestFinished } from 'vitest';
 import { type ModelServer, type StreamEvent, serveModel } from './model-server.ts';
 
 /** One thing the model says: words, or calls of tools. */
@@ -42,6 +43,7 @@ export async function startResponses(script: Script): Promise<ModelServer<Respon
     },
     script,
   );
+  onTestFinished(() => server.close());
   return { ...server, url: `${server.url}/v1` };
 }
 

@@ -1,0 +1,110 @@
+/**
+ * A step of a real agent: Claude Code with a scripted model that reads one small file a step. What `hive init claude --hooks`
+ * writes is compared with the same server and no hooks, so the difference is what the hooks cost.
+ */
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type HookWay, hookTable, serverSetting } from '../../src/domain/installation.ts';
+import { installClients } from '../../test/clients/support/install.ts';
+import { MESSAGES_API, type ModelRequest, type Reply } from '../../test/clients/support/messages-api.ts';
+import { serveModel } from '../../test/clients/support/model-server.ts';
+import { environment, HIVE, start, tempFolder } from '../children.ts';
+import { type Family, interleave, percentile } from '../harness.ts';
+
+const AT_ONCE = 8;
+const program = [process.execPath, HIVE];
+
+export const agent: Family = {
+  name: 'agent',
+  rows: [
+    'agent step, hooks over the connection',
+    'agent step, a process for each hook',
+    `agent step, ${AT_ONCE} agents`,
+  ],
+  async measure(effort) {
+    const clients = installClients();
+    if (clients === null)
+      throw new Error('Claude Code cannot be installed here: it comes from the registry.');
+    const steps = effort === 'full' ? 40 : 12;
+    const run = (way: HookWay | null) => (): Promise<number> => stepTime(clients.claude, way, steps);
+    const crowd = (way: HookWay | null) => async (): Promise<number> => {
+      const each = await Promise.all(Array.from({ length: AT_ONCE }, run(way)));
+      return percentile(each, 50);
+    };
+    const rounds = effort === 'full' ? 8 : 2;
+    const alone = await interleave(rounds, {
+      none: run(null),
+      connection: run('connection'),
+      process: run('process'),
+    });
+    const many = await interleave(Math.ceil(rounds / 2), {
+      none: crowd(null),
+      connection: crowd('connection'),
+    });
+    return [
+      {
+        name: 'agent step, hooks over the connection',
+        unit: 'ms',
+        samples: alone.connection,
+        floor: alone.none,
+        target: { of: 'ratio', at_most: 1.15 },
+      },
+      {
+        name: 'agent step, a process for each hook',
+        unit: 'ms',
+        samples: alone.process,
+        floor: alone.none,
+        target: null,
+      },
+      {
+        name: `agent step, ${AT_ONCE} agents`,
+        unit: 'ms',
+        samples: many.connection,
+        floor: many.none,
+        target: { of: 'ratio', at_most: 1.3 },
+      },
+    ];
+  },
+};
+
+/** Runs one session of so many steps and resolves to the median time of a step, in milliseconds. */
+async function stepTime(claude: string, way: HookWay | null, steps: number): Promise<number> {
+  const folder = tempFolder();
+  const file = join(folder, 'small.txt');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, 'a line\n');
+  const arrived: number[] = [];
+  const model = await serveModel<ModelRequest, Reply>(MESSAGES_API, (_request, step) => {
+    arrived.push(performance.now());
+    const read = { name: 'Read', input: { file_path: file } };
+    return step <= steps ? { calls: [read] } : { text: 'done' };
+  });
+  try {
+    const mcp = join(folder, 'mcp.json');
+    const settings = join(folder, 'settings.json');
+    writeFileSync(mcp, JSON.stringify({ mcpServers: { hive: serverSetting('claude-code', program) } }));
+    writeFileSync(
+      settings,
+      JSON.stringify(way === null ? {} : { hooks: hookTable('claude-code', { program, way }) }),
+    );
+    const env = environment(folder, {
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: 'fake',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      HTTP_PROXY: 'http://127.0.0.1:9',
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      NO_PROXY: '127.0.0.1,localhost',
+    });
+    const args = ['-p', 'read it', '--mcp-config', mcp, '--strict-mcp-config', '--settings', settings];
+    const child = start(claude, [...args, '--allowedTools', 'Read'], { env, cwd: folder, stdio: 'ignore' });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code !== 0 || arrived.length !== steps + 1)
+      throw new Error(`Claude Code ended with ${code} after ${arrived.length} of ${steps + 1} requests.`);
+  } finally {
+    model.close();
+  }
+  const times = arrived.slice(1).map((time, n) => time - (arrived[n] ?? time));
+  return percentile(times, 50);
+}

@@ -1,0 +1,133 @@
+/**
+ * Hooks over the connection: the client calls a tool of the MCP server that it is connected to, instead of starting a
+ * process for each event. What the client fills in is text, so an event is first put together again.
+ */
+import type { Hive } from '../../application/hive.ts';
+import type { HookSettings } from '../../application/hook-context.ts';
+import type { HookClient, HookEvent } from '../../domain/hooks.ts';
+import { subagentId } from '../../domain/sessions.ts';
+import type { Raw } from './event.ts';
+import { readHook, sayVerdict } from './hook.ts';
+
+/**
+ * Handles one event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client takes
+ * the call back. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`.
+ */
+export type ConnectionHook = (args: Raw, signal: AbortSignal) => Promise<string>;
+
+/** The settings of the process that is connected; the project is the event's own. */
+export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTimeLimit'> & {
+  findProject: (cwd: string) => ReturnType<HookSettings['findProject']>;
+};
+
+/** The handler of a connection's hooks. */
+export function createConnectionHook(hive: Hive, settings: ConnectionSettings): ConnectionHook {
+  const fails_closed = settings.env['HIVE_GATE_FAIL'] === 'closed';
+  return async (args, signal) => {
+    let name: unknown = args['hook_event_name'];
+    try {
+      const raw = eventIn(args);
+      const event = await withSource(
+        hive,
+        readHook(JSON.stringify(raw), hookEnvironment(settings.env), clientOf(raw)),
+      );
+      name = event.name;
+      const verdict = await hive.hooks.handle(event, {
+        ...settings,
+        findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
+        withoutTimeLimit: (work) => work(signal),
+      });
+      // Announced as printed once it has left, which is when this process comes to its next task.
+      if (verdict.output_id !== null) setImmediate(() => hive.hooks.printed(verdict).catch(() => undefined));
+      return sayVerdict(event, verdict);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      hive.log.error('A hook failed.', { event: String(name), error: reason });
+      return fails_closed ? refusal(String(name), reason) : '';
+    }
+  };
+}
+
+// ---- The event, put together again ----
+
+/** The fields that the client writes as JSON, because they are no text. */
+const JSON_FIELDS: ReadonlySet<string> = new Set([
+  'tool_input',
+  'tool_response',
+  'tool_calls',
+  'permission_suggestions',
+  'background_tasks',
+  'requested_schema',
+  'stop_hook_active',
+]);
+
+/** The event that the arguments of a call carry. A field that it lacks comes as an empty text, or as its own placeholder. */
+export function eventIn(args: Raw): Raw {
+  const fields = Object.entries(args).filter(([name, value]) => value !== '' && value !== `\${${name}}`);
+  const event = Object.fromEntries(
+    fields.map(([name, value]) => [name, JSON_FIELDS.has(name) ? parsed(value) : value]),
+  );
+  return event['client'] === 'codex' ? withSubagent(event) : event;
+}
+
+/** A tool's response may be text that is no JSON. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+/**
+ * Codex drops a hook with a field that its event lacks, so a subagent's id cannot be asked for. It is in the name of the
+ * transcript, which ends with the id of the session, or of the subagent.
+ */
+function withSubagent(event: Raw): Raw {
+  const id = /-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/.exec(
+    String(event['transcript_path'] ?? ''),
+  )?.[1];
+  return id === undefined || id === event['session_id'] ? event : { agent_id: id, ...event };
+}
+
+/** The client that an event says it comes from. */
+export function clientOf(event: Raw): HookClient | null {
+  const { client } = event;
+  return client === 'codex' || client === 'claude-code' ? client : null;
+}
+
+/**
+ * The environment of a server as a hook's would be: it lacks `CLAUDE_CODE_SESSION_ATTENDED`. The entry point says the same
+ * for the terminal and for `claude -p`.
+ */
+export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
+  const entrypoint = env['CLAUDE_CODE_ENTRYPOINT'];
+  if (entrypoint !== 'cli' && entrypoint !== 'sdk-cli') return env;
+  return { CLAUDE_CODE_SESSION_ATTENDED: entrypoint === 'cli' ? '1' : '0', ...env };
+}
+
+/** Where the environment does not say whether a person is there, what the session's own start said counts. */
+async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
+  if (event.client !== 'claude-code' || event.attended !== null) return event;
+  const { session_id, agent_id } = event;
+  const own = agent_id === null ? session_id : subagentId(session_id, agent_id);
+  const session = (await hive.sessions.get(own)) ?? (await hive.sessions.get(session_id));
+  return session === undefined
+    ? event
+    : { ...event, source: session.source, attended: session.source !== 'bg' };
+}
+
+/** What denies the call that a failing hook guards. A Stop always fails open, or an agent would never end. */
+function refusal(name: string, reason: string): string {
+  const why = `Hive failed on this call and is set to block then (HIVE_GATE_FAIL=closed): ${reason}`;
+  if (name === 'PreToolUse')
+    return JSON.stringify({
+      hookSpecificOutput: {
+        hookEventName: name,
+        permissionDecision: 'deny',
+        permissionDecisionReason: why,
+      },
+    });
+  return name === 'UserPromptSubmit' ? JSON.stringify({ decision: 'block', reason: why }) : '';
+}
