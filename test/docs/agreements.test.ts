@@ -24,7 +24,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.dirname, 'agreements.el'));
 
 /** Of `hive hook`, which is no command of commander's and has no help, flags as src/cli reads them. */
-const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file'];
+const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file', '--insecure'];
 
 async function help(...command: string[]): Promise<string> {
   return outputOf(spawnHive([...command, '--help'], childEnvironment(tempStore())));
