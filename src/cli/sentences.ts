@@ -76,6 +76,7 @@ export const PERMISSION = {
   noTerminal:
     'A permission must be confirmed at a terminal, and stdin or stdout is not one. Run the command in a terminal, or answer in Emacs.',
   asks: (agent: string, project: string): string => `${agent} (${project}) asks for permission:`,
+  more: '-- More follows. Press RET to see it. --',
   confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
   notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
 } as const;
@@ -296,6 +297,10 @@ export const TOKEN = {
 
 export const MCP = {
   badUrl: (url: string): string => `--url ${url} is not an http address.`,
+  roleIsLocal: (role: string): string =>
+    `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
+  sourceIsLocal:
+    '--source does not work with --url. Set HIVE_SOURCE in the environment of the client, whose hooks report it.',
   timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
   needsTokenFile: '--url needs --token-file FILE.',
   storeUnavailable: 'The store cannot be written. Each call says so until it can.',

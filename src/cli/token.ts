@@ -15,6 +15,7 @@ import { DEED, TOKEN } from './sentences.ts';
 interface MakeOptions extends Format {
   agent?: string;
   role?: Role;
+  project?: string[];
 }
 
 export function defineToken(command: Command): void {
@@ -40,10 +41,22 @@ export function defineToken(command: Command): void {
     list(hive, options),
   );
   define<MakeOptions>('make <name>', 'make a token', async (hive, name, options) =>
-    tell(await hive.tokens.make({ name, agent: options.agent, role: options.role }), options),
+    tell(
+      await hive.tokens.make({
+        name,
+        agent: options.agent,
+        role: options.role,
+        projects: options.project?.map((directory) => {
+          const { project, project_dir } = hive.findProject(directory);
+          return { project, project_dir };
+        }),
+      }),
+      options,
+    ),
   )
     .option('--agent <agent>', 'the session it calls as; default: its name')
-    .option('--role <role>', 'agent or coordinator', 'agent');
+    .option('--role <role>', 'agent or coordinator', 'agent')
+    .option('--project <directory...>', 'a project of this machine that it takes part in');
   define<Format>(
     'rotate <name>',
     'make a new secret; the old one stops working at once',
@@ -69,10 +82,11 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   if (json === true) printJson({ tokens });
   else
     printRows(
-      tokens.map(({ name, agent, role, created_at, revoked_at }) => [
+      tokens.map(({ name, agent, role, projects, created_at, revoked_at }) => [
         name,
         agent,
         role,
+        projects.map(({ project }) => project).join(', '),
         moment(created_at),
         revoked_at === null ? '' : TOKEN.revokedAt(moment(revoked_at)),
       ]),
