@@ -113,6 +113,7 @@ async function answerByRule(
     comment: decision === 'deny' ? note : null,
     by: name,
     via: 'rule',
+    attested: true,
     response_id: ids.make('response'),
     responded_at: tx.now,
   });

@@ -40,8 +40,7 @@ const ADVICE =
 
 /**
  * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. This is the
- * one list that every command checks before it lets somebody act as the human. Emacs keeps them from its sidecar:
- * elisp/hive-names.el is written from this list.
+ * one list that every command checks before it lets somebody act as the human, the sidecar of an Emacs included.
  */
 export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',

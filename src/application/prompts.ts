@@ -2,7 +2,7 @@
  * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition of
  * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
+import { type Actor, isAttested, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
@@ -326,6 +326,7 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
+          attested: isAttested(actor),
           response_id,
           responded_at: tx.now,
         });
@@ -349,6 +350,7 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
+          attested: isAttested(actor),
           response_id,
           responded_at: tx.now,
         });
@@ -362,6 +364,7 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           before,
           by: answer.by,
           via: answer.via,
+          attested: answer.attested,
           response_id,
           ...(command.displayed_digest != null && { displayed_digest: command.displayed_digest }),
         });

@@ -4,8 +4,9 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
+import { isReadableByOthers } from '../domain/tokens.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { HOOK } from './sentences.ts';
+import { HOOK, MCP } from './sentences.ts';
 
 export interface RemoteHook {
   url: string;
@@ -28,6 +29,7 @@ export function remoteOf(args: readonly string[]): RemoteHook | null {
   const [url, token_file] = [option('--url'), option('--token-file')];
   if (url === undefined) return null;
   if (token_file === undefined) throw new Error(HOOK.urlNeedsTokenFile);
+  if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(MCP.plainHttp(url));
   return { url, token_file };
 }
 
@@ -109,6 +111,7 @@ function post(
 ): Promise<Record<string, unknown>> {
   const target = new URL(path, url);
   const token = readFileSync(token_file, 'utf8').trim();
+  if (token === '') throw new Error(HOOK.emptyToken(token_file));
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(

@@ -17,7 +17,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
-import type { Role } from '../domain/tokens.ts';
+import { isReadableByOthers, type Role } from '../domain/tokens.ts';
 import { files } from '../infrastructure/platform/files.ts';
 import { humanTrust } from '../infrastructure/platform/human-file.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
@@ -39,6 +39,7 @@ export function defineMcp(command: Command): void {
     .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'the file that holds the token')
+    .option('--insecure', 'send the token over plain http to another machine')
     .action(({ url, ...options }: McpOptions) =>
       url === undefined
         ? runMcp({
@@ -56,6 +57,7 @@ interface McpOptions {
   toolTimeout?: string;
   url?: string;
   tokenFile?: string;
+  insecure?: boolean;
 }
 
 function givenTimeout(given: string | undefined): number | null {
@@ -64,11 +66,18 @@ function givenTimeout(given: string | undefined): number | null {
 
 async function runRemote(
   given: string,
-  { role, source, toolTimeout: tool_timeout, tokenFile: token_file }: Omit<McpOptions, 'url'>,
+  {
+    role,
+    source,
+    toolTimeout: tool_timeout,
+    tokenFile: token_file,
+    insecure = false,
+  }: Omit<McpOptions, 'url'>,
 ): Promise<void> {
   const stop = untilSignalled();
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) throw invalidInput(MCP.badUrl(given));
+  if (!insecure && isReadableByOthers(url)) throw invalidInput(MCP.plainHttp(given));
   if (role !== undefined) throw invalidInput(MCP.roleIsLocal(role));
   if (source !== undefined) throw invalidInput(MCP.sourceIsLocal);
   if (tool_timeout !== undefined) throw invalidInput(MCP.timeoutIsLocal);

@@ -11,13 +11,15 @@ import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { NOWHERE } from '../domain/permission-rules.ts';
+import { isLoopback } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
+import { refuseAgents } from './actor.ts';
 import { remark } from './output.ts';
 import { untilSignalled } from './program.ts';
-import { SERVE } from './sentences.ts';
+import { DEED, SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
 interface ServeOptions {
@@ -26,6 +28,7 @@ interface ServeOptions {
   allowHost: string[];
   cert?: string;
   key?: string;
+  insecure?: boolean;
 }
 
 export function defineServe(command: Command): void {
@@ -35,15 +38,20 @@ export function defineServe(command: Command): void {
     .option('--allow-host <name...>', 'further host names that clients may use', [])
     .option('--cert <file>', 'TLS certificate, PEM')
     .option('--key <file>', 'TLS key, PEM')
+    .option('--insecure', 'allow plain http from other machines')
     .action((options: ServeOptions) => serve(options));
 }
 
-async function serve({ port, ...options }: ServeOptions): Promise<void> {
+async function serve({ port, insecure = false, ...options }: ServeOptions): Promise<void> {
   const stop = untilSignalled();
   const number = portOf('--port', port);
+  if (options.cert === undefined && !insecure && !isLoopback(options.host))
+    throw invalidInput(SERVE.plainHttp(options.host));
   const hive = await openHive();
-  hive.startExpiry();
   try {
+    // A service manager may start it for the human.
+    await refuseAgents(hive, DEED.serve, { orphans: 'allowed' });
+    hive.startExpiry();
     const serving = await startServing(hive, { ...options, port: number });
     if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
     process.stdout.write(`${SERVE.serving(serving.url)}\n`);

@@ -62,3 +62,16 @@ export function projectOfToken<Place extends TokenProject>(token: Token, given: 
 export function isValid(token: Token): boolean {
   return token.revoked_at === null;
 }
+
+/** Whether plain http with this host stays on this machine. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d+){3}$/.test(name)
+  );
+}
+
+/** Whether a token sent to this address could be read on its way. */
+export function isReadableByOthers({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && !isLoopback(hostname);
+}

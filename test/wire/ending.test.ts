@@ -96,7 +96,7 @@ test('serving ends although nothing that is written goes out any more', async ()
   const hive = await openTestHive();
   const [input, stop] = [new PassThrough(), new AbortController()];
   const output = new Writable({ write: () => undefined });
-  const place = { seat: 'ada@test', human: 'ada', pid: 1 };
+  const place = { seat: 'ada@test', human: 'ada', pid: 1, check: async () => undefined };
   const options = { ...place, input, output, stop: stop.signal, ending: () => undefined };
   const served = serveEmacs(hive, options);
   const hello =

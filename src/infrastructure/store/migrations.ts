@@ -16,6 +16,7 @@ import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
 import notes from '../../../sql/migrations/21_notes.sql';
 import plainNames from '../../../sql/migrations/22_plain_names.sql';
 import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
+import attested from '../../../sql/migrations/24_attested.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -56,6 +57,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   notes,
   plain_names: plainNames,
   token_projects: tokenProjects,
+  attested,
 };
 
 const CREATE_LEDGER = statement(

@@ -15,6 +15,7 @@ export const MIGRATION_NAMES = [
   'notes',
   'plain_names',
   'token_projects',
+  'attested',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */
