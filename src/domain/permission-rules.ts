@@ -31,11 +31,11 @@ export interface PermissionRule {
 /** Reads rules from the content of a file or a preference: a list, or an object with a list `rules`. A rule with a problem is left out. */
 export function readRules(value: unknown, where: string): { rules: PermissionRule[]; problems: string[] } {
   const list = Array.isArray(value) ? value : objectIn(value)?.['rules'];
-  if (!Array.isArray(list)) return { rules: [], problems: [`${where} holds no list of rules.`] };
+  if (!Array.isArray(list)) return { rules: [], problems: [`${where} contains no list of rules.`] };
   const problems: string[] = [];
   const rules = list.flatMap((item, index): PermissionRule[] => {
     const [raw] = objectsIn([item]);
-    const problem = raw === undefined ? 'is no object' : problemOf(raw);
+    const problem = raw === undefined ? 'is not an object' : problemOf(raw);
     if (raw === undefined || problem !== null) {
       problems.push(`Rule ${index + 1} of ${where} ${problem} and is not used.`);
       return [];

@@ -258,13 +258,13 @@ export function notePrompt(
   if (prompt.dialog || prompt.kind === 'permission')
     throw new HiveError(
       'not_allowed',
-      `${ask_id} asks for a permission or comes from a dialog of your client, and is answered as it was asked. If it no longer says what you want, take it back and ask again.`,
+      `${ask_id} asks for a permission or comes from a dialog of your client, and is answered as it was asked. If it no longer says what you want, cancel it and ask again.`,
       { ask_id },
     );
   if (prompt.status !== 'pending' || notes.some((one) => one.text === text)) return prompt;
   if (notes.length >= PROMPT_LIMITS.notes)
     throw invalidInput(
-      `${ask_id} has ${notes.length} notes, and can have no more: take it back and ask again with all you know.`,
+      `${ask_id} has ${notes.length} notes, and can have no more: cancel the question and ask again with all that you know.`,
       { ask_id },
     );
   return { ...prompt, notes: [...notes, { text, at: now }] };
@@ -451,7 +451,7 @@ function describeDecision({
   const said = decision ?? '';
   const shown =
     said.length > SHOWN_ANSWER
-      ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns the whole)`
+      ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns it in full)`
       : said;
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${UNATTESTED}`}`;
 }
@@ -686,7 +686,7 @@ function invalidAnswer(prompt: Prompt, why: string): HiveError {
   const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
   return new HiveError(
     'invalid_answer',
-    `The answer to ${prompt.ask_id} was not taken: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
+    `The answer to ${prompt.ask_id} was not accepted: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
     {
       ask_id: prompt.ask_id,
       options: prompt.options.map((option) => option.label),

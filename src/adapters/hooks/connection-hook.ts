@@ -119,7 +119,7 @@ async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
 
 /** What denies the call that a failing hook guards. A Stop always fails open, or an agent would never end. */
 function refusal(name: string, reason: string): string {
-  const why = `Hive failed on this call and is set to block then (HIVE_GATE_FAIL=closed): ${reason}`;
+  const why = `Hive failed on this call, and HIVE_GATE_FAIL=closed blocks it in that case: ${reason}`;
   if (name === 'PreToolUse')
     return JSON.stringify({
       hookSpecificOutput: {
