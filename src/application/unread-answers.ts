@@ -1,6 +1,6 @@
 /**
  * Answers that could not be accepted: nobody can read them, or they answer nothing. An answer is a human's word, so it is
- * kept as it came, every desk hears of it, and the doctor shows it until its question is answered or a week has passed.
+ * kept as it came, every desk is notified, and the doctor shows it until its question is answered or a week has passed.
  */
 import type { HiveEvent } from '../domain/events.ts';
 import { cleanDeep, excerpt } from '../domain/text.ts';
@@ -9,7 +9,7 @@ import type { Check, ReadTx, Store } from './ports.ts';
 
 /** An answer as it came. */
 export interface UnreadAnswer {
-  /** Where it came from: what comes from there again is kept once. */
+  /** Where it came from; the same answer from the same place is kept once. */
   from: string;
   /** What was sent. */
   params: unknown;
@@ -17,7 +17,7 @@ export interface UnreadAnswer {
   reason: string;
   /** The answer itself was accepted; only a part of it was not. */
   taken?: boolean;
-  /** Whether its sender was told so. */
+  /** Whether its sender got an error. */
   sender_told: boolean;
 }
 
@@ -73,7 +73,7 @@ function written(params: unknown): string {
   }
 }
 
-/** The question that was meant, as far as it can be told. */
+/** The question that was meant, as far as that can be recognized. */
 function askIdIn(params: unknown): string | null {
   if (params === null || typeof params !== 'object') return null;
   const found = Object.entries(params).find(
