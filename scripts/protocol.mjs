@@ -118,7 +118,7 @@ function errorTable() {
     [RPC_CODES.definite, 'it will not get better', codes.get(RPC_CODES.definite)],
     [RPC_CODES.invalidParams, 'an input does not fit', codes.get(RPC_CODES.invalidParams)],
     [RPC_CODES.methodNotFound, 'there is no such method', ['invalid_input']],
-    [RPC_CODES.invalidRequest, 'it is no request', ['invalid_input']],
+    [RPC_CODES.invalidRequest, 'it is not a request', ['invalid_input']],
     [RPC_CODES.parse, 'a frame could not be read; the id is null', ['invalid_input']],
     [RPC_CODES.internal, 'Hive failed; nothing was acknowledged', ['internal']],
   ];
