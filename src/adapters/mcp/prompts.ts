@@ -152,7 +152,7 @@ const poll = tool({
   title: 'Check for answers',
   description:
     'Look for the answer to one question, to several, or, without an id, to all that are open. wait_ms waits up to 25 s. Polling changes nothing.',
-  example: { ask_id: 'ask-…', wait_ms: LONGEST_WAIT_MS },
+  example: {},
   always: true,
   input: pollShape,
   narrowing: ['ask_id', 'ask_ids'],

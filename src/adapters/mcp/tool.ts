@@ -145,8 +145,9 @@ function mended(tool: Tool, given: unknown): unknown {
   const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
   const kept = Object.entries(given).filter(([name]) => name in tool.input && !wrong.has(name));
   const fitting = [...wrong].flatMap((name): [string, unknown][] => {
-    const [value = tool.example[name]] = otherForms((given as Record<string, unknown>)[name]).filter(
-      (form) => tool.input[name] !== undefined && z.safeParse(tool.input[name], form).success,
+    const schema = tool.input[name];
+    const [value = tool.example[name]] = otherForms((given as Record<string, unknown>)[name], schema).filter(
+      (form) => schema !== undefined && z.safeParse(schema, form).success,
     );
     return value === undefined ? [] : [[name, value]];
   });
@@ -154,14 +155,23 @@ function mended(tool: Tool, given: unknown): unknown {
   return schema.safeParse(args).success ? args : tool.example;
 }
 
-/** What a model may have meant: it writes lists and numbers as text, and one thing where a list is wanted. */
-function otherForms(value: unknown): unknown[] {
-  if (typeof value !== 'string') return value === undefined ? [] : [[value]];
+/** What a model may have meant: it writes lists and numbers as text, one thing where a list is wanted, and a longer wait than there is. */
+function otherForms(value: unknown, schema: z.core.$ZodType | undefined): unknown[] {
+  if (value === undefined) return [];
+  if (typeof value === 'number') return [Math.min(value, mostOf(schema))];
+  if (typeof value !== 'string') return [[value]];
   try {
     return [JSON.parse(value), [value]];
   } catch {
     return [[value]];
   }
+}
+
+function mostOf(schema: z.core.$ZodType | undefined): number {
+  const number = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  return number instanceof z.ZodNumber
+    ? (number.maxValue ?? Number.POSITIVE_INFINITY)
+    : Number.POSITIVE_INFINITY;
 }
 
 /** A call as a model reads it, with long texts cut. */
