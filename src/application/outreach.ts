@@ -82,8 +82,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     kind: 'ping' | 'card',
     create: (sender: Sender, own: { outreach_id: string; number: number }, now: string) => Outreach,
   ): Promise<Outreach> {
-    const { project, project_dir } = given;
-    const missing = await audience({ critical, project, project_dir });
+    const { handle: agent, project, project_dir } = given;
+    const missing = await audience({ critical, agent, project, project_dir });
     const { item, refusal } = await store.write(
       async (tx): Promise<{ item: Outreach; refusal: Refusal | QuotaRefusal | null }> => {
         const session = await current(tx, given);
@@ -366,6 +366,7 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
 /** Why nobody could see it; null if somebody could. */
 export type Audience = (sent: {
   critical: boolean;
+  agent: string;
   project: string;
   project_dir: string;
 }) => Promise<Absence | null>;

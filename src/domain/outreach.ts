@@ -505,6 +505,7 @@ const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   notify_never: 'no Emacs is open, and they want no popups',
   focused: 'no Emacs is open',
   muted_project: 'no Emacs is open, and they muted this project',
+  muted_agent: 'no Emacs is open, and they muted this agent',
   do_not_disturb: 'no Emacs is open, and they are not to be disturbed now',
   quiet_hours: 'no Emacs is open, and these are their quiet hours',
   settled: 'no Emacs is open',

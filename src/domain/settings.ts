@@ -103,6 +103,11 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     emacs: 'M-x hive-mute-project',
     text: 'projects of which nothing pops up: names or directories, separated by commas',
   },
+  muted_agents: {
+    type: { kind: 'names' },
+    emacs: 'M-x hive-mute-agent',
+    text: 'agents of which nothing pops up: handles, separated by commas',
+  },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
   notify_held: {
     type: { kind: 'word_or_number', words: ['never'], unit: 'seconds', min: 0, max: 86_400 },
