@@ -258,7 +258,7 @@ export const withdrawClosed: HookHandler = async ({ tx, event, session }) => {
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
   const { closedBy } = await import('../domain/dialogs.ts');
-  for (const prompt of closedBy(event, waiting)) await recordCancel(tx, prompt, ELSEWHERE);
+  for (const prompt of closedBy(event, waiting, tx.now)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };
 
