@@ -23,8 +23,7 @@ function home(files: Record<string, string> = {}): { folder: string; person: She
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text, { mode: 0o640 });
   }
-  const XDG_CACHE_HOME = join(folder, '.cache');
-  return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder, XDG_CACHE_HOME }) };
+  return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder }) };
 }
 
 /** Every file of a home that is not Hive's own. */
