@@ -302,7 +302,7 @@ export const withdrawClosed: HookHandler = async (hook) => {
   if (waiting.length === 0) return null;
   const { closedBy } = await import('../domain/dialogs.ts');
   const asleep = await heldByRun(hook);
-  for (const prompt of closedBy(event, waiting))
+  for (const prompt of closedBy(event, waiting, tx.now))
     if (!asleep.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };

@@ -61,15 +61,16 @@ function permissionIn(event: HookEvent, { env }: HookSettings): Dialog | null {
   return dialog?.kind === 'permission' ? { ...dialog, suggestions: [] } : null;
 }
 
-/** The events that show that a conversation exists which can be resumed. */
-const IN_CONVERSATION: ReadonlySet<string> = new Set(['UserPromptSubmit', 'PreToolUse']);
+/** After these events the agent is not done. */
+const GOES_ON: ReadonlySet<string> = new Set(['UserPromptSubmit', 'PreToolUse']);
 const CALL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFailure']);
 
 /** Records what an event says about its run. */
 async function heard({ tx, event }: HookContext, run: Run): Promise<Run> {
   const { name, tool } = event;
-  const goesOn = IN_CONVERSATION.has(name);
-  const isNew = run.heard !== run.start && goesOn;
+  const goesOn = GOES_ON.has(name);
+  // Only a call shows that the conversation exists and can be resumed. What died before its first call has done nothing.
+  const isNew = run.heard !== run.start && name === 'PreToolUse';
   const over = CALL_IS_OVER.has(name) ? (tool?.use_id ?? null) : null;
   const isOver = over !== null && run.calls.some(({ call_id }) => call_id === over);
   // At a Stop the agent has done its work, unless a guard sends it on; nobody else may see how it ends.

@@ -39,7 +39,7 @@ export interface Run {
   patience_ms: number;
   /** Counts the starts of the agent. Only the agent of the last start gets an answer. */
   start: number;
-  /** The last start whose agent was heard of. */
+  /** The last start whose agent made a call. */
   heard: number;
   /** How many starts ended without saying why. */
   crashes: number;
@@ -74,7 +74,9 @@ export function agentEnded(run: Run, exit_code: number | null, now: string): Run
   if (isDeferred(run) && run.heard === run.start) return { ...over, status: 'sleeping', exit_code: null };
   // It was to make a deferred call again and could not: the conversation does not hold that call.
   const calls = run.calls.map((call) => ({ ...call, deferred: false }));
-  if (code !== null && !isDeferred(run)) return { ...over, status: 'ended' };
+  // A first start that fails has failed for good; a later one may not have found its conversation.
+  const isFinal = run.start === 1 || run.heard === run.start;
+  if (code !== null && !isDeferred(run) && isFinal) return { ...over, status: 'ended' };
   const crashes = run.crashes + 1;
   if (crashes > MOST_CRASHES)
     return { ...over, status: 'ended', crashes, problem: `Its agent died ${crashes} times.` };

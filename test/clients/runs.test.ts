@@ -73,7 +73,7 @@ const answer = (hive: OpenedHive, prompt: Prompt, decision: string) =>
   });
 
 const ended = (hive: OpenedHive): Promise<void> =>
-  eventually(async () => (await runOf(hive)).status === 'ended', 30_000);
+  eventually(async () => (await runOf(hive)).status === 'ended', 90_000);
 
 const effects = (folder: string): string =>
   existsSync(join(folder, 'effects.txt')) ? readFileSync(join(folder, 'effects.txt'), 'utf8') : '';
@@ -183,6 +183,7 @@ describe.skipIf(clients === null)('a run of Claude Code', () => {
           await sleep(50);
         }
       })();
+      await eventually(async () => (await hive.runs.list({ all: true })).length > 0, 20_000);
       for (let kills = 0; kills < 4; kills += 1) {
         await sleep(Math.random() * 3_000);
         const now = await hive.runs.list({ all: true });
@@ -193,11 +194,11 @@ describe.skipIf(clients === null)('a run of Claude Code', () => {
         } else if (victim < 0.6) await child.kill('SIGKILL');
         else if (now[0]?.agent != null) kill(now[0].agent.pid);
       }
-      await eventually(async () => (await runOf(hive)).status === 'ended', 90_000);
-      isOver = true;
+      await ended(hive).finally(() => {
+        isOver = true;
+      });
       await human;
-      const { problem } = await runOf(hive);
-      expect(problem).toBeNull();
+      expect(await runOf(hive)).toMatchObject({ problem: null, exit_code: 0 });
       expect(effects(folder)).toBe('one\ntwo\nthree\n');
     },
     150_000,

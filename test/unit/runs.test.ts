@@ -144,6 +144,12 @@ describe('an agent that is gone', () => {
     });
   });
 
+  test('and did not find its conversation is started again', () => {
+    const resumed = run({ start: 2, heard: 1 });
+    expect(agentEnded(resumed, 1, NOW)).toMatchObject({ status: 'sleeping', crashes: 1 });
+    expect(agentEnded(run({ start: 2, heard: 2 }), 1, NOW)).toMatchObject({ status: 'ended', exit_code: 1 });
+  });
+
   test('of an earlier start is none of the run', () => {
     const next = nextStart(run({ status: 'sleeping', exit_code: 3 }), KEEPER, NOW);
     expect(next).toMatchObject({ status: 'working', start: 2, exit_code: null });
