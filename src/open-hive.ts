@@ -15,6 +15,7 @@ import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findProject } from './infrastructure/platform/project.ts';
+import { createRunFiles } from './infrastructure/platform/runs.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
@@ -60,6 +61,9 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     codex: lazyCodexControl(env),
     escalate_ms: ESCALATE_AFTER_MS,
     secrets: randomSecrets,
+    runFiles: createRunFiles(env),
+    conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
+    pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     seat: thisSeat(),
     env,

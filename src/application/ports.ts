@@ -28,6 +28,7 @@ import type {
 } from './ports/people.ts';
 import type { PopupReads, PopupRecords } from './ports/popups.ts';
 import type { ClaimReads, ClaimRecords, PromptReads, PromptRecords } from './ports/prompts.ts';
+import type { RunReads, RunRecords } from './ports/runs.ts';
 import type {
   GateReads,
   GateRecords,
@@ -46,6 +47,7 @@ export type * from './ports/people.ts';
 export type * from './ports/popups.ts';
 export type * from './ports/prompts.ts';
 export type * from './ports/records.ts';
+export type * from './ports/runs.ts';
 export type * from './ports/sessions.ts';
 export type * from './ports/turns.ts';
 export type * from './ports/world.ts';
@@ -94,6 +96,7 @@ export interface ReadTx {
   readonly loops: LoopReads;
   readonly gates: GateReads;
   readonly tokens: TokenReads;
+  readonly runs: RunReads;
   readonly history: HistoryReads;
   readonly outreach: OutreachReads;
   readonly deliveries: DeliveryReads;
@@ -115,6 +118,7 @@ export interface WriteTx extends ReadTx {
   readonly loops: LoopRecords;
   readonly gates: GateRecords;
   readonly tokens: TokenRecords;
+  readonly runs: RunRecords;
   readonly outreach: OutreachRecords;
   readonly deliveries: DeliveryRecords;
   readonly hookOutputs: HookOutputRecords;

@@ -72,6 +72,8 @@ export interface Verdict {
   context: string[];
   /** PreToolUse: the tool does not run, and the model reads this. */
   deny: string | null;
+  /** PreToolUse of `claude -p`: the client ends, and makes this call again when it is resumed. */
+  defer: string | null;
   /** The turn ends here; a client that cannot do that reads `deny`. */
   end_turn: string | null;
   /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
@@ -92,6 +94,7 @@ export interface Verdict {
 export const NO_OPINION: Verdict = {
   context: [],
   deny: null,
+  defer: null,
   end_turn: null,
   block: null,
   let_go: false,
@@ -118,6 +121,7 @@ export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): 
   return {
     context: [...first.context, ...(second.context ?? [])],
     deny: first.deny ?? second.deny ?? null,
+    defer: first.defer ?? second.defer ?? null,
     end_turn: first.end_turn ?? second.end_turn ?? null,
     block: let_go ? null : (first.block ?? second.block ?? null),
     let_go,

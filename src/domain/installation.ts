@@ -49,7 +49,8 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
   { event: 'SessionStart', timeout: QUICK, way: 'process', wakes: WAKES },
   ...at('process', QUICK, 'SessionEnd'),
   ...at('connection', QUICK, 'UserPromptSubmit'),
-  ...at('connection', QUICK, 'PreToolUse'),
+  // In a run of `hive run` it waits for the human (domain/runs.ts).
+  ...at('connection', HUMAN, 'PreToolUse'),
   ...at('connection', QUICK, 'PostToolUse', 'PostToolUseFailure').map((setting) => ({
     ...setting,
     matcher: LOUD,

@@ -33,7 +33,8 @@ export function humanTrust(env: Environment): Trust {
   return readTrust({ path, text, problems, digest: isThere ? digestOf(text ?? '', problems) : null });
 }
 
-function readPrivately(path: string): { text: string | null; problems: string[] } {
+/** A file that only its owner could have written, and what is wrong with it. */
+export function readPrivately(path: string): { text: string | null; problems: string[] } {
   try {
     // Opening must not wait, as it would for a named pipe.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
