@@ -1,7 +1,7 @@
 import type { Session } from '../src/domain/sessions.ts';
 import type { OpenedHive } from '../src/open-hive.ts';
 
-/** A session that no client stands behind, to ask in its name. */
+/** A session without a client, in whose name the bench asks. */
 export function introduceBench(hive: OpenedHive, session_id: string): Promise<Session> {
   return hive.sessions.introduce({
     session_id,

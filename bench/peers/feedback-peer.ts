@@ -15,7 +15,7 @@ import type { Asked, Peer } from './peer.ts';
 
 const VERSION = '1.2.23';
 
-/** Where the program lies, installed if need be. @throws when the registry is out of reach. */
+/** The path of the program, installed if necessary. @throws when the registry cannot be reached. */
 function install(): string {
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'hive-peers');
   const program = join(cache, 'node_modules/mcp-feedback-enhanced/dist/index.js');
@@ -30,7 +30,7 @@ function install(): string {
   return program;
 }
 
-/** As much of the `ws` package as the panel uses. */
+/** The part of the `ws` package that the panel uses. */
 interface Socket {
   on(event: 'message', listener: (data: Buffer) => void): void;
   send(text: string): void;

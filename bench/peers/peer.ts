@@ -1,16 +1,16 @@
-/** What is asked of every system that lets an agent ask a human, so that they can stand side by side. */
+/** The interface of every system that lets an agent ask a human, so that they can be compared. */
 
 /** A question that an agent has asked. */
 export interface Asked {
   /** Resolves when the human's side has it. */
   readonly shown: Promise<void>;
-  /** Resolves with the answer as the agent's client has it; never, where the system lost it. */
+  /** Resolves with the answer as the agent's client received it; never, if the system lost it. */
   readonly answered: Promise<string>;
   /** The human answers; resolves when the human's side considers that done. */
   answer(text: string): Promise<void>;
 }
 
-/** One system at work: an agent's client, its server, and the human's side, played by the bench. */
+/** One running system: an agent's client, its server, and the human's side, played by the bench. */
 export interface Peer {
   readonly name: string;
   ask(question: string): Promise<Asked>;
