@@ -187,8 +187,6 @@ function hookInput(client: HookClient, event: string): Record<string, string> {
 export interface ServerSetting {
   command: string;
   args: string[];
-  /** Claude Code: the model sees our tools at once, instead of having to search for them first. */
-  alwaysLoad?: boolean;
   /** Codex: what it passes on from its own environment, beside the few variables that it always passes. */
   env_vars?: string[];
 }
@@ -215,7 +213,6 @@ const CODEX_ENVIRONMENT = [
   'CODEX_HOME',
   'XDG_CONFIG_HOME',
   'XDG_STATE_HOME',
-  'XDG_CACHE_HOME',
   'NODE_DISABLE_COMPILE_CACHE',
   'NODE_EXTRA_CA_CERTS',
   'XDG_RUNTIME_DIR',
@@ -239,7 +236,7 @@ export function serverSetting(
 ): ServerSetting {
   const [command = 'hive', ...rest] = program;
   const server = { command, args: [...rest, 'mcp', ...(role === 'agent' ? [] : ['--role', role])] };
-  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, alwaysLoad: true };
+  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : server;
 }
 
 /** One of our hooks, parsed. */

@@ -505,6 +505,7 @@ const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   notify_never: 'no Emacs is open, and your human has turned popups off',
   focused: 'no Emacs is open',
   muted_project: 'no Emacs is open, and your human has muted this project',
+  muted_agent: 'no Emacs is open, and your human has muted this agent',
   do_not_disturb: 'no Emacs is open, and do-not-disturb is on',
   quiet_hours: 'no Emacs is open, and these are quiet hours',
   settled: 'no Emacs is open',
@@ -525,12 +526,12 @@ export function unseenSentence({
 // ---- The budget ----
 
 /**
- * The budget limits how often background sessions may ask for the human's attention. A bucket of credits refills by
- * itself, one at a time. The stored state and the store's clock decide, so a restart changes nothing, and a clock
+ * The budget limits how often background sessions may ask for the human's attention; quotas (quotas.ts) are such buckets
+ * too. A bucket of credits refills by itself, one at a time. The stored state and the store's clock decide, so a restart changes nothing, and a clock
  * that is set back costs at most the time since the last credit.
  */
 export interface Bucket {
-  /** `*`, or the session that has its own budget. */
+  /** `*`, or the session that has its own budget; of a quota, `quota:…`. */
   name: string;
   /** Credits left. */
   credits: number;
@@ -567,10 +568,10 @@ export function refill(bucket: Bucket, { capacity, refill_ms }: BudgetSize, now:
   return { ...bucket, credits, since };
 }
 
-/** Takes one credit; null when there is none. */
-export function takeCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket | null {
+/** Takes one credit, or so many; null when there are not as many. */
+export function takeCredit(bucket: Bucket, size: BudgetSize, now: string, many = 1): Bucket | null {
   const current = refill(bucket, size, now);
-  return current.credits < 1 ? null : { ...current, credits: current.credits - 1 };
+  return current.credits < many ? null : { ...current, credits: current.credits - many };
 }
 
 /** Returns the credit of something that was paid for and never shown. */
@@ -579,11 +580,11 @@ export function refundCredit(bucket: Bucket, size: BudgetSize, now: string): Buc
   return { ...current, credits: Math.min(size.capacity, current.credits + 1) };
 }
 
-/** When an empty bucket gets its next credit; `now` when it has one, null when it never will. */
-export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string): string | null {
-  if (size.capacity < 1) return null;
+/** When a bucket has its next credit, or so many; `now` when it has them, null when it never will. */
+export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string, many = 1): string | null {
+  if (size.capacity < many) return null;
   const current = refill(bucket, size, now);
-  return current.credits >= 1 ? now : later(current.since, size.refill_ms);
+  return current.credits >= many ? now : later(current.since, (many - current.credits) * size.refill_ms);
 }
 
 function later(time: string, ms: number): string {

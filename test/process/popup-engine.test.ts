@@ -658,6 +658,7 @@ describe('mentions of the human', () => {
   describe('it does not pop up', () => {
     const wishes: [string, PreferenceChanges][] = [
       ['in a muted project', { muted_projects: ['demo'] }],
+      ['of a muted agent', { muted_agents: ['Claude-abc12'] }],
       ['when the seat wants none', { notify_when: 'never' }],
       ['while it is not to be disturbed', { do_not_disturb: true }],
     ];

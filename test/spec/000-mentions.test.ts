@@ -816,7 +816,7 @@ requirement(
     await post(xyz, '@Claude-abc12 now', { priority: 'urgent' });
     expect((await abc.tries()).verdict).toBe('deny');
     await human.hive('config', 'gate', '--unset');
-    expect((await waiting(abc)).map(({ priority }) => priority)).toEqual(['urgent', 'normal']);
+    expect((await waiting(abc)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
     await types(abc, 'A task');
     const stop = await abc.hook('Stop', { stop_hook_active: false, background_tasks: [] });
     expect(stop).toMatchObject({ decision: 'block', reason: expect.stringContaining('urgent') });

@@ -3,7 +3,9 @@
 import type { Logger } from '../../src/application/ports.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
+import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
+import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openHive } from '../../src/open-hive.ts';
@@ -32,6 +34,15 @@ export async function openTestHive(
 ): Promise<OpenedHive> {
   const hive = await openHive({ store, env: {}, log });
   whenFinished(() => hive.close());
+  return hive;
+}
+
+/** Lets the agents of a hive ask as much as a test needs at once. No event tells of it. */
+export async function withoutQuotas(hive: OpenedHive): Promise<OpenedHive> {
+  const quotas = Object.fromEntries(Object.keys(DEFAULT_QUOTAS).map((quota) => [quota, 0]));
+  await hive.store.write(async (tx) =>
+    tx.desks.setPreferences(EVERY_SEAT, { ...(await tx.desks.preferences(EVERY_SEAT)), ...quotas }),
+  );
   return hive;
 }
 

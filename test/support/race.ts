@@ -5,7 +5,7 @@ import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import type { Played } from '../process/children/race-player.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from './children.ts';
-import { openTestHive } from './hive.ts';
+import { openTestHive, withoutQuotas } from './hive.ts';
 
 export interface Race {
   processes: number;
@@ -14,7 +14,7 @@ export interface Race {
 }
 
 export async function race(address: string, { processes, asks }: Race): Promise<void> {
-  const hive = await openTestHive(address);
+  const hive = await withoutQuotas(await openTestHive(address));
   const names = Array.from({ length: processes }, (_, n) => `player-${n}`);
   const children = names.map((name) =>
     spawnScript(
