@@ -1,4 +1,4 @@
-/** The floor of being durable: a row and an event row in one transaction of `node:sqlite`, as the store commits. */
+/** The floor of a durable write: a row and an event row in one transaction of `node:sqlite`, committed as the store does. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 

@@ -1,4 +1,4 @@
-/** What is measured runs as real processes, with an environment built from nothing; none outlives the run. */
+/** The measured programs run as real processes with a clean environment; none outlives the run. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,21 +19,21 @@ const folders = new Set<string>();
 const children = new Set<ChildProcess>();
 const clients = new Set<Client>();
 
-/** A new folder on the disk where temporary files lie; gone when the run has ended. */
+/** A new folder on the disk of temporary files; it is removed after the run. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'hive-bench-'));
   folders.add(folder);
   return folder;
 }
 
-/** What a child gets and no more: an inherited variable of an agent would change who is asking. */
+/** All that a child gets: an inherited variable of an agent would change who is asking. */
 export function environment(folder: string, extra: Environment = {}): Environment {
   return {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     HOME: folder,
     LANG: 'C.UTF-8',
     HIVE_STORE: storeIn(folder),
-    // Else the questions of the bench would pop up on the desktop of whoever runs it.
+    // Otherwise the questions of the bench would pop up on the desktop of the person who runs it.
     DBUS_SESSION_BUS_ADDRESS: 'disabled:',
     ...extra,
   };
@@ -72,7 +72,7 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts an MCP server over stdio and shakes hands with it. */
+/** Starts an MCP server on stdio and performs the handshake. */
 export async function connect(args: readonly string[], env: Environment): Promise<Server> {
   const transport = new StdioClientTransport({
     command: process.execPath,
@@ -98,7 +98,7 @@ export async function connect(args: readonly string[], env: Environment): Promis
   };
 }
 
-/** An agent with a session of its own on the store in `folder`; it may ask in a loop. */
+/** An agent with its own session on the store in `folder`; it may ask in a loop. */
 export async function connectHive(
   folder: string,
   extra: Environment = { HIVE_AGENT: 'bench' },
@@ -110,7 +110,7 @@ export async function connectHive(
   return connect([HIVE, 'mcp', ...args], environment(folder, extra));
 }
 
-/** Resident memory of a process in MiB (proc(5)); NaN where the platform does not tell. */
+/** Resident memory of a process in MiB (proc(5)); NaN where the platform does not report it. */
 export function residentMemory(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kib) / 1024;
@@ -123,7 +123,7 @@ export function processorTime(pid: number): number {
     .reduce((sum, nanoseconds) => sum + nanoseconds / 1e6, 0);
 }
 
-/** Ends what a family of rows has started and removes what it has written. */
+/** Ends everything that a family of rows has started, and removes its files. */
 export async function tidyUp(): Promise<void> {
   await Promise.all([...clients].map((client) => client.close()));
   clients.clear();

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import type { Row } from './harness.ts';
 import { percentile } from './harness.ts';
 
-/** No row may become worse by more than this part. */
+/** No row may become worse by more than this fraction. */
 const TOLERANCE = 0.05;
 
 /** What `npm run bench` measures, one run of the bench for each. */
@@ -58,7 +58,7 @@ for (const [name, atLeast] of more) {
   }
   const [a, b] = [percentile(old, 50), percentile(now, 50)];
   const change = atLeast ? a / b - 1 : b / a - 1;
-  // Apart: not even the best round of one side reaches the other's worst.
+  // Whether the best round of one side does not even reach the other's worst.
   const apart = atLeast ? Math.max(...now) < Math.min(...old) : Math.min(...now) > Math.max(...old);
   const verdict = change <= TOLERANCE ? 'ok     ' : apart ? 'WORSE  ' : 'unclear';
   if (verdict === 'WORSE  ') worse += 1;

@@ -1,9 +1,9 @@
-/** How things are measured: in rounds that alternate with their floor, judged by medians; and how it is shown. */
+/** How things are measured (in rounds that alternate with their floor, judged by medians) and shown. */
 
-/** How much a run does: `full` for figures to publish, `smoke` to see that everything still runs. */
+/** How much a run does: `full` for figures to publish, `smoke` to check that everything still runs. */
 export type Effort = 'full' | 'smoke';
 
-/** What a row is held to: its ratio to the floor, or one of its own figures. */
+/** What a target refers to: the ratio to the floor, or one of the row's own figures. */
 export type Target =
   | { of: 'ratio' | 'p50' | 'p99'; at_most: number }
   | { of: 'ratio' | 'p50'; at_least: number };
@@ -12,13 +12,13 @@ export interface Measurement {
   name: string;
   unit: string;
   samples: readonly number[];
-  /** What the same work costs at least, measured in the same rounds; null where there is no such thing. */
+  /** The least that the same work can cost, measured in the same rounds; null if there is no such measure. */
   floor: readonly number[] | null;
-  /** Null where it only stands beside others. */
+  /** Null for a row that is only shown for comparison. */
   target: Target | null;
-  /** Others' figure as its authors tell it, from a machine and under a load that nobody here knows: to be read, not compared. */
+  /** A figure that others have published, from an unknown machine and load: to be read, not compared. */
   published?: boolean;
-  /** Where it stands on a growth curve, if it is a point of one. */
+  /** Its position on a growth curve, if it is a point of one. */
   point?: Point;
 }
 
@@ -33,7 +33,7 @@ export interface Point {
   x: number;
 }
 
-/** One line of the table, and one element of `--json`. `target` is held against the figure that `of` names. */
+/** One line of the table, and one element of `--json`. `target` refers to the figure that `of` names. */
 export interface Row {
   name: string;
   unit: string;
@@ -45,19 +45,19 @@ export interface Row {
   ratio: number | null;
   target: number | null;
   of: 'ratio' | 'p50' | 'p99' | null;
-  /** Whether more is better: the figure is not to fall below `target`. */
+  /** Whether more is better: the figure must not be below `target`. */
   at_least: boolean;
   ok: boolean;
-  /** How far from the target, 1 being just met and more being worse. */
+  /** The distance from the target: 1 is just met, more is worse. */
   strain: number;
-  /** Told by others and not measured here: only a p50; `n` is 0, p99 and max are null in JSON. */
+  /** Published by others and not measured here: there is only a p50; `n` is 0, p99 and max are null in JSON. */
   published: boolean;
   point: Point | null;
 }
 
 /** A family of rows: measured together, because they share what is expensive to set up. */
 export interface Family {
-  /** What `--only` takes, beside the names of its rows. */
+  /** What `--only` accepts, besides the names of its rows. */
   name: string;
   rows: readonly string[];
   measure(effort: Effort): Promise<Measurement[]>;
@@ -103,8 +103,8 @@ function rounded(value: number): number {
 }
 
 /**
- * Runs each contender once a round, in an order that turns round, so that a machine that grows slow or quick
- * in between does so for all of them. A contender returns what it measured itself; the first rounds warm up.
+ * Runs each contender once per round, in alternating order, so that a machine that becomes slower or faster
+ * affects all of them. A contender returns what it measured itself; the first rounds are warm-up.
  */
 export async function interleave<Name extends string>(
   rounds: number,

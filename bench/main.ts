@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: what things cost, each beside its floor, measured in the same run (docs/performance.md).
+ * `npm run bench`: what operations cost, compared with their floor in the same run (docs/performance.md).
  * `--json` prints the rows as one array, `--only NAME` runs a part, `--full` also what takes long or needs the
  * registry, `--smoke` is short and fails only when a row cannot run or is beyond twice its target.
  */
@@ -45,7 +45,7 @@ const FAMILIES: readonly Family[] = [
   tokens,
 ];
 
-/** What needs the registry or more time than a coffee: `npm run bench:full`, or `--only` one of them. */
+/** What needs the registry or much time: `npm run bench:full`, or `--only` one of them. */
 const MORE: readonly Family[] = [growth, peers];
 
 const { values } = parseArgs({
@@ -117,7 +117,7 @@ function familiesOf(part: string): readonly Family[] {
   return all.filter(({ rows }) => rows.some((row) => row.toLowerCase().includes(part.toLowerCase())));
 }
 
-/** Few rounds, and once more where the first were far off: noise does not come twice, a regression does. */
+/** Few rounds, and a second try for rows far from their target: noise rarely comes twice, a regression does. */
 async function measureShortly(family: Family): Promise<Row[]> {
   const first = (await family.measure('smoke')).map(toRow);
   if (!first.some(isFar)) return first;
@@ -129,7 +129,7 @@ async function measureShortly(family: Family): Promise<Row[]> {
   });
 }
 
-/** The p99 of a few rounds is their worst, which says more of the machine than of us: there the median counts. */
+/** The p99 of a few rounds is their worst, which says more about the machine than about us, so the median counts. */
 function isFar({ of, p50, target, strain }: Row): boolean {
   if (target === null) return false;
   return of === 'p99' ? !(p50 <= 2 * target) : !(strain <= 2);

@@ -1,4 +1,4 @@
-/** A growth curve as an SVG file: one element a line, so that a change of a figure is a change of a line. */
+/** A growth curve as an SVG file with one element per line, so that a changed figure is a changed line. */
 import { LineChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
 import { init, use } from 'echarts/core';
@@ -12,20 +12,20 @@ export interface Series {
 
 export interface Plot {
   readonly title: string;
-  /** What x counts; its axis is logarithmic. */
+  /** The label of x; its axis is logarithmic. */
   readonly x: string;
-  /** What y is, with its unit; its axis begins at 0. */
+  /** The label of y, with its unit; its axis begins at 0. */
   readonly y: string;
   readonly series: readonly Series[];
 }
 
 use([LineChart, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-/** Told apart without colour too: by their marks (Okabe and Ito's palette). */
+/** Also distinguishable without colour, by their marks (Okabe and Ito's palette). */
 const COLOURS = ['#0072b2', '#d55e00', '#009e73'];
 const MARKS = ['circle', 'rect', 'triangle'] as const;
 
-/** Draws it. The same figures give the same file. */
+/** Draws the curve. The same figures give the same file. */
 export function draw({ title, x, y, series }: Plot): string {
   const measured = [...new Set(series.flatMap(({ points }) => points.map((point) => point.x)))];
   const chart = init(null, null, { renderer: 'svg', ssr: true, width: 640, height: 360 });
@@ -60,7 +60,7 @@ export function draw({ title, x, y, series }: Plot): string {
   });
   const svg = chart.renderToSVGString();
   chart.dispose();
-  // Its ids and classes contain numbers that count on from one chart to the next.
+  // Its ids and classes contain numbers that continue from one chart to the next.
   const names = [...new Set(svg.match(/\bzr\d+-[\w-]+/g))];
   return `${svg.replace(/\bzr\d+-[\w-]+/g, (name) => `id${names.indexOf(name)}`).trimEnd()}\n`;
 }

@@ -16,7 +16,7 @@ export function raiseQuotas({ store }: OpenedHive): Promise<void> {
   return store.write((tx) => tx.desks.setPreferences(EVERY_SEAT, QUOTAS));
 }
 
-/** A session that no client stands behind, to ask in its name. */
+/** A session without a client, in whose name the bench asks. */
 export async function introduceBench(hive: OpenedHive, session_id: string): Promise<Session> {
   await raiseQuotas(hive);
   return hive.sessions.introduce({

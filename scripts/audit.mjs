@@ -1,5 +1,5 @@
-// `npm run audit`: asks the registry for known weaknesses of what is installed with Hive (docs/dependencies.md).
-// Fails on one that is high or critical. A registry that takes no audits is no finding, and is said plainly.
+// `npm run audit`: asks the registry for known vulnerabilities of the packages installed with Hive (docs/dependencies.md).
+// Fails on one that is high or critical. A registry that offers no audits is not a finding, and is reported as such.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -31,7 +31,7 @@ function isBad(severity) {
   return severity === 'high' || severity === 'critical';
 }
 
-/** Null for what is no JSON. */
+/** Null for text that is not JSON. */
 function read(text) {
   try {
     return JSON.parse(text);

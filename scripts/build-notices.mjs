@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The licence texts of the packages that esbuild put into our bundles, as those licences ask for. */
+/** The licence texts of the packages in our bundles, as those licences require. */
 export function noticesOf(root, results) {
   const folders = new Set();
   for (const { metafile } of results) {

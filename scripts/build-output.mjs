@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 
 /**
  * Writes esbuild's output files so that a program starting from dist/ at the same moment sees the old build
- * or the new one: each file appears by rename, and the chunks stand before the entries that name them.
+ * or the new one: each file appears by rename, and chunks are written before the entries that name them.
  */
 export function writeOutput(files) {
   const chunksFirst = [...files].sort((a, b) => Number(isChunk(b)) - Number(isChunk(a)));

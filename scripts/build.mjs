@@ -1,5 +1,5 @@
 // Makes dist/: the bundles, and without --fast also the types, the licences of what is bundled in, and a
-// look at the package as a whole (publint). With --sabotage the deliberate bugs of src/ambient.d.ts stay in.
+// check of the whole package (publint). With --sabotage the deliberate bugs of src/ambient.d.ts stay in.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ const common = {
   outdir: dist,
   define,
   loader: { '.sql': 'text' },
-  // node-notifier finds its vendored programs next to its own file; the rest is optional or loads natively.
+  // node-notifier looks for its vendored programs beside its own file; the others are optional or native.
   external: ['node-notifier', 'pg', 'pg-native', '@anthropic-ai/*', '@openai/*'],
   legalComments: 'none',
   logLevel: 'warning',
@@ -29,7 +29,7 @@ const common = {
   write: false,
 };
 
-// zod brings its sentences in some fifty languages, and all are loaded: a third of what `hive mcp` would read.
+// zod contains its messages in some fifty languages and loads all: a third of what `hive mcp` would read.
 const oneLanguage = {
   name: 'one-language',
   setup({ onLoad }) {
@@ -45,7 +45,7 @@ const modules = {
   // Its CommonJS form hides its own files from a bundler.
   alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   format: 'esm',
-  // Less to read at each start; names stay, for the sake of stack traces.
+  // Less to read at each start; names are kept for stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
   plugins: [oneLanguage],

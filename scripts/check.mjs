@@ -1,4 +1,4 @@
-// `npm run check`: everything that can be said about the code without running it.
+// `npm run check`: everything that can be checked without running the code.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

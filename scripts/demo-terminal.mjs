@@ -1,5 +1,5 @@
-// A real Emacs in a terminal of its own: tmux on a private socket, so that keys go in as a person types them
-// and the screen comes out as a person sees it.
+// A real Emacs in its own terminal: tmux on a private socket, so that keys are sent as a person types them
+// and the screen is read as a person sees it.
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -29,11 +29,11 @@ export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
   const screen = () => tmux('capture-pane', '-p').stdout;
   return {
     screen,
-    /** Types text as it stands. */
+    /** Types literal text. */
     type: (text) => tmux('send-keys', '-l', text),
-    /** Presses keys by tmux's names: Enter, M-x, C-c … */
+    /** Presses keys by their tmux names: Enter, M-x, C-c … */
     press: (...keys) => tmux('send-keys', ...keys),
-    /** Resolves when the screen shows `pattern`; says what it showed instead when it never does. */
+    /** Resolves when the screen shows `pattern`; otherwise throws with the screen. */
     async shows(pattern, seconds = 20) {
       for (const deadline = Date.now() + seconds * 1000; Date.now() < deadline; ) {
         if (pattern.test(screen())) return;
@@ -41,7 +41,7 @@ export function openEmacs({ folder, env, init, columns = 100, rows = 24 }) {
       }
       throw new Error(`Emacs did not show ${pattern} within ${seconds} s. Its screen:\n${screen()}`);
     },
-    /** Leaves the person in this Emacs; resolves when they have left it. */
+    /** Gives this Emacs to the person; resolves when they have left it. */
     attach: () =>
       new Promise((resolve, reject) => {
         const inherited = { ...env, TERM: process.env.TERM ?? 'xterm-256color' };

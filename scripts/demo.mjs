@@ -1,4 +1,4 @@
-// The main job, for real and unattended: an agent asks over MCP, a person answers in Emacs' minibuffer, the
+// The main use, real and unattended: an agent asks over MCP, a person answers in Emacs' minibuffer, and the
 // agent's poll returns the answer. With --interactive you are that person.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const hive = join(root, 'bin/hive');
 const interactive = process.argv.includes('--interactive');
 const folder = mkdtempSync(join(tmpdir(), 'hive-demo-'));
 
-// Built from nothing: an agent's variable from the shell that runs the demo would change who is asking.
+// A clean environment: an agent's variable from the shell that runs the demo would change who is asking.
 const env = {
   PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
   HOME: folder,
@@ -100,7 +100,7 @@ try {
 } finally {
   await agent.close();
   emacs.close();
-  // The sidecar ends after its Emacs, and writes to its store until then.
+  // The sidecar ends after its Emacs and writes to its store until then.
   rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 

@@ -1,6 +1,6 @@
-// `npm run fuzz`: each property of test/fuzz for a stretch of time, and how many inputs that was.
+// `npm run fuzz`: runs each property of test/fuzz for some time, and prints how many inputs it tried.
 //   --minutes N    for each of them; 10 by default
-//   --target TEXT  only those whose name has this in it
+//   --target TEXT  only those whose name contains this
 //   --seed N, --path P    what a failure printed: the same input again
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The documents as an Info manual: docs/*.md → hive.texi → hive.info, by Emacs' own formatter.
+// Makes an Info manual of the documents: docs/*.md → hive.texi → hive.info, by Emacs' own formatter.
 // node scripts/manual.mjs [FOLDER], by default elisp/: there hive-manual.el leads C-h i to it, and to `dir` beside it.
 import { spawnSync } from 'node:child_process';
 import {
@@ -16,14 +16,14 @@ import { join } from 'node:path';
 const docs = join(import.meta.dirname, '../docs');
 const folder = process.argv[2] ?? join(import.meta.dirname, '../elisp');
 const FIRST = ['tutorial.md', 'concepts.md', 'emacs.md', 'emacs-shared.md', 'cli.md'];
-// The table of contents is Info's own.
+// Info makes its own table of contents.
 const INDEX = 'README.md';
 
 const ENTRY = '* Hive: (hive).                 Answer your coding agents from Emacs.';
 
 const escaped = (text) => text.replace(/[@{}]/g, '@$&');
 
-/** Inline Markdown; what stands in backticks is literal. */
+/** Inline Markdown; text in backticks is literal. */
 function inline(text) {
   return (
     text
@@ -44,7 +44,7 @@ function inline(text) {
   );
 }
 
-/** The name of a node: no comma, colon, period or parenthesis may stand in one. */
+/** The name of a node, which must not contain a comma, colon, period or parenthesis. */
 const nodeName = (title) =>
   title
     .replace(/[`*]/g, '')
@@ -76,7 +76,7 @@ function block(lines) {
   if (/^ {4}/.test(first))
     return ['@example', ...lines.map((line) => escaped(line.slice(4))), '@end example', ''].join('\n');
   if (first.startsWith('|')) return table(lines);
-  // The formatter of Emacs 28 loses its place in an example that follows an @itemize.
+  // The formatter of Emacs 28 loses its position in an example that follows an @itemize.
   if (/^(-|\d+\.) /.test(first)) {
     const items = lines
       .join('\n')
@@ -125,7 +125,7 @@ const others = readdirSync(docs).filter(
   (name) => name.endsWith('.md') && name !== INDEX && !FIRST.includes(name),
 );
 const chapters = [...FIRST, ...others.sort()].map(chapter);
-/** Where n, p and u lead from the chapter at `index`; -1 is the top. The formatter of Emacs does not work that out. */
+/** The targets of n, p and u in the chapter at `index`; -1 is the top. The formatter of Emacs does not find them itself. */
 const nodeLine = (index) => {
   const at = (place) => (place === -1 ? 'Top' : (chapters[place]?.node ?? ''));
   const up = index === -1 ? '(dir)' : 'Top';
@@ -154,7 +154,7 @@ const texi = [
   '',
 ].join('\n');
 
-// What C-h i lists; Emacs merges it with every other folder's.
+// The entry for C-h i; Emacs merges it with those of all other folders.
 const dir = [
   'The menu of this folder.',
   '\x1f',
@@ -169,7 +169,7 @@ const dir = [
 
 const workshop = mkdtempSync(join(tmpdir(), 'hive-manual-'));
 writeFileSync(join(workshop, 'hive.texi'), texi);
-// One file, however long: Emacs would split it into parts that nobody copies.
+// One file, however long; otherwise Emacs splits it into parts that nobody installs.
 const whole = '(setq Info-split-threshold most-positive-fixnum)';
 const format = [
   ...['-Q', '--batch', '-l', 'texinfmt', '-l', 'informat', '--eval', whole],

@@ -1,4 +1,4 @@
-// docs/protocol.md, written from what the tests hold the wires to: the tools' schemas, the shapes of the methods'
+// Generates docs/protocol.md from what the tests require of the wires: the tools' schemas, the shapes of the methods'
 // params, the tables of errors and events, and the golden frames under test/wire/golden. `npm run format` writes it
 // anew (--print only shows it); a test fails while it differs.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const LINE = 110;
 const TOOLS = toolsFor('coordinator');
 
-/** JSON as a person would break it: on one line where it fits. */
+/** JSON with line breaks only where a value does not fit on one line. */
 function pretty(value, indent = '') {
   const line = JSON.stringify(value);
   if (value === null || typeof value !== 'object' || indent.length + line.length <= LINE) return line;
@@ -70,7 +70,7 @@ function boundsOf(schema) {
   return [...own, ...inner, items].filter((text) => text !== '').join(', ');
 }
 
-/** The bounds of what stands in a list. */
+/** The bounds of the items of a list. */
 function eachOf(items) {
   const bounds = items === undefined ? '' : boundsOf(items);
   return bounds === '' ? '' : `each ${bounds}`;
@@ -83,7 +83,7 @@ function toolSection({ name, title, description }) {
   return `### ${name}\n\n*${title}.* ${description}\n\n${fieldTable(rowsOf(schema))}`;
 }
 
-/** A row for each field; `?` behind one that may be left out. The fields of an object stand below it, as `outer.inner`. */
+/** A row for each field; `?` behind one that may be left out. The fields of an object follow below it, as `outer.inner`. */
 function rowsOf({ properties = {}, required = [] }, outer = '', inObjects = false) {
   return Object.entries(properties).flatMap(([field, schema]) => {
     const bounds = boundsOf(schema);
@@ -115,7 +115,7 @@ function methodSection(name, [params, does], { request, reply }) {
   ].join('\n\n');
 }
 
-/** Which string codes each code of JSON-RPC carries. */
+/** The string codes for each JSON-RPC code. */
 function errorTable() {
   const codes = Map.groupBy(ERROR_CODES, (code) => toWireError(new HiveError(code, '')).code);
   const rows = [
@@ -133,13 +133,13 @@ function errorTable() {
   return ['| code | | string codes |', '|---|---|---|', ...lines].join('\n');
 }
 
-/** What stands in the log and is neither asked nor told under that name. */
+/** Event types that are neither methods nor notifications. */
 function eventsOnly(told) {
   const names = EVENT_TYPES.filter((name) => METHODS[name] === undefined && !told.has(name));
   return names.map((name) => `\`${name}\``).join(', ');
 }
 
-/** A section of another page, so that it stands in one place only. */
+/** A section quoted from another page, so that it is written only once. */
 function quoted(page, heading) {
   const text = readFileSync(join(root, 'docs', page), 'utf8');
   const from = text.indexOf(`## ${heading}\n`);
@@ -163,7 +163,7 @@ function protocolPage() {
   const frames = framesIn(join(golden, 'sidecar'));
   const requests = frames.filter((frame) => frame.request !== undefined && frame.reply !== undefined);
   const methods = Object.entries({ ...HANDSHAKE, ...METHODS });
-  // A reply that says how it goes tells more than a refusal.
+  // A successful reply shows more than a refusal.
   const bestOf = (method) => {
     const own = requests.filter((frame) => frame.request.method === method);
     const best = own.find((frame) => frame.reply.result !== undefined) ?? own[0];

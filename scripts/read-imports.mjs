@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-// Good enough for formatted code, where a static import or export starts its line; a parser would be a
+// Sufficient for formatted code, where a static import or export starts its line; a parser would be a
 // dependency, and the compiler has no JavaScript API.
 const statement = /^(?:import|export)\s+(type\s)?(?:[\w*{][^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm;
 const call = /(typeof\s+)?\b(?:import|require)\(\s*['"]([^'"]+)['"]/g;
 const comment = /^\s*(?:\/\/.*|\/\*[\s\S]*?\*\/)/gm;
 
-/** Every arrow out of a file: its target, as a path from `src` or as the name of a package. */
+/** Every import of a file: its target, as a path from `src` or as the name of a package. */
 export function importsOf(file, src) {
   const text = readFileSync(file, 'utf8').replace(comment, '');
   return [

@@ -1,4 +1,4 @@
-// `npm run NAME` comes here: sets up, then runs the steps of NAME under the project's own Node 24.
+// Runs `npm run NAME`: sets up, then runs the steps of NAME under the project's own Node 24.
 // A chain `node setup && node build` in package.json would not do: in a fresh clone the shell remembers
 // where it found the first `node` (measured with dash and bash) and goes on with the machine's older one.
 // Arguments after `npm run NAME --` go to the last step.
@@ -61,7 +61,7 @@ for (const [index, step] of steps.entries()) {
 function run(program, words) {
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
   const child = spawn(program, words, { cwd: root, env, stdio: 'inherit' });
-  // C-c reaches the child through the terminal; we wait for it to tidy up instead of leaving first.
+  // C-c reaches the child through the terminal; we wait until it has cleaned up.
   process.on('SIGINT', () => {});
   process.once('SIGTERM', () => child.kill('SIGTERM'));
   return new Promise((resolve, reject) => {

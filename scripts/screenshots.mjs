@@ -1,4 +1,4 @@
-// Pictures of a real Emacs in a real terminal, for docs/images: what tmux shows, drawn by ImageMagick.
+// Makes the pictures in docs/images: a real Emacs in a terminal, as tmux shows it, drawn by ImageMagick.
 // node --import ./test/support/sql-loader.mjs scripts/screenshots.mjs
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ function indexed(n) {
   return `rgb(${r},${g},${b})`;
 }
 
-/** The pen after one escape sequence. */
+/** The colours after one escape sequence. */
 function turned(pen, codes) {
   const next = { ...pen };
   for (let i = 0; i < codes.length; i += 1) {
@@ -54,7 +54,7 @@ function turned(pen, codes) {
   return next;
 }
 
-/** The drawing of one line, and the pen at its end. */
+/** The drawing of one line, and the colours at its end. */
 function draw(line, row, pen) {
   const drawn = [];
   let column = 0;
@@ -71,7 +71,7 @@ function draw(line, row, pen) {
     drawn.push(`fill '${ground}' rectangle ${x},${y} ${x + width - 1},${y + CELL.height - 1}`);
     if (now.underline) drawn.push(`fill '${fill}' rectangle ${x},${y + 16} ${x + width - 1},${y + 16}`);
     drawn.push(`font '${FONT}${now.bold ? '-Bold' : ''}.ttf' font-size 15 fill '${fill}'`);
-    // A cell each: the columns of a terminal are exact.
+    // Drawn cell by cell, so that the columns of the terminal are exact.
     for (const [i, character] of [...text].entries()) {
       if (character === ' ') continue;
       const quoted = /['\\]/.test(character) ? `\\${character}` : character;
@@ -191,7 +191,7 @@ try {
   await picture(emacs, 'card');
   await emacs.keys('q');
 
-  // The Stop guard let it go, and says so; then it reports.
+  // The Stop guard gave up and says so; then the agent reports.
   await hive.store.write((tx) =>
     tx.events.append({
       type: 'desk/notice',

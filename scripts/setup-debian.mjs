@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { hasEmacsGtk, setUpEmacsGtk } from './setup-emacs-gtk.mjs';
 
-// What the demo and the tests run for real, and the Debian package that brings it.
+// The programs that the demo and the tests run, and the Debian package of each.
 const needs = {
   emacs: { package: 'emacs-nox' },
   tmux: { package: 'tmux' },
@@ -33,7 +33,7 @@ export function setUpDebian(names = Object.keys(needs)) {
 
   const started = Date.now();
   console.log(`Installing Debian packages (about 15 s): ${packages.join(' ')} …`);
-  // A third-party list that does not answer must not stop us; what we need may be in the others.
+  // A third-party list that does not answer must not stop us, because the others may have what we need.
   const said = [
     apt(prefix, 'update', '-qq'),
     apt(prefix, 'install', '-y', '-qq', '--no-install-recommends', ...packages),
@@ -46,7 +46,7 @@ export function setUpDebian(names = Object.keys(needs)) {
   alsoEmacsGtk(names, prefix);
 }
 
-// Wanted by the tests alone, and only of Debian.
+// Needed only by the tests, and only on Debian.
 function alsoEmacsGtk(names, prefix) {
   if (!names.includes('xdotool') || hasEmacsGtk() || prefix === undefined || !onPath('apt-get')) return;
   console.log('Unpacking a graphical Emacs for the tests of focus and mouse (about 20 s) …');
@@ -57,13 +57,13 @@ function missing(names) {
   return names.filter((name) => !(needs[name].found ?? onPath)(name));
 }
 
-// How to become root: not at all, through sudo when the person allowed it, else undefined.
+// How to become root: no prefix if already root, sudo if the person allowed it, else undefined.
 function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   return process.env.HIVE_SETUP === '1' && onPath('sudo') ? ['sudo'] : undefined;
 }
 
-// Returns what apt-get complained of; a failed update is a mere warning to it. `env`, because sudo drops the
+// Returns the complaints of apt-get, for which a failed update is only a warning. `env`, because sudo drops the
 // variables of its caller.
 function apt(prefix, ...args) {
   const [program, ...rest] = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', ...args];
@@ -85,7 +85,7 @@ function onPath(program) {
   return (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
-// Debian keeps the server's programs off PATH, in one folder a version.
+// Debian keeps the server's programs out of PATH, in one folder per version.
 function hasPostgres() {
   return entries('/usr/lib/postgresql').some((version) =>
     existsSync(join('/usr/lib/postgresql', version, 'bin/postgres')),

@@ -10,8 +10,8 @@ export const hasEmacsGtk = () =>
   existsSync('/usr/bin/emacs-gtk') || existsSync(join(folder, 'usr/bin/emacs-gtk'));
 
 /**
- * Unpacks it and installs its libraries by `install(packages)`. Where the package cannot be had, one line says
- * so and a file beside it, by which the tests know that they may be skipped.
+ * Unpacks it and installs its libraries by `install(packages)`. If the package is not available, one line says
+ * so, and a file beside it tells the tests that they may be skipped.
  */
 export function setUpEmacsGtk(install) {
   rmSync(folder, { recursive: true, force: true });

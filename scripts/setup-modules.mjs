@@ -26,7 +26,7 @@ export function setUpModules() {
   console.log(`node_modules is ready (${Math.round((Date.now() - started) / 1000)} s).`);
 }
 
-// Only what npm installs by: a new entry in "scripts" must not cost a reinstall.
+// Only what determines what npm installs: a new entry in "scripts" must not cause a reinstall.
 function stampOf() {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const { dependencies, devDependencies, optionalDependencies, overrides, allowScripts } = manifest;

@@ -1,4 +1,4 @@
-// Brings what the other scripts need: node_modules, and with --system the Debian packages.
+// Installs what the other scripts need: node_modules, and with --system the Debian packages.
 //   node scripts/setup.mjs                          node_modules only
 //   node scripts/setup.mjs --system                 … and every program of setup-debian.mjs
 //   node scripts/setup.mjs --system=emacs,tmux      … and these programs

@@ -9,7 +9,7 @@ import { openHive } from '../../src/open-hive.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 
-/** The first commit since `began`. */
+/** The time of the first commit since `began`. */
 let committed = 0n;
 const { exec } = DatabaseSync.prototype;
 DatabaseSync.prototype.exec = function (sql) {

@@ -1,4 +1,4 @@
-// The floor of a wake-up: watches one file and says when it was woken, on the clock all processes share.
+// The floor of a wake-up: watches one file and prints when it was woken, by the clock that all processes share.
 import { watch } from 'node:fs';
 
 watch(process.argv[2], () => {

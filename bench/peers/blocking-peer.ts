@@ -1,4 +1,4 @@
-/** The obvious server (blocking-server.mjs) at work; the bench plays its page. */
+/** The obvious server (blocking-server.mjs) as a peer; the bench plays its page. */
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -30,7 +30,7 @@ export async function startBlocking(folder: string): Promise<Peer> {
         spoken.push(text);
         return text;
       });
-      // Unheard until the bench listens: a server that is killed loses it.
+      // Not received until the bench listens; a server that is killed loses it.
       answered.catch(() => undefined);
       return {
         shown: seen.then(() => undefined),
@@ -45,7 +45,7 @@ export async function startBlocking(folder: string): Promise<Peer> {
       process.kill(pid, 'SIGKILL');
       ({ client, pid, page } = await connect(folder));
     },
-    // There is nothing to ask it for: its questions were in its memory.
+    // Nothing can be asked of it, because its questions were in its memory.
     recover: async () => null,
     close: () => client.close(),
   };

@@ -1,5 +1,5 @@
-// What one writes first: an MCP tool that blocks until somebody answers, its questions in memory, a page to answer
-// them at. `GET /next` waits for a question, `POST /answer` gives {id, answer}. Its port stands on stderr.
+// What one would write first: an MCP tool that blocks until somebody answers, with questions in memory and a page to answer
+// them at. `GET /next` waits for a question, `POST /answer` gives {id, answer}. It prints its port on stderr.
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -1,4 +1,4 @@
-// The floor of an MCP server: one tool that echoes, on the same SDK, as its own examples write it. Not bundled.
+// The floor of an MCP server: an echo tool on the same SDK, written like the SDK's own examples. Not bundled.
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { z } from 'zod';

@@ -12,7 +12,7 @@ import { environment } from '../children.ts';
 import { FEEDBACK, installPeer } from './install.ts';
 import type { Asked, Peer } from './peer.ts';
 
-/** As much of the `ws` package as the panel uses. */
+/** The part of the `ws` package that the panel uses. */
 interface Socket {
   on(event: 'message', listener: (data: Buffer) => void): void;
   send(text: string): void;

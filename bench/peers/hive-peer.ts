@@ -1,4 +1,4 @@
-/** Hive as a peer among others: an agent over `hive mcp`, the human's side over a real sidecar, as Emacs speaks to it. */
+/** Hive as a peer: an agent over `hive mcp`, and the human's side over a real sidecar, as in Emacs. */
 import { connectHive, environment, HIVE, type Server, start } from '../children.ts';
 import type { Asked, Peer } from './peer.ts';
 
@@ -57,7 +57,7 @@ export async function startHive(folder: string): Promise<Peer> {
 }
 
 interface DeskWire {
-  /** Resolves when a question of this text has come. */
+  /** Resolves when a question with this text has arrived. */
   next(question: string): Promise<void>;
   /** Resolves when the sidecar has acknowledged the answer. */
   respond(ask_id: string, decision: string): Promise<void>;

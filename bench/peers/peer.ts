@@ -1,4 +1,4 @@
-/** What is asked of every system that lets an agent ask a human, so that they can stand side by side. */
+/** The interface of every system that lets an agent ask a human, so that they can be compared. */
 
 /** A tool as a server lists it. */
 export interface ListedTool {
@@ -12,13 +12,13 @@ export interface ListedTool {
 export interface Asked {
   /** Resolves when the human's side has it. */
   readonly shown: Promise<void>;
-  /** Resolves with the answer as the agent's client has it; never, where the system lost it. */
+  /** Resolves with the answer as the agent's client received it; never, if the system lost it. */
   readonly answered: Promise<string>;
   /** The human answers; resolves when the human's side considers that done. */
   answer(text: string): Promise<void>;
 }
 
-/** One system at work: an agent's client, its server, and the human's side, played by the bench. */
+/** One running system: an agent's client, its server, and the human's side, played by the bench. */
 export interface Peer {
   readonly name: string;
   tools(): Promise<readonly ListedTool[]>;

@@ -1,4 +1,4 @@
-/** The way back: an answer is committed in one process, and a poll that waits in another returns it. */
+/** The way of an answer: it is committed in one process, and a poll that waits in another returns it. */
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { openBareStore } from '../bare-store.ts';
 import { connectHive, environment, ROOT, start, tempFolder } from '../children.ts';
 import { type Family, interleave } from '../harness.ts';
 
-/** Long enough for a poll to have gone to sleep. */
+/** Long enough for a poll to be asleep. */
 const ASLEEP_MS = 30;
 
 export const answer: Family = {
@@ -115,7 +115,7 @@ interface Peer {
   close(): void;
 }
 
-/** Starts a program that says a first line when it is ready. */
+/** Starts a program that prints a first line when it is ready. */
 async function startPeer(folder: string, args: readonly string[]): Promise<Peer> {
   const child = start(process.execPath, args, {
     env: environment(folder),

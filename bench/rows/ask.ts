@@ -1,4 +1,4 @@
-/** Asking over MCP: the whole way from an agent's call to the ask_id that is on disk. */
+/** Asking over MCP: from an agent's call to the result, with the question on disk. */
 import { openBareStore } from '../bare-store.ts';
 import { connect, connectHive, ECHO, environment, tempFolder } from '../children.ts';
 import { added, type Family, interleave, timed } from '../harness.ts';

@@ -1,4 +1,4 @@
-/** A real Emacs with hive-mode, measured by its own clock: when a question reaches it, and how long it is held. */
+/** A real Emacs with hive-mode, measured by its own clock: when a question reaches it, and for how long it blocks. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ export const emacs: Family = {
   },
 };
 
-/** hive-mode as a package manager installs it: byte-compiled. */
+/** hive-mode, byte-compiled as by a package manager. */
 function compiled(folder: string): string {
   const lisp = join(folder, 'lisp');
   mkdirSync(lisp);
@@ -73,7 +73,7 @@ async function arrival(folder: string, lisp: string, rounds: number): Promise<Me
   const agent = await connectHive(folder);
   const samples = await interleave(rounds, {
     async ask() {
-      // Emacs and its sidecar are back asleep.
+      // Resolves when Emacs and its sidecar are idle again.
       await new Promise((resolve) => setTimeout(resolve, 40));
       const handled = said('bench-handled');
       const started = performance.timeOrigin + performance.now();

@@ -30,7 +30,7 @@ export const engines: Family = {
   },
 };
 
-/** Two processes' worth of hives on each engine, asked in turn. */
+/** Hives of two processes on each engine, asked in turn. */
 async function compare(folder: string, postgres: string, full: boolean): Promise<Measurement[]> {
   const open = async (store: string): Promise<Pair> => {
     const [agent, desk] = [await openHive({ store, env: {} }), await openHive({ store, env: {} })];
@@ -67,7 +67,7 @@ async function compare(folder: string, postgres: string, full: boolean): Promise
   ];
 }
 
-/** What a commit costs that waits for the disk of a standby too, beside one that does not. */
+/** A commit that also waits for the disk of a standby, compared with one that does not. */
 async function withStandby(full: boolean): Promise<Measurement> {
   const [alone, primary] = [await startPostgres(), await startPostgres()];
   const standby = await startPostgres({ standbyOf: primary });

@@ -21,7 +21,7 @@ const ASLEEP_MS = 20;
 const ENGINES = ['SQLite', 'PostgreSQL'] as const;
 const MILLION = 1_000_000;
 
-/** What there is more and more of. */
+/** What grows. */
 const KINDS = [
   { state: 'settled', sizes: [1_000, 10_000, 100_000, MILLION], at_most: 1.5 },
   { state: 'pending', sizes: [10, 100, 1_000, 10_000], at_most: 2 },
@@ -63,7 +63,7 @@ interface Grown {
   session: Awaited<ReturnType<OpenedHive['sessions']['introduce']>>;
 }
 
-/** A row for each size; the largest is held against the smallest. */
+/** A row for each size; the largest is compared with the smallest. */
 async function measureGrowth(
   engine: (typeof ENGINES)[number],
   { state, sizes, at_most }: Kind,
@@ -134,7 +134,7 @@ async function copyOf(driver: Driver, table: string, key: string, id: string, co
   );
   if (row === undefined) return;
   const columns = Object.keys(row).map((column) => `"${column}"`);
-  /** Each a second after the one before, so that indexes by time grow as they do in life. */
+  /** Each is a second later than the one before, so that indexes by time grow as in real use. */
   const values = columns.map((column) =>
     column === `"${key}"`
       ? `'bulk-' || CAST(i AS TEXT)`

@@ -52,7 +52,7 @@ async function agentAfter(folder: string, settled: number): Promise<Server> {
   return agent;
 }
 
-/** What Emacs asks of its sidecar, in turn: words that nothing has, so every row is read; and all, newest first. */
+/** The searches of Emacs, in turn: words that occur nowhere, so that every row is read; and everything, newest first. */
 async function searches(folder: string, rounds: number): Promise<number[]> {
   const sidecar = await openSidecar(folder);
   const samples = await interleave(rounds, {
@@ -79,7 +79,7 @@ async function openSidecar(folder: string): Promise<MessageConnection> {
   return connection;
 }
 
-/** One question that has gone its whole way: asked, answered, handed, collected. */
+/** One question with its whole life: asked, answered, handed over, collected. */
 async function settledPrompt(agent: Server, folder: string): Promise<Prompt> {
   const { ask_id } = await agent.call('hivemind_ask_async', {
     question: 'Drop the old sessions table after the migration?',

@@ -1,4 +1,4 @@
-/** `hive hook`: it starts for each event of an agent, so it has to be about as fast as starting Node at all. */
+/** `hive hook`: it starts for each event of an agent, so it must be about as fast as starting Node. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { humanAuthor } from '../../src/domain/messages.ts';

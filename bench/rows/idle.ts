@@ -15,7 +15,7 @@ export const idle: Family = {
     send('initialize', { protocol_version: 1, client: { name: 'bench', version: '1' } }, 1);
     await greeted;
     send('initialized', {});
-    // Compilers and collectors of the start come to rest.
+    // Waits until compilation and garbage collection after the start are over.
     await pause(2_000);
 
     const window = effort === 'full' ? 2_000 : 1_000;

@@ -1,4 +1,4 @@
-/** Interrupts: how much longer a hook takes that has one to deliver, and how soon whoever asked hears of the end. */
+/** Interrupts: how much longer a hook takes when it delivers one, and how soon the requester learns of the end. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -67,7 +67,7 @@ async function introduce(hive: OpenedHive): Promise<void> {
   });
 }
 
-/** What a hook takes beyond itself: one with an interrupt to deliver, less one of the same round without. */
+/** The extra time of a hook that delivers an interrupt, compared with one in the same round that does not. */
 async function measureHooks(hive: OpenedHive, folder: string, rounds: number): Promise<number[]> {
   const env = environment(folder);
   let count = 0;

@@ -1,4 +1,4 @@
-/** The shared buffer: how soon a mention is seen elsewhere, and how fast a message is searched for mentions. */
+/** The shared buffer: how soon another process sees a mention, and how fast a message is parsed for mentions. */
 import { parseMentions } from '../../src/domain/mention-parser.ts';
 import { openHive } from '../../src/open-hive.ts';
 import { connectHive, storeIn, tempFolder } from '../children.ts';
@@ -13,7 +13,7 @@ export const messages: Family = {
   ],
 };
 
-/** An agent posts over MCP; another process, asleep until then, has the mention in its hands. */
+/** An agent posts over MCP, and another process, asleep until then, reads the mention. */
 async function postToMention(rounds: number): Promise<Measurement> {
   const folder = tempFolder();
   const agent = await connectHive(folder);
@@ -79,7 +79,7 @@ function parser(rounds: number): Measurement {
   return {
     name: 'mention parser',
     unit: 'MB/s',
-    // The first rounds are the compiler's.
+    // The first rounds are warm-up for the compiler.
     samples: samples.slice(3),
     floor: null,
     target: { of: 'p50', at_least: 20 },

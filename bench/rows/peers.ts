@@ -12,9 +12,9 @@ import { type Peer, within } from '../peers/peer.ts';
 import { tokensWith, toolsOfVibe } from './tokens.ts';
 
 const STARTS = [startHive, startBlocking, startFeedback] as const;
-/** What the agent waits for is asleep by then, as it is when a human answers. */
+/** By then the agent's wait is asleep, as it is when a human answers. */
 const ASLEEP_MS = 20;
-/** No human is quicker; no answer that is to come takes longer. */
+/** No human is faster, and no answer that arrives at all takes longer. */
 const LOST_MS = 3_000;
 
 export const peers: Family = {
@@ -47,7 +47,7 @@ export const peers: Family = {
   },
 };
 
-/** What mcp_agent_mail_rust's authors say of it, by our names for the same work. */
+/** The figures of mcp_agent_mail_rust's authors, under our names for the same work. */
 const MAIL = 'mcp_agent_mail_rust';
 const PUBLISHED = { sent: 27.1, fetched: 11.5, mixed: 49 } as const;
 
@@ -99,7 +99,7 @@ async function roundTrip(peer: Peer, shown: number[]): Promise<number> {
   shown.push(performance.now() - asked_at);
   await new Promise((resolve) => setTimeout(resolve, ASLEEP_MS));
   const started = performance.now();
-  // Not awaited first: the agent may have it before the human's side is told that it has.
+  // Not awaited first, because the agent may have it before the human's side gets its acknowledgement.
   const done = asked.answer('yes');
   const answer = await inTime(peer, 'brought no answer', asked.answered);
   if (answer !== 'yes') throw new Error(`${peer.name} brought another answer: ${answer}.`);
@@ -108,7 +108,7 @@ async function roundTrip(peer: Peer, shown: number[]): Promise<number> {
   return arrived;
 }
 
-/** What takes longer is no figure but a fault. */
+/** Anything longer is a failure, not a figure. */
 const FAULT_MS = 10_000;
 
 async function inTime<T>(peer: Peer, what: string, promise: Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ import { environment, ROOT, start, storeIn, tempFolder } from '../children.ts';
 import { type Effort, type Family, interleave, type Measurement } from '../harness.ts';
 import { introduceBench } from '../session.ts';
 
-/** Beside the eight of the rows with a floor. */
+/** In addition to the eight of the rows with a floor. */
 const PROCESSES = [1, 4, 16] as const;
 const EIGHT = 8;
 const HIVES = [4, 16] as const;
@@ -90,7 +90,7 @@ async function besideTheEngine(
     rows: async () => perSecond(await rows.commitFor(slice_ms)),
     least: async () => perSecond(await least.commitFor(slice_ms)),
   };
-  // Eight processes share the slice, so each has much less of it to grow warm in than one alone would.
+  // Eight processes share the time, so each has much less of it for warm-up than one alone.
   const rates = await interleave(rounds, contenders, warmup);
   for (const crew of crews) crew.dismiss();
   const shared = { unit: '/s', samples: rates.ours };
@@ -106,7 +106,7 @@ async function besideTheEngine(
   ];
 }
 
-/** A store with one question in it: what the bare ones write again. */
+/** A store with one question, which the bare processes write again. */
 async function seeded(store: string): Promise<string> {
   const hive = await openHive({ store, env: {} });
   const session = await introduceBench(hive, 'seed');
@@ -133,14 +133,14 @@ async function withPlainTables(store: string): Promise<string> {
   return store;
 }
 
-/** Processes that commit all at once when told to, and are at rest in between. */
+/** Processes that commit together on command, and are idle in between. */
 interface Crew {
   /** How long each commit took, in milliseconds. */
   commitFor(ms: number): Promise<number[]>;
   dismiss(): void;
 }
 
-/** One process for each store named. */
+/** One process for each named store. */
 async function crew(stores: readonly string[], program: readonly string[]): Promise<Crew> {
   const members = await Promise.all(
     stores.map(async (store) => {
@@ -153,7 +153,7 @@ async function crew(stores: readonly string[], program: readonly string[]): Prom
       const gone = once(child, 'exit').then(([code]) => {
         throw new Error(`A process that commits ended with ${code} before it was told to.`);
       });
-      // Once dismissed they are to end, and nobody waits for what they say.
+      // Once dismissed they end, and nobody reads their output.
       gone.catch(() => undefined);
       const said = async (): Promise<string> =>
         ((await Promise.race([once(lines, 'line'), gone])) as [string])[0];
@@ -191,7 +191,7 @@ function rate(name: string, times: readonly number[], load_ms: number): Measurem
   };
 }
 
-/** The same as what one of them waits: a point of the curve of processes. */
+/** The time that one of them waits, as a point of the curve of processes. */
 function latency(times: readonly number[], processes: number, engine: Engine): Measurement {
   return {
     name: `ask, ${processes} processes, ${engine}`,

@@ -12,10 +12,10 @@ import { environment, HIVE, residentMemory, start, storeIn, tempFolder } from '.
 import type { Family } from '../harness.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
-/** A token may make 50 requests a second: so many share one. */
+/** How many sessions share a token, which may make 50 requests a second. */
 const SESSIONS_A_TOKEN = 25;
 const WAIT_MS = 25_000;
-/** Long enough for the polls to be asleep, and for what follows an answer to have ended. */
+/** Long enough for the polls to be asleep, and for the work after an answer to be over. */
 const ASLEEP_MS = 60;
 const MIB = 'MiB';
 
@@ -72,9 +72,9 @@ interface Agent {
   poll(): void;
   /** The question it waits for. */
   ask_id: string;
-  /** Resolves with the next answer it gets. */
+  /** Resolves with its next answer. */
   answered(): Promise<void>;
-  /** Asks another question and waits for that. */
+  /** Asks another question and waits for its answer. */
   askAnew(): Promise<void>;
   close(): Promise<void>;
 }

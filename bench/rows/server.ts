@@ -1,4 +1,4 @@
-/** What an agent pays for having `hive mcp` at all: its start, to the first result of a tool, and its memory. */
+/** What `hive mcp` itself costs an agent: its start, up to the first result of a tool, and its memory. */
 import {
   connect,
   connectHive,
@@ -11,7 +11,7 @@ import {
 import { type Family, interleave } from '../harness.ts';
 
 const question = 'Drop the old sessions table after the migration?';
-/** Memory is read when what was needed only for starting has had time to go. */
+/** Memory is measured when what was needed only for the start has been freed. */
 const SETTLE_MS = 300;
 
 export const server: Family = {

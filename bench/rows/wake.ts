@@ -10,7 +10,7 @@ import { type Family, interleave } from '../harness.ts';
 
 const HUMAN = { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 const SESSION = '5e551000-0000-4000-8000-000000000004';
-/** As recorded from Claude Code; a waiter takes from it only whose it is. */
+/** As recorded from Claude Code; a waiter uses only its session. */
 const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, '../pre-tool-use.json'), 'utf8'),
 ) as object;
@@ -57,10 +57,10 @@ export const wake: Family = {
   },
 };
 
-/** Between the waiter's first word in the store and its sleep. */
+/** The time between a waiter's first entry in the store and its sleep. */
 const FALLS_ASLEEP_MS = 150;
 
-/** Starts a waiter and gives it once it sleeps. */
+/** Starts a waiter and returns it once it sleeps. */
 async function startWaiter(hive: OpenedHive, env: Environment): Promise<ChildProcess> {
   const waiter = () => hive.store.read(async (tx) => (await tx.wakers.get(SESSION))?.waker_id);
   const before = await waiter();

@@ -1,4 +1,4 @@
-/** What is owed to agents and how far it has come, and the hooks that are about to print some of it. */
+/** Deliveries to agents with their receipts, and the hooks that are about to print some of them. */
 import type { Delivery } from '../../domain/delivery.ts';
 
 /** What the receipts are read with reads them itself: prompts, mentions, reports. */
@@ -9,9 +9,9 @@ export interface DeliveryReads {
 }
 
 export interface DeliveryRecords extends DeliveryReads {
-  /** What stood there under the same subject counts no more. */
+  /** Replaces an earlier delivery of the same subject. */
   put(delivery: Delivery): Promise<void>;
-  /** What this carrier has handed and nothing proved read is to be handed again. */
+  /** Releases what this carrier has handed over and nothing proved read, so that it is handed over again. */
   release(carrier: string): Promise<void>;
   /** What a session has yet to read of prompts and reports goes to another; `carrier` has carried it nowhere. */
   move(from: string, to: string, carrier: string): Promise<void>;

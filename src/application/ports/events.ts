@@ -11,7 +11,7 @@ export interface EventReads extends PrunableReads {
   /** The highest seq that retention has removed: a cursor below it needs a snapshot (invariant 10). */
   pruned(): Promise<number>;
   of(subject: string, limit: number): Promise<HiveEvent[]>;
-  /** What desks were told, newest first; with `before` only what has a lower seq. */
+  /** Notices for desks, newest first; with `before` only those with a lower seq. */
   notices(limit: number, before?: number): Promise<HiveEvent[]>;
 }
 

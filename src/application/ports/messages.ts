@@ -10,15 +10,15 @@ import type {
 import type { Message } from '../../domain/messages.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';
 
-/** Which messages a page shows. With `after` it goes forward from there, else it is the last page before `before`. */
+/** Which messages a page shows. With `after` it begins there; otherwise it is the last page before `before`. */
 export interface MessageFilter {
   /** The messages of this project and those to everyone. */
   project_dir?: string | undefined;
-  /** A thread's name, or the message_id that a chain of replies began with. */
+  /** A thread's name, or the message_id of the first message of a chain of replies. */
   thread?: string | undefined;
   from_handle?: string | undefined;
   query?: string | undefined;
-  /** A cursor, or the `seq` of a message; so has `before`. */
+  /** A cursor, or the `seq` of a message; the same for `before`. */
   after?: string | number | null | undefined;
   before?: string | number | null | undefined;
   limit: number;
@@ -27,11 +27,11 @@ export interface MessageFilter {
 /** Messages in their order. */
 export interface MessagePage {
   items: Message[];
-  /** Where to go on forward, now or when more has come; null while there is nothing to stand behind. */
+  /** The cursor for what follows, now or later; null while there is nothing. */
   next_cursor: string | null;
-  /** Where to go on backward; null at the beginning. */
+  /** The cursor for what precedes; null at the beginning. */
   previous_cursor: string | null;
-  /** More lies ahead in the direction that was read. */
+  /** Whether there is more in the direction of reading. */
   more: boolean;
 }
 
@@ -60,18 +60,18 @@ export interface MentionReads extends PrunableReads {
   ofMessage(message_id: string, session_id: string): Promise<MentionInFull | undefined>;
   /** What a session has to deal with now: urgent first, then oldest. Costs the same whatever the history. */
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
-  /** Those of them that gate and that nothing has carried to it in full, without their messages. */
+  /** Those of them that gate and were not delivered in full, without their messages. */
   undelivered(session_id: string, limit: number): Promise<Mention[]>;
-  /** Those that nothing has carried to it in full, gating or not, in the same order. */
+  /** Those that were not delivered in full, gating or not, in the same order. */
   freshOf(session_id: string, limit: number): Promise<MentionInFull[]>;
   countFresh(session_id: string): Promise<number>;
   countUnprocessed(session_id: string): Promise<UnprocessedCount>;
   /** Newest first. */
   list(filter: MentionFilter): Promise<Page<MentionInFull>>;
   summary(session_id: string): Promise<MentionSummary>;
-  /** How many unprocessed mentions each session has that has any. */
+  /** The number of unprocessed mentions of each session that has any. */
   unprocessedBySession(): Promise<ReadonlyMap<string, number>>;
-  /** How many mentions of each other two sessions got since then, in messages after the one of that seq. */
+  /** How often two sessions have mentioned each other since then, in messages with a higher seq. */
   countBetween(pair: Pair, since: string, after: number): Promise<number>;
   /** Unprocessed mentions whose time is up by `now`. */
   due(now: string, limit: number): Promise<Mention[]>;
@@ -81,21 +81,21 @@ export interface MentionReads extends PrunableReads {
 export interface MentionRecords extends MentionReads, Prunable {
   insert(mention: Mention): Promise<void>;
   update(mention: Mention): Promise<void>;
-  /** Counts one more tool call that the unprocessed mentions of a session have held up. */
+  /** Counts one more tool call that the unprocessed mentions of a session have held. */
   deny(session_id: string): Promise<void>;
   /** Gives the unprocessed mentions of a session to the one that continues it; returns the ids of what moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
 }
 
 export interface LoopReads {
-  /** The seq of the last message when a human last had a say to any of these: session ids, project directories, `*` for everyone. */
+  /** The seq of the newest message when a human last posted to any of these: session ids, project directories, `*` for everyone. */
   humanSpokeAt(subjects: readonly string[]): Promise<number>;
   get(pair: Pair): Promise<Loop | undefined>;
   list(): Promise<Loop[]>;
 }
 
 export interface LoopRecords extends LoopReads {
-  /** A human had a say: what agents said to each other before then counts no longer. */
+  /** A human posted: earlier exchanges between agents no longer count. */
   humanSpoke(subject: string): Promise<void>;
   put(loop: Loop): Promise<void>;
   remove(pair: Pair): Promise<void>;

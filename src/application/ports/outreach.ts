@@ -1,4 +1,4 @@
-/** Pings, cards and reports, with what rations them and the Stop guard. */
+/** Pings, cards and reports, with their budget and the Stop guard. */
 import type { Bucket, Outreach, OutreachKind } from '../../domain/outreach.ts';
 import type { StopGuardRecord } from '../../domain/stop-guard.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';
@@ -16,7 +16,7 @@ export interface ReportReader {
   session_id: string;
   project_dir: string;
   heir: boolean;
-  /** What carries them in: what it has carried already is not handed again. */
+  /** What delivers them; what it has already delivered is not handed over again. */
   carrier: string;
 }
 
@@ -26,13 +26,13 @@ export interface OutreachReads extends PrunableReads {
   byPrompt(ask_id: string): Promise<Outreach | undefined>;
   /** Newest first. */
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
-  /** Visible output of a session that no report has told of, oldest first. */
+  /** Visible output of a session that no report covers, oldest first. */
   unreported(session_id: string): Promise<Outreach[]>;
-  /** Visible output of a turn that was not critical; where turns are not told, since the last report. */
+  /** Non-critical visible output of a turn; if turns are not reported, since the last report. */
   outputs(session_id: string, turn_id: string | null): Promise<number>;
   /** Pings and cards that are kept for a human who was away, oldest first. */
   unseen(limit: number): Promise<Outreach[]>;
-  /** How many of them background sessions sent that were not critical. */
+  /** How many of them are non-critical ones of background sessions. */
   countUnseen(): Promise<number>;
   /** Pings and cards sent before then that nobody has shown. */
   unshown(before: string): Promise<Outreach[]>;
@@ -40,7 +40,7 @@ export interface OutreachReads extends PrunableReads {
   reportsFor(reader: ReportReader, limit: number): Promise<{ items: Outreach[]; total: number }>;
   bucket(name: string): Promise<Bucket | undefined>;
   guard(session_id: string): Promise<StopGuardRecord | undefined>;
-  /** When the human last took up a prompt that still waits. */
+  /** When the human last opened a prompt that is still pending. */
   answeringSince(): Promise<string | null>;
   /** The human's preferences at each seat that has stored some. */
   everySeat(): Promise<Record<string, unknown>[]>;
@@ -50,7 +50,7 @@ export interface OutreachRecords extends OutreachReads, Prunable {
   nextNumber(): Promise<number>;
   insert(item: Outreach): Promise<void>;
   update(item: Outreach): Promise<void>;
-  /** Reports that wait for one session wait for another. */
+  /** Moves the unread reports of one session to another. */
   moveReader(from: string, to: string): Promise<void>;
   putBucket(bucket: Bucket): Promise<void>;
   putGuard(record: StopGuardRecord): Promise<void>;

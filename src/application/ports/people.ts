@@ -1,4 +1,4 @@
-/** Desks, humans, teams, and tokens for who is elsewhere. */
+/** Desks, humans, teams, and tokens for remote agents. */
 import type { Desk, Human, Team } from '../../domain/humans.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { Prunable, PrunableReads } from './records.ts';
@@ -20,7 +20,7 @@ export interface DeskRecords extends DeskReads, Prunable {
 export interface HumanReads {
   /** By a folded name; so is every name here. */
   get(folded: string): Promise<Human | undefined>;
-  /** One entry a name that reaches somebody, those that were seen last first. */
+  /** One entry per name that reaches somebody, those seen last first. */
   list(limit: number): Promise<Human[]>;
   team(folded: string): Promise<Team | undefined>;
   teams(): Promise<Team[]>;

@@ -10,7 +10,7 @@ export interface PopupScope {
   kind: PopupKind;
 }
 
-/** What to write when a process takes a lease. */
+/** What is written when a process takes a lease. */
 export interface PopupLease extends PopupScope {
   /** The id of what the popup is about. */
   subject: string;
@@ -19,13 +19,13 @@ export interface PopupLease extends PopupScope {
 }
 
 export interface PopupReads {
-  /** What became of a popup; undefined while nobody holds its lease. */
+  /** The state of a popup; undefined while nobody holds its lease. */
   outcome(subject: string, seat: string): Promise<PopupOutcome | undefined>;
   /** The storm of the latest lease that was taken in one, however long ago; null when there was none. */
   storm(scope: PopupScope): Promise<Storm | null>;
-  /** What a storm's one popup stands for, in the order of the leases, without what is settled. */
+  /** The unsettled subjects of a storm's popup, in the order of their leases. */
   inStorm(scope: PopupScope, storm: Storm): Promise<{ subject: string; outcome: PopupOutcome }[]>;
-  /** Whether anything of a storm is not settled. */
+  /** Whether any subject of a storm is unsettled. */
   stormWaits(scope: PopupScope, storm: Storm): Promise<boolean>;
   /** How many leases were taken after that time and not suppressed; `first` is the time of the oldest. */
   recent(scope: PopupScope, after: string): Promise<{ count: number; first: string | null }>;
@@ -36,9 +36,9 @@ export interface PopupRecords extends PopupReads {
   lease(lease: PopupLease, now: string): Promise<boolean>;
   /** Takes a lease that was taken before that time and whose popup was never shown; false when there is none. */
   takeOver(lease: PopupLease, now: string, before: string): Promise<boolean>;
-  /** Notes on a lease that it was taken in a storm. */
+  /** Records on a lease that it was taken in a storm. */
   joinStorm(subject: string, seat: string, since: string): Promise<void>;
-  /** Writes what became of a leased popup; false when that is written already. */
+  /** Records the outcome of a leased popup; false when it is already recorded. */
   settle(
     subject: string,
     seat: string,

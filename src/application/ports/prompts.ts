@@ -1,4 +1,4 @@
-/** Prompts, the answers to them, and who is at one. */
+/** Prompts, their answers, and their claims. */
 import type { AnswerOutcome, Prompt, PromptAnswer, PromptStatus, Urgency } from '../../domain/prompts.ts';
 import type { Page, Prunable, PrunableReads } from './records.ts';
 
@@ -16,7 +16,7 @@ export interface PromptFilter {
   kind?: string | undefined;
   /** Addressed to this human or team. */
   to?: string | undefined;
-  /** Words that stand in header, question, context or answer, or in the names of agent and project. */
+  /** Words in the header, question, context or answer, or in the names of agent and project. */
   query?: string | undefined;
   /** At most so many a page. */
   limit: number;
@@ -39,7 +39,7 @@ export interface PromptReads extends PrunableReads {
   countByUrgency(): Promise<Record<Urgency, number>>;
   /** The caller's own: what settled and was not collected, then what is pending, oldest first. */
   openOf(session_id: string, limit: number): Promise<Prompt[]>;
-  /** Of those only what settled, and what of it came late. */
+  /** Of those only the settled ones, and the late answers among them. */
   uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
   /** How many there are open in all. */
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
@@ -68,13 +68,13 @@ export interface PromptRecords extends PromptReads, Prunable {
   addResponse(response: StoredResponse): Promise<void>;
   /** Marks the pending prompts of a session as orphaned or not; returns those that changed. */
   setOrphaned(session_id: string, orphaned: boolean): Promise<string[]>;
-  /** Gives what a session has open to the one that continues it; returns what moved. */
+  /** Moves the open prompts of a session to the one that continues it; returns those that moved. */
   move(from: string, to: { session_id: string; handle: string }): Promise<string[]>;
 }
 
-/** Which desk holds a prompt that somebody has taken up. */
+/** The claims: which desk holds which prompt. */
 export interface ClaimReads {
-  /** The desk that holds it, as long as that lives. */
+  /** The desk that holds it, while that is alive. */
   holder(ask_id: string, now: string): Promise<string | null>;
   /** The prompts that a desk holds. */
   ofDesk(desk_id: string): Promise<string[]>;

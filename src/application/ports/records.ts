@@ -11,7 +11,7 @@ export interface Page<T> {
 /** Records by kind: a prune of prompts also takes their responses, popups and events. */
 export type PruneCounts = Readonly<Record<string, number>>;
 
-/** What ages and goes: settled before then, with everything that hangs on it (retention.ts). */
+/** What retention removes: records settled before then, with everything that depends on them (retention.ts). */
 export interface PrunableReads {
   prunable(before: string): Promise<PruneCounts>;
 }

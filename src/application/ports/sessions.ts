@@ -1,4 +1,4 @@
-/** Sessions, what they call through, and what hooks remember between two events. */
+/** Sessions, their connections, and what hooks remember between two events. */
 import type { Waker } from '../../domain/hooks.ts';
 import type { GateRecord } from '../../domain/mention-gate.ts';
 import type { KnownHandle, Session } from '../../domain/sessions.ts';
@@ -19,7 +19,7 @@ export interface Connection {
 export interface SessionReads extends PrunableReads {
   get(session_id: string): Promise<Session | undefined>;
   byHandle(handle: string): Promise<Session | undefined>;
-  /** Every handle, the session heard of last first. */
+  /** Every handle, the most recently active session first. */
   handles(): Promise<KnownHandle[]>;
   /** The living session whose client is this process; subagents carry no pid. */
   byProcess(machine: string, pid: number): Promise<Session | undefined>;
@@ -30,7 +30,7 @@ export interface SessionReads extends PrunableReads {
   lastHookedOfProcess(machine: string, pid: number): Promise<Session | undefined>;
   /** The living sessions whose parent this is. */
   childrenOf(session_id: string): Promise<Session[]>;
-  /** Whose call a `tool_use_id` is, as its PreToolUse hook told. */
+  /** Whose call a `tool_use_id` is, according to its PreToolUse hook. */
   callerOf(tool_use_id: string): Promise<string | undefined>;
   connections(machine: string): Promise<Connection[]>;
   connection(connection_id: string): Promise<Connection | undefined>;
@@ -40,10 +40,10 @@ export interface SessionRecords extends SessionReads, Prunable {
   upsert(session: Session): Promise<void>;
   touch(session_id: string, now: string): Promise<void>;
   touchByHook(session_id: string, now: string): Promise<void>;
-  /** Remembers whose call this is, until the call has come over MCP. */
+  /** Remembers whose call this is, until it arrives over MCP. */
   recordCaller(tool_use_id: string, session_id: string): Promise<void>;
   openConnection(connection: Connection): Promise<void>;
-  /** Notes who called through a connection last. */
+  /** Records who last called through a connection. */
   nameConnection(connection_id: string, session_id: string): Promise<void>;
   closeConnection(connection_id: string): Promise<void>;
 }
@@ -51,7 +51,7 @@ export interface SessionRecords extends SessionReads, Prunable {
 /** The mention gate's memory. */
 export interface GateReads {
   get(session_id: string): Promise<GateRecord | undefined>;
-  /** Of sessions that are held, the longest held first. */
+  /** The gates of sessions that are held, the longest held first. */
   held(): Promise<GateRecord[]>;
 }
 

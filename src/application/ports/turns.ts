@@ -6,7 +6,7 @@ import type { Prunable, PrunableReads } from './records.ts';
 
 export interface TurnReads extends PrunableReads {
   get(turn_id: string): Promise<Turn | undefined>;
-  /** The one that runs; a session has one at a time. */
+  /** The running turn; a session has one at a time. */
   current(session_id: string): Promise<Turn | undefined>;
   /** The newest. */
   last(session_id: string): Promise<Turn | undefined>;
@@ -14,7 +14,7 @@ export interface TurnReads extends PrunableReads {
   byClientTurn(session_id: string, client_turn_id: string): Promise<Turn | undefined>;
   /** Every turn that runs, the oldest first. */
   running(limit: number): Promise<Turn[]>;
-  /** Aborted, and nothing proves that the session was told, the oldest first. */
+  /** Aborted turns of which nothing proves that the session was informed, the oldest first. */
   unreadAborts(session_id: string, limit: number): Promise<{ turn: Turn; delivery: Delivery }[]>;
   interrupt(interrupt_id: string): Promise<Interrupt | undefined>;
   /** Every request for a turn, in the order in which they were asked. */

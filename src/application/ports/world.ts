@@ -9,7 +9,7 @@ export interface Secrets {
   equal(a: string, b: string): boolean;
 }
 
-/** One thing looked at. `advice` says what to do; null when there is nothing to do. */
+/** The result of one check. `advice` says what to do; null when there is nothing to do. */
 export interface Check {
   name: string;
   ok: boolean;
@@ -17,7 +17,7 @@ export interface Check {
   advice: string | null;
 }
 
-/** Looks at one thing, or at several of a kind. A look that throws is itself a finding. */
+/** Checks one thing, or several of a kind. A check that throws is itself a finding. */
 export interface Examination {
   name: string;
   examine(): Promise<Check[]>;
@@ -28,7 +28,7 @@ export interface Processes {
   alive(pid: number): boolean;
   /** The ids of the processes that `pid` descends from, nearest first. */
   ancestors(pid: number): number[];
-  /** When a process began, in words that only it has; null for one that is gone. With it a pid is an identity. */
+  /** When a process began, as a text that identifies it; null for one that is gone. With it a pid is an identity. */
   startedAt(pid: number): string | null;
   /** When a process began, in ms since 1970 by this machine's clock; null for one that is gone, or where that cannot be known. */
   startedMs(pid: number): number | null;
