@@ -72,16 +72,16 @@ Afterwards Hive restarts with what was installed."
 
 (defun hive-doctor--emacs ()
   "Check the version of Emacs."
-  (hive-doctor-check :name "Emacs" :ok (version<= "28.1" emacs-version)
+  (hive-doctor-check :name (hive-words 'doctor-emacs) :ok (version<= "28.1" emacs-version)
                      :text emacs-version :advice (hive-words 'doctor-emacs-old)))
 
 (defun hive-doctor--program ()
   "Check that the sidecar's program exists."
   (condition-case oops
-      (hive-doctor-check :name "Program" :ok t
+      (hive-doctor-check :name (hive-words 'doctor-program) :ok t
                          :text (string-join (hive-program-command) " "))
     (hive-program-missing
-     (hive-doctor-check :name "Program" :ok nil :text (cadr oops)
+     (hive-doctor-check :name (hive-words 'doctor-program) :ok nil :text (cadr oops)
                         :advice (hive-words 'doctor-then-restart)))))
 
 (defun hive-doctor--sidecar ()
@@ -89,12 +89,12 @@ Afterwards Hive restarts with what was installed."
   (let ((server (plist-get hive-sidecar-info :server)))
     (if (hive-sidecar-connected-p)
         (hive-doctor-check
-         :name "Sidecar" :ok t
-         :text (format "%s %s, protocol %s"
+         :name (hive-words 'doctor-sidecar) :ok t
+         :text (hive-words 'doctor-connected
                        (plist-get server :name) (plist-get server :version)
                        (plist-get hive-sidecar-info :protocol_version)))
       (hive-doctor-check
-       :name "Sidecar" :ok nil
+       :name (hive-words 'doctor-sidecar) :ok nil
        :text (format "%s%s" hive-sidecar-state
                      (if hive-sidecar-problem (concat ": " hive-sidecar-problem) ""))
        :advice (if (eq hive-sidecar-state 'off) (hive-words 'doctor-turn-on)
@@ -103,7 +103,7 @@ Afterwards Hive restarts with what was installed."
 (defun hive-doctor--store ()
   "Report which store is in use."
   (let ((store (plist-get hive-sidecar-info :store_id)))
-    (hive-doctor-check :name "Store" :ok (and store t)
+    (hive-doctor-check :name (hive-words 'doctor-store) :ok (and store t)
                        :text (or store (hive-words 'doctor-store-unknown))
                        :advice (hive-words 'doctor-store-later))))
 
@@ -111,17 +111,19 @@ Afterwards Hive restarts with what was installed."
   "Check the outbox: unsent and rejected answers."
   (let* ((pending (hive-outbox-entries 'pending))
          (rejected (hive-outbox-entries 'rejected))
+         (unverified (hive-outbox-entries 'unverified))
          (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
-      :name "Outbox" :ok (not (or rejected elsewhere))
+      :name (hive-words 'doctor-outbox-name) :ok (not (or rejected elsewhere unverified))
       :text (hive-words 'doctor-outbox (length pending) (length rejected)
                         (abbreviate-file-name hive-outbox-directory))
-      :advice (cond (rejected (hive-words 'doctor-forget-rejected))
+      :advice (cond (unverified (hive-words 'doctor-review))
+                    (rejected (hive-words 'doctor-forget-rejected))
                     (elsewhere (hive-words 'doctor-other-store (length elsewhere)))))
      (mapcar (lambda (entry)
                (hive-doctor-check
-                :name "Rejected" :ok nil
+                :name (hive-words 'doctor-rejected) :ok nil
                 :text (format "%s: %S" (or (hive-entry-ask-id entry) "message")
                               (or (plist-get (hive-entry-params entry) :body)
                                   (hive-respond-text (hive-entry-params entry))))
@@ -176,7 +178,7 @@ Afterwards Hive restarts with what was installed."
         (advice (hive-words 'doctor-node-old hive-program-node-version)))
     (if (not node)
         (hive-doctor--add buffer (list (hive-doctor-check
-                                        :name "Node.js" :ok nil :text (hive-words 'doctor-node-missing)
+                                        :name (hive-words 'doctor-node) :ok nil :text (hive-words 'doctor-node-missing)
                                         :advice advice)))
       (let ((default-directory "/") (said ""))
         (make-process
@@ -189,7 +191,7 @@ Afterwards Hive restarts with what was installed."
              (hive-work-later
               #'hive-doctor--add buffer
               (list (hive-doctor-check
-                     :name "Node.js"
+                     :name (hive-words 'doctor-node)
                      :ok (hive-doctor--node-p said)
                      :text (format "%s, %s" (string-trim said) node)
                      :advice advice))))))))))
@@ -213,7 +215,7 @@ Afterwards Hive restarts with what was installed."
      (lambda (err)
        (unless (hive-rpc-failed-p err 'method-not-found) ; it has no doctor
          (hive-doctor--add
-          buffer (list (hive-doctor-check :name "Sidecar's own" :ok nil
+          buffer (list (hive-doctor-check :name (hive-words 'doctor-sidecar-checks) :ok nil
                                           :text (plist-get err :text)))))))))
 
 (define-derived-mode hive-doctor-mode special-mode "Hive-Doctor"

@@ -6,11 +6,8 @@
 
 ;;; Commentary:
 
-;; Your name, which questions concern you, and who is answering one.  A
-;; question without a recipient concerns everybody; one for a human or a team
-;; concerns them, and everybody once it is escalated (docs/humans.md).
-;;
-;; Also, which project a directory belongs to.
+;; Your name, which questions concern you (the sidecar decides that), and who
+;; is answering one.  Also, which project a directory belongs to.
 
 ;;; Code:
 
@@ -28,9 +25,6 @@ else your login name."
   :type '(choice (const :tag "HIVE_USER or login name" nil) string)
   :group 'hive)
 
-(defvar hive-human-names nil
-  "The names that address you, as the sidecar compares them.")
-
 (defun hive-human-name ()
   "Return your name."
   (hive-text-sendable
@@ -39,12 +33,8 @@ else your login name."
        (user-login-name))))
 
 (defun hive-human-mine-p (prompt)
-  "Return non-nil if PROMPT concerns you."
-  (or (null (plist-get prompt :to))
-      (plist-get prompt :escalated_at)
-      (null hive-human-names)           ; a sidecar that knows of no names
-      (cl-some (lambda (name) (member name hive-human-names))
-               (append (plist-get prompt :recipients) nil))))
+  "Return non-nil if PROMPT concerns you, which the sidecar decides."
+  (not (eq :json-false (plist-get prompt :mine))))
 
 (defun hive-human-claimer (prompt)
   "Return who else is answering PROMPT, or nil."

@@ -36,6 +36,9 @@
 (defvar hive-turns-changed-functions nil
   "Called with each turn that changed.")
 
+(defvar hive-interrupt--ended (make-hash-table :test #'equal)
+  "The turns that have ended, by id; older news of them is ignored.")
+
 (defconst hive-interrupt--most 1000 "How many turns are remembered.")
 
 (defun hive-turns-running ()
@@ -54,8 +57,14 @@
 
 (defun hive-interrupt--take (turn)
   "Remember TURN until it ends, and run the hook."
-  (let ((session (plist-get turn :session_id)))
-    (cond ((equal (plist-get turn :state) "in_progress")
+  (let ((session (plist-get turn :session_id))
+        (running (equal (plist-get turn :state) "in_progress")))
+    (unless running
+      (when (>= (hash-table-count hive-interrupt--ended) hive-interrupt--most)
+        (clrhash hive-interrupt--ended))
+      (puthash (plist-get turn :turn_id) t hive-interrupt--ended))
+    (cond ((and running (gethash (plist-get turn :turn_id) hive-interrupt--ended)))
+          (running
            (when (or (gethash session hive-interrupt--running)
                      (< (hash-table-count hive-interrupt--running) hive-interrupt--most))
              (puthash session turn hive-interrupt--running)))
@@ -81,7 +90,9 @@ A list that was cut short lacks the sessions that were silent longest."
 
 (defun hive-interrupt--sidecar ()
   "Forget every turn when Hive is turned off."
-  (when (eq hive-sidecar-state 'off) (clrhash hive-interrupt--running)))
+  (when (eq hive-sidecar-state 'off)
+    (clrhash hive-interrupt--running)
+    (clrhash hive-interrupt--ended)))
 
 (add-hook 'hive-handles-listed-functions #'hive-interrupt--listed)
 (add-hook 'hive-sidecar-state-hook #'hive-interrupt--sidecar)

@@ -79,7 +79,7 @@
            (not known)))))
 
 (defvar hive-mentions--fresh nil "Mentions that were not announced yet, newest first.")
-(defvar hive-mentions--meanwhile nil
+(defvar hive-mentions--arrivals nil
   "During a fetch, a cons whose cdr is what arrived since, newest first.")
 (defvar hive-mentions--timer nil "The timer that will announce them, or nil.")
 
@@ -115,7 +115,7 @@
 (cl-defmethod hive-rpc-notify ((_method (eql 'mention/changed)) mention)
   "Handle MENTION, which changed."
   (when (equal hive-mentions-human (plist-get mention :session_id))
-    (when hive-mentions--meanwhile (push mention (cdr hive-mentions--meanwhile)))
+    (when hive-mentions--arrivals (push mention (cdr hive-mentions--arrivals)))
     (when (hive-mentions--take mention)
       (hive-mentions--arrived (list mention)))
     (hive-changed))
@@ -124,7 +124,7 @@
 
 (defun hive-mentions-refresh ()
   "Fetch the unprocessed mentions of the human."
-  (setq hive-mentions--meanwhile (list 'told))
+  (setq hive-mentions--arrivals (list 'told))
   (hive-rpc-request
    'mention/list (list :status "unprocessed" :limit hive-mentions--most)
    :success
@@ -138,15 +138,15 @@
                             (not (gethash (plist-get mention :message_id) before))))
                      now)))
          ;; What arrived since may be newer than the list.
-         (mapc #'hive-mentions--take (reverse (cdr hive-mentions--meanwhile)))
-         (setq hive-mentions--meanwhile nil)
+         (mapc #'hive-mentions--take (reverse (cdr hive-mentions--arrivals)))
+         (setq hive-mentions--arrivals nil)
          (hive-mentions--arrived
           (sort fresh (lambda (a b) (< (plist-get a :seq) (plist-get b :seq)))))
          (dolist (mention now)
            (run-hook-with-args 'hive-mentions-changed-functions mention)))
        (hive-changed)))
    :error (lambda (err)
-            (setq hive-mentions--meanwhile nil)
+            (setq hive-mentions--arrivals nil)
             (hive-work-log "no mentions: %S" err))))
 
 (defun hive-mentions--sidecar ()
@@ -227,10 +227,10 @@ what was done.  Call THEN when that is stored."
 (defun hive-mentions--insert (mention)
   "Insert MENTION in full."
   (let ((beg (point))
-        (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) "urgent")
-                               (when (hive-rpc-true-p mention :expects_reply) "wants an answer")
+        (marks (delq nil (list (when (equal "urgent" (plist-get mention :priority)) (hive-words 'mark-urgent))
+                               (when (hive-rpc-true-p mention :expects_reply) (hive-words 'mark-wants-answer))
                                (when (plist-get mention :as_handle)
-                                 (concat "as " (hive-text-line (plist-get mention :as_handle) 40)))
+                                 (hive-words 'mark-as (hive-text-line (plist-get mention :as_handle) 40)))
                                (let ((became (hive-mentions--became mention)))
                                  (unless (string-empty-p became) became))))))
     (insert (propertize (format "%s  %s ago" (hive-text-line (plist-get mention :from_handle) 60)

@@ -13,6 +13,8 @@
 
 ;;; Code:
 
+(require 'cl-lib)
+(require 'hive-messages)
 (require 'transient)
 
 (declare-function hive-respond "hive-respond")
@@ -27,33 +29,52 @@
 (declare-function hive-history "hive-history")
 (declare-function hive-interrupt "hive-interrupt")
 (declare-function hive-interrupt-all "hive-interrupt")
-(declare-function hive-attention "hive-notify")
-(declare-function hive-do-not-disturb "hive-notify")
+(declare-function hive-attention "hive-attention")
+(declare-function hive-do-not-disturb "hive-attention")
 (declare-function hive-doctor "hive-doctor")
 (declare-function hive-mode "hive-mode")
 (declare-function hive-install-sidecar "hive-doctor")
 (declare-function hive-manual "hive-mode")
 (defvar hive-mode)
 
+(eval-and-compile
+  (defconst hive-menu--rows
+    ;; Two rows, since one row would be wider than a terminal.
+    '(((menu-answer
+        ("r" menu-respond hive-respond)
+        ("n" menu-next hive-next)
+        ("l" menu-list hive-list)
+        ("a" menu-amend hive-amend))
+       (menu-talk
+        ("s" menu-shared hive-shared)
+        ("@" menu-mentions hive-check-mentions)
+        ("S" menu-sessions hive-sessions))
+       (menu-look
+        ("o" menu-outreach hive-outreach)
+        ("N" menu-notices hive-notices)
+        ("h" menu-history hive-history)))
+      ((menu-stop
+        ("i" menu-interrupt hive-interrupt)
+        ("I" menu-interrupt-all hive-interrupt-all))
+       (menu-notifications
+        ("q" menu-do-not-disturb hive-do-not-disturb)
+        ("p" menu-preferences hive-attention))
+       (menu-hive
+        ("d" menu-doctor hive-doctor)
+        ("M" menu-manual hive-manual)
+        ("X" menu-install hive-install-sidecar)
+        ("O" menu-on-off hive-mode))))
+    "The rows of the menu.
+A row has groups, a group a title and commands, each with its key and
+its label.  Titles and labels are names in `hive-messages'."))
+
 ;;;###autoload (autoload 'hive-prefix-map "hive-menu" nil t 'keymap)
 (defvar hive-prefix-map
   (let ((map (make-sparse-keymap)))
-    (define-key map "r" #'hive-respond)
-    (define-key map "n" #'hive-next)
-    (define-key map "l" #'hive-list)
-    (define-key map "a" #'hive-amend)
-    (define-key map "s" #'hive-shared)
-    (define-key map "@" #'hive-check-mentions)
-    (define-key map "S" #'hive-sessions)
-    (define-key map "o" #'hive-outreach)
-    (define-key map "N" #'hive-notices)
-    (define-key map "h" #'hive-history)
-    (define-key map "i" #'hive-interrupt)
-    (define-key map "I" #'hive-interrupt-all)
-    (define-key map "p" #'hive-attention)
-    (define-key map "q" #'hive-do-not-disturb)
-    (define-key map "d" #'hive-doctor)
-    (define-key map "M" #'hive-manual)
+    (dolist (row hive-menu--rows)
+      (pcase-dolist (`(,_title . ,commands) row)
+        (pcase-dolist (`(,key ,_label ,command) commands)
+          (define-key map key command))))
     (define-key map "m" #'hive)
     map)
   "Keymap of Hive's commands, for a prefix key of your choice.")
@@ -61,37 +82,23 @@
 
 (defun hive-menu--state ()
   "Return the title of the menu."
-  (if (bound-and-true-p hive-mode) "Hive" "Hive (off: O turns it on)"))
+  (if (bound-and-true-p hive-mode) (hive-words 'menu-title) (hive-words 'menu-title-off)))
+
+(defmacro hive-menu--define (name docstring)
+  "Define NAME, a transient prefix with DOCSTRING, from `hive-menu--rows'."
+  (cl-flet ((group (group)
+              (vconcat (list (hive-words (car group)))
+                       (mapcar (pcase-lambda (`(,key ,label ,command))
+                                 (list key (hive-words label) command))
+                               (cdr group)))))
+    (let ((rows (mapcar (lambda (row) (mapcar #'group row)) hive-menu--rows)))
+      `(transient-define-prefix ,name ()
+         ,docstring
+         [:description hive-menu--state ,@(car rows)]
+         ,@(mapcar #'vconcat (cdr rows))))))
 
 ;;;###autoload (autoload 'hive "hive-menu" nil t)
-(transient-define-prefix hive ()
-  "Answer your coding agents."
-  [:description hive-menu--state
-   ["Answer"
-    ("r" "answer a question" hive-respond)
-    ("n" "answer one by one" hive-next)
-    ("l" "list of questions" hive-list)
-    ("a" "correct an answer" hive-amend)]
-   ["Talk"
-    ("s" "shared buffer" hive-shared)
-    ("@" "mentions of you" hive-check-mentions)
-    ("S" "sessions" hive-sessions)]
-   ["Look"
-    ("o" "cards, pings, reports" hive-outreach)
-    ("N" "notices" hive-notices)
-    ("h" "history" hive-history)]]
-  ;; Two rows, since one row would be wider than a terminal.
-  [["Stop"
-    ("i" "interrupt one" hive-interrupt)
-    ("I" "interrupt all" hive-interrupt-all)]
-   ["Notifications"
-    ("q" "do not disturb" hive-do-not-disturb)
-    ("p" "preferences" hive-attention)]
-   ["Hive"
-    ("d" "doctor" hive-doctor)
-    ("M" "manual" hive-manual)
-    ("X" "install the sidecar" hive-install-sidecar)
-    ("O" "on or off" hive-mode)]])
+(hive-menu--define hive "Answer your coding agents.")
 
 (provide 'hive-menu)
 ;;; hive-menu.el ends here

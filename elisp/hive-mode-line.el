@@ -17,6 +17,7 @@
 
 ;;; Code:
 
+(require 'hive-attention)
 (require 'hive-list)
 (require 'hive-mentions)
 (require 'hive-messages)
@@ -145,7 +146,7 @@ WAITING and MENTIONS are counts; AWAY means there is no sidecar."
          (text (concat (when (> waiting 0) (format " %d!" waiting))
                        (when (> mentions 0) (format " %d@" mentions))
                        (when away (if (eq hive-sidecar-state 'starting) " …" " ?"))
-                       (when (and away (> unsent 0)) (format " %d unsent" unsent))
+                       (when (and away (> unsent 0)) (hive-words 'mode-line-unsent unsent))
                        (when (hive-quiet-text) " z"))))
     (unless (string-empty-p text)
       (propertize

@@ -40,6 +40,7 @@
 ;;; Code:
 
 (require 'hive-amend)
+(require 'hive-attention)
 (require 'hive-doctor)
 (require 'hive-history)
 (require 'hive-interrupt)

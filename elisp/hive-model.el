@@ -260,9 +260,9 @@ A prompt for somebody else is news once it is for everybody."
 
 ;;;; Replacing the model by a snapshot
 
-(defun hive-model-replace (snapshot &optional told)
+(defun hive-model-replace (snapshot &optional arrived)
   "Replace the model by SNAPSHOT, a list of all pending questions.
-TOLD are the prompts that arrived while the snapshot was made, oldest
+ARRIVED are the prompts that arrived while the snapshot was made, oldest
 first; they are applied again on top.  Settled prompts stay known."
   (let* ((old hive-model--prompts)
          (new (make-hash-table :test #'equal :size (+ 100 (length snapshot)))))
@@ -272,7 +272,7 @@ first; they are applied again on top.  Settled prompts stay known."
     (hive-waiting-clear)
     (hive-changed)
     (dolist (prompt snapshot) (hive-model--replace-one prompt old))
-    (dolist (prompt told) (hive-model--replace-one prompt old))))
+    (dolist (prompt arrived) (hive-model--replace-one prompt old))))
 
 (defun hive-model--replace-one (prompt old)
   "Take PROMPT of a snapshot; OLD is the former table of questions."
@@ -364,8 +364,10 @@ refresh has another one, which ends this one."
          (hive-model--again))))))
 
 (cl-defmethod hive-rpc-notify ((_method (eql 'desk/resync)) _params)
-  "Fetch a snapshot, as the sidecar lost its place in the event log."
-  (hive-feed-refresh))
+  "Fetch a snapshot, as the sidecar lost its place in the event log.
+Turns may have ended unnoticed, so fetch the sessions too."
+  (hive-feed-refresh)
+  (hive-handles-refresh))
 
 (defun hive-feed-stop ()
   "Give up the fetch, as Hive is turned off."
@@ -460,9 +462,9 @@ left out."
                           :key (lambda (session) (plist-get session :handle)))))
     (cond (session (format "  %s  %s" (hive-text-line (plist-get session :project) 24)
                            (hive-text-line (plist-get session :state) 8)))
-          ((equal name "All") "  everyone here")
-          ((equal name "Human") "  you")
-          (t "  role"))))
+          ((equal name "All") (hive-words 'handle-all))
+          ((equal name "Human") (hive-words 'handle-you))
+          (t (hive-words 'handle-role)))))
 
 (defun hive-handles-table (&optional project-dir)
   "Return a completion table of what can be mentioned, ignoring case.

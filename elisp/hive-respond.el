@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -61,14 +62,18 @@ ANSWER is a plist of :decision, :selected and :comment."
 
 (defun hive-respond-params (prompt answer)
   "Return the request parameters for ANSWER to PROMPT.
-ANSWER is a plist of :decision, :selected and :comment."
+ANSWER is a plist of :decision, :selected and :comment.  Signal a
+`user-error' if it may allow something that was not displayed in full."
+  (hive-permission-demand prompt answer)
   (let ((selected (plist-get answer :selected))
         (comment (plist-get answer :comment))
+        (digest (and (hive-permission-grant-p prompt answer) (hive-display-digest prompt)))
         (store (plist-get hive-sidecar-info :store_id)))
     `( :ask_id ,(plist-get prompt :ask_id)
        :decision ,(hive-text-sendable (plist-get answer :decision))
        ,@(when selected (list :selected selected))
        ,@(when comment (list :comment (hive-text-sendable comment)))
+       ,@(when digest (list :displayed_digest digest))
        :by ,(hive-human-name)
        :response_id ,(hive-rpc-new-id)
        ,@(when store (list :store_id store)))))
@@ -137,7 +142,7 @@ Signal a `user-error' if it is already answered."
 (defun hive-respond-fate (prompt)
   "Return how PROMPT was settled, in words."
   (pcase (plist-get prompt :status)
-    ("responded" (hive-words 'fate-answered (hive-text-line (plist-get prompt :by) 40)))
+    ("responded" (hive-words 'fate-answered (hive-text-by prompt 40)))
     ("expired" (hive-words 'fate-expired))
     ("cancelled" (hive-words 'fate-cancelled))
     (_ (hive-words 'fate-closed))))
@@ -153,7 +158,7 @@ Signal a `user-error' if it is already answered."
      ((hive-rpc-true-p result :late)
       (hive-announce 'answered-late agent agent))
      (t
-      (hive-announce 'answered-second agent (hive-text-line (plist-get result :by) 40)
+      (hive-announce 'answered-second agent (hive-text-by result 40)
                      decision)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-respond--acked)

@@ -21,6 +21,7 @@
 (require 'eieio)
 (require 'hive-human)
 (require 'hive-messages)
+(require 'hive-names)
 (require 'hive-text)
 (require 'jsonrpc)
 (require 'subr-x)
@@ -120,9 +121,6 @@ port.  It takes effect when the sidecar starts (\\[hive-restart])."
 
 ;;;; The program
 
-(defconst hive-program-node-version "24.15.0"
-  "The oldest Node.js that runs the sidecar: `engines' of package.json.")
-
 (define-error 'hive-program-missing "Hive cannot start its sidecar")
 
 (defun hive-rpc--find (program what-to-do)
@@ -172,30 +170,16 @@ Signal `hive-program-missing' with a sentence if one is missing."
 
 ;;;; The environment
 
-(defconst hive-rpc--agent-variables
-  '("HIVE_AGENT" "CLAUDECODE" "CLAUDE_CODE_SESSION_ID" "CLAUDE_PID"
-    "CODEX_SESSION_ID" "CODEX_THREAD_ID" "CODEX_TOOL_CALL_ID" "CODEX_CI"
-    "CODEX_VERSION" "CODEX_SANDBOX" "CODEX_SANDBOX_NETWORK_DISABLED"
-    "GEMINI_CLI" "CURSOR_AGENT" "OPENCODE" "AI_AGENT" "HIVE_PARENT")
-  "Variables that mark the shell of an agent, and its parent.
-All but the last are AGENT_VARIABLES of src/application/identity.ts;
-a test compares the two.  Settings such as CODEX_HOME are the human's.")
-
 (defun hive-program-environment ()
   "Return the environment of the sidecar.
-It lacks the variables of agents: an Emacs that was started from an
-agent's shell is still the human's desk."
-  (let ((inherited (cl-remove-if
-                    (lambda (setting)
-                      (member (car (split-string setting "="))
-                              hive-rpc--agent-variables))
-                    process-environment)))
-    (if hive-store
-        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
-                                        hive-store
-                                      (expand-file-name hive-store)))
-              inherited)
-      inherited)))
+The variables of agents stay in it: from them the sidecar sees that an
+agent has started this Emacs, which then is not the human's desk."
+  (if hive-store
+      (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
+                                      hive-store
+                                    (expand-file-name hive-store)))
+            process-environment)
+    process-environment))
 
 ;;;; The pipe
 
@@ -409,12 +393,6 @@ Return at once."
     (format "%s-%s-4%s-a%s-%s" (substring hash 0 8) (substring hash 8 12)
             (substring hash 13 16) (substring hash 17 20) (substring hash 20 32))))
 
-(defconst hive-rpc-codes
-  '((method-not-found . -32601) (invalid-params . -32602) (internal . -32603)
-    (transient . -32001) (definite . -32002))
-  "The error codes of src/adapters/errors.ts.
-A request that failed with `transient' may be sent again.")
-
 (defun hive-rpc-failed-p (err why)
   "Return non-nil if ERR, from an error callback, has the code of WHY.
 WHY is a symbol of `hive-rpc-codes'."
@@ -589,7 +567,6 @@ For commands that would otherwise report an empty list."
     (if problem
         (hive-rpc--fail conn problem)
       (setq hive-sidecar-info info
-            hive-human-names (append (plist-get info :names) nil)
             hive-rpc--born (float-time)
             hive-rpc-connection conn)
       (hive-rpc-tell 'initialized nil)
@@ -648,6 +625,9 @@ For commands that would otherwise report an empty list."
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
         (hive-rpc--become
          'failed (hive-words 'node-unsuitable (hive-rpc--sentence words))))
+       ;; The sidecar refuses an Emacs that an agent has started (docs/cli.md).
+       ((and (eql status 7) words)
+        (hive-rpc--become 'failed (hive-rpc--sentence words)))
        (t (hive-rpc--retry
            (or words (hive-words 'sidecar-stopped-with status))))))))
 

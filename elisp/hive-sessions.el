@@ -106,23 +106,23 @@
 ;;;; Commands: configuring and interrupting
 
 (defconst hive-sessions--settings
-  '(("shared" :shared "Takes mentions" "yes" "no")
-    ("roles" :roles "Roles, e.g. reviewer")
-    ("gate" :gate "What its mentions do to its tool calls" "block" "remind" "off" "default")
-    ("source" :source "Where it runs" "main" "bg" "fork" "as it tells")
-    ("ping" :allow_ping "May ping you" "yes" "no" "default")
-    ("reports" :report_policy "When it may report"
+  '(("shared" :shared setting-shared "yes" "no")
+    ("roles" :roles setting-roles)
+    ("gate" :gate setting-gate "block" "remind" "off" "default")
+    ("source" :source setting-source "main" "bg" "fork" "detected")
+    ("ping" :allow_ping setting-ping "yes" "no" "default")
+    ("reports" :report_policy setting-reports
      "on_ping" "always" "freely" "remind" "blocked" "default"))
-  "The settings: name, field, description, and values.")
+  "The settings: name, field, sentence that asks, and values.")
 
 (defun hive-sessions--value (setting)
   "Read a value for SETTING; return it as a request parameter."
   (pcase-let ((`(,_name ,field ,what . ,values) setting))
     (if (eq field :roles)
-        (vconcat (split-string (read-string (hive-words 'which-value what)) "[ ,]+" t))
-      (pcase (completing-read (hive-words 'which-value what) values nil t)
+        (vconcat (split-string (read-string (hive-words what)) "[ ,]+" t))
+      (pcase (completing-read (hive-words what) values nil t)
         ("yes" t) ("no" :json-false)
-        ((or "default" "as it tells") nil)
+        ((or "default" "detected") nil)
         ("" (hive-fail 'nothing-chosen))
         (value value)))))
 
@@ -191,11 +191,18 @@ With a prefix argument, ask for a NOTE that the agent reads."
 project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] interrupts it.
 \\[hive-sessions-toggle-ended] also shows the sessions that have ended.
 \\{hive-sessions-mode-map}"
-  (setq tabulated-list-format [("Handle" 18 t) ("Client" 12 t) ("Source" 6 t) ("State" 7 t)
-                               ("Project" 16 t) ("Branch" 14 t)
-                               ("Asks" 5 hive-sessions--by-number :right-align t)
-                               ("Mentions" 8 hive-sessions--by-number :right-align t)
-                               ("Seen" 5 nil :right-align t) ("Doing" 0 t)]
+  (setq tabulated-list-format (vector (list (hive-words 'column-handle) 18 t)
+                                      (list (hive-words 'column-client) 12 t)
+                                      (list (hive-words 'column-source) 6 t)
+                                      (list (hive-words 'column-state) 7 t)
+                                      (list (hive-words 'column-project) 16 t)
+                                      (list (hive-words 'column-branch) 14 t)
+                                      (list (hive-words 'column-questions) 5
+                                            #'hive-sessions--by-number :right-align t)
+                                      (list (hive-words 'column-mentions) 8
+                                            #'hive-sessions--by-number :right-align t)
+                                      (list (hive-words 'column-seen) 5 nil :right-align t)
+                                      (list (hive-words 'column-doing) 0 t))
         tabulated-list-padding 1
         tabulated-list-sort-key nil
         tabulated-list-entries #'hive-sessions--entries
@@ -251,7 +258,7 @@ project.  \\[hive-session-configure] configures it, \\[hive-session-interrupt] i
                     (hive-sessions--count (gethash (plist-get session :session_id) asks))
                     (hive-sessions--count (plist-get session :unprocessed_mentions))
                     (hive-text-age (plist-get session :last_seen_at))
-                    (concat (if (hive-rpc-true-p session :shared) "" "[not shared] ")
+                    (concat (if (hive-rpc-true-p session :shared) "" (hive-words 'session-not-shared))
                             (hive-sessions--doing session)))))))
 
 (defun hive-sessions--entries ()

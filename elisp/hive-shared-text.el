@@ -17,6 +17,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-messages)
 (require 'hive-text)
 (require 'pcase)
 (require 'subr-x)
@@ -384,8 +385,8 @@ beside it does not inherit that."
                          'keymap hive-shared-heading-map
                          'hive-heading t
                          'help-echo (if (equal "unverified" (plist-get message :author))
-                                        "Posted under a name that was not verified"
-                                      "RET: answer"))
+                                        (hive-words 'heading-unverified)
+                                      (hive-words 'heading-answer)))
              "\n\n" (hive-shared--colour (substring body 0)) "\n\n")
      'hive-message message
      'rear-nonsticky t)))
@@ -422,12 +423,12 @@ beside it does not inherit that."
         (thread (plist-get message :thread)))
     (delq nil
           (list (when (and as (not (equal as (plist-get message :from_handle))))
-                  (concat "as " (hive-text-line as 40)))
-                (when (equal "urgent" (plist-get message :priority)) "urgent")
-                (when (eq t (plist-get message :expects_reply)) "wants an answer")
-                (when (plist-get message :reply_to) "reply")
+                  (hive-words 'mark-as (hive-text-line as 40)))
+                (when (equal "urgent" (plist-get message :priority)) (hive-words 'mark-urgent))
+                (when (eq t (plist-get message :expects_reply)) (hive-words 'mark-wants-answer))
+                (when (plist-get message :reply_to) (hive-words 'mark-reply))
                 (when (and thread (not (string-prefix-p "msg-" thread)))
-                  (concat "in " (hive-text-line thread 40)))))))
+                  (hive-words 'target-thread (hive-text-line thread 40)))))))
 
 (defun hive-shared-note (message open)
   "Return the note behind the heading of MESSAGE, or nil.
@@ -438,9 +439,11 @@ OPEN means that it has an unprocessed mention of the human."
        (when marks (propertize (concat "  (" (string-join marks ", ") ")")
                                'face 'hive-shared-note))
        (when open
-         (concat "  " (hive-shared--button "[answer]" "Answer this mention of you"
+         (concat "  " (hive-shared--button (hive-words 'button-answer)
+                                           (hive-words 'button-answer-help)
                                            'hive-shared-reply)
-                 " " (hive-shared--button "[done]" "Mark this mention done"
+                 " " (hive-shared--button (hive-words 'button-done)
+                                          (hive-words 'button-done-help)
                                           'hive-shared-done)))))))
 
 (provide 'hive-shared-text)

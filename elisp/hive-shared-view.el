@@ -81,7 +81,7 @@
   (let ((beg (text-property-any (point-min) (hive-shared-end) 'hive-edge 'introduction)))
     (if beg (next-single-property-change beg 'hive-edge nil (hive-shared-end)) (point-min))))
 
-(defconst hive-shared--rule-words "-------- write below, C-c C-c posts "
+(defconst hive-shared--rule-words (hive-words 'shared-rule)
   "The beginning of the line.")
 
 (defun hive-shared--rule ()
@@ -145,9 +145,9 @@ Insert it at POS, with LABEL, to run COMMAND."
   (save-restriction
     (widen)
     (hive-shared--edge 'earlier hive-shared-earlier (hive-shared-top)
-                       "[Earlier messages]" 'hive-shared-page-back)
+                       (hive-words 'button-earlier) 'hive-shared-page-back)
     (hive-shared--edge 'later hive-shared-later (hive-shared-end)
-                       "[Later messages]" 'hive-shared-page-forward)))
+                       (hive-words 'button-later) 'hive-shared-page-forward)))
 
 ;;;; The position of a message
 
@@ -315,7 +315,7 @@ Return the position of the first."
 ;; fetch are shown after it.
 
 (defvar-local hive-shared--fetch nil "A cons that identifies the fetch under way, or nil.")
-(defvar-local hive-shared--meanwhile nil "Messages posted during the fetch, newest first.")
+(defvar-local hive-shared--arrivals nil "Messages posted during the fetch, newest first.")
 
 (defvar hive-shared-name-function #'ignore
   "Called in a buffer when the sidecar has confirmed its project.")
@@ -360,9 +360,9 @@ A later fetch replaces this one."
 
 (defun hive-shared--catch-up ()
   "Show the messages that were posted during the fetch."
-  (let ((told (nreverse hive-shared--meanwhile)))
-    (setq hive-shared--meanwhile nil)
-    (mapc #'hive-shared-take told)))
+  (let ((arrived (nreverse hive-shared--arrivals)))
+    (setq hive-shared--arrivals nil)
+    (mapc #'hive-shared-take arrived)))
 
 (defun hive-shared--messages-of (page)
   "Return the messages of PAGE as a list."
@@ -470,7 +470,7 @@ If there would be a gap between both, start again with the last ones."
 
 (defun hive-shared-take (message)
   "Show MESSAGE, a new one, unless it is beyond the shown range."
-  (cond (hive-shared--fetch (push message hive-shared--meanwhile))
+  (cond (hive-shared--fetch (push message hive-shared--arrivals))
         (hive-shared-later)
         ((progn (hive-shared-trim)
                 (>= (hive-shared-count) (* 2 hive-shared-limit)))

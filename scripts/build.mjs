@@ -1,5 +1,5 @@
 // Makes dist/: the bundles, and without --fast also the types, the licences of what is bundled in, and a
-// look at the package as a whole (publint). With --sabotage the deliberate bugs of src/sabotage.d.ts stay in.
+// look at the package as a whole (publint). With --sabotage the deliberate bugs of src/ambient.d.ts stay in.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

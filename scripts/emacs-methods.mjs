@@ -30,7 +30,7 @@ export const METHODS = {
   'desk/focus': [focusParams, 'Says whether this Emacs has the focus, which decides who shows popups.'],
   'desk/preferences': [
     preferencesParams,
-    "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat.",
+    "Changes the seat's preferences. Null restores the default; a preference that is left out keeps its value. Returns all of them. `outreach` applies to every seat. `quiet_times` in the reply are the quiet hours that are on, or the next ones.",
   ],
   'doctor/run': [null, 'Returns what `hive doctor` finds.'],
   'history/search': [
@@ -80,7 +80,7 @@ export const METHODS = {
   'prompt/get': [promptRef, 'Returns one prompt in full, with at most 200 of its events.'],
   'prompt/list': [
     listParams,
-    'Returns prompts, 200 per page by default (`limit`), and their total number. A long context is cut; `prompt/get` returns it in full.',
+    'Returns prompts, 200 per page by default (`limit`), and their total number. `mine` says whether a prompt concerns the human of this desk. A long context is cut; `prompt/get` returns it in full.',
   ],
   'prompt/release': [promptRef, 'Releases a claim of this desk.'],
   'prompt/seen': [promptRef, 'Records that the human has opened the question.'],

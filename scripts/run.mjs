@@ -19,7 +19,8 @@ const tasks = {
   setup: [everything],
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
   demo: [everything, quickBuild, 'scripts/demo.mjs'],
-  test: [everything, quickBuild, `${vitest} run --project quick`],
+  test: [everything, quickBuild, `${vitest} run --project quick --project security`],
+  'test:security': [everything, quickBuild, `${vitest} run --project security`],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],
@@ -34,6 +35,7 @@ const tasks = {
   audit: [modulesOnly, 'scripts/audit.mjs'],
   format: [
     modulesOnly,
+    'scripts/lisp-names.mjs',
     'scripts/protocol.mjs',
     'scripts/specification.mjs',
     'node_modules/@biomejs/biome/bin/biome check --write',

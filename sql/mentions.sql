@@ -30,7 +30,7 @@ CREATE INDEX mentions_by_session ON mentions (session_id, seq, mention_id);
 CREATE INDEX mentions_by_pair ON mentions (from_session_id, session_id, created_at);
 
 -- How often the gate has held a session (`steps`, `denials`) or refused a prompt of the human (`prompts`), and whether it
--- gave up. `held_since`: since when the session is held; `held_told`: the seats whose human was notified of that.
+-- gave up. `held_since`: since when the session is held; `held_notified`: the seats whose human was notified of that.
 CREATE TABLE gates (
   session_id      TEXT PRIMARY KEY,
   steps           INTEGER NOT NULL,
@@ -39,7 +39,7 @@ CREATE TABLE gates (
   gave_up         INTEGER NOT NULL,
   held            INTEGER NOT NULL,
   held_since      TEXT,
-  held_told       TEXT NOT NULL,
+  held_notified   TEXT NOT NULL,
   prompts         INTEGER NOT NULL,
   prompts_gave_up INTEGER NOT NULL
 );

@@ -43,10 +43,10 @@ CREATE INDEX outreach_unseen ON outreach (number) WHERE status = 'unseen';
 CREATE INDEX outreach_by_time ON outreach (created_at);
 
 -- One budget for all sessions ('*'), and one for each session that has figures of its own. `since`: since when the next
--- of its `tokens` is on its way back. `critical` counts what passed as critical, which takes no token.
+-- of its `credits` is coming back. `critical` counts what passed as critical, which takes no credit.
 CREATE TABLE budgets (
   name     TEXT PRIMARY KEY,
-  tokens   INTEGER NOT NULL,
+  credits  INTEGER NOT NULL,
   since    TEXT NOT NULL,
   critical INTEGER NOT NULL
 );

@@ -50,14 +50,14 @@ CREATE TABLE connections (
   opened_at     TEXT NOT NULL
 );
 
--- The one process that may wake an idle session; a waiter that is no longer named here leaves silently. `told` lists what
--- the session was woken for, so that it hears of nothing twice. `wakes` counts the wakes by mentions of other agents
+-- The one process that may wake an idle session; a waiter that is no longer named here leaves silently. `woken_for`
+-- lists what the session was woken for, so that it is not woken twice for the same. `wakes` counts the wakes by mentions of other agents
 -- since the human last wrote, `human_seq` is the number of the last message at that time.
 CREATE TABLE wakers (
   session_id TEXT PRIMARY KEY,
   waker_id   TEXT,
   until      TEXT,
-  told       TEXT NOT NULL,
+  woken_for  TEXT NOT NULL,
   wakes      INTEGER NOT NULL,
   human_seq  BIGINT NOT NULL
 );

@@ -1,13 +1,13 @@
 /**
- * Delivery: what is carried into an agent, and what proves that it arrived (invariant 6). One engine for settled
- * prompts, mentions, reports, and the word that a turn was aborted; each capability says only what it has to say
- * (deliverAnswers below, reports.ts, mentions.ts, interrupts.ts). At least once, undisturbed exactly once: a delivery
- * is stamped `handed_at` when a carrier (one MCP connection, the hooks of a session) returns or prints it, and
- * `collected_at` when that same carrier shows by a further sign of life that the agent went on. A carrier that dies
- * in between proves nothing, so the next hands it again, `repeated`.
+ * Delivery: what is carried into an agent, and what proves that it arrived (invariant 6). One engine delivers settled
+ * prompts, mentions, reports and the news that a turn was aborted; each capability chooses only its own words
+ * (deliverAnswers below, reports.ts, mentions.ts, interrupts.ts). Delivery is at least once, and exactly once if nothing
+ * fails. A delivery is stamped `handed_at` when a carrier (one MCP connection, the hooks of a session) returns or prints
+ * it, and `collected_at` when a later event of the same carrier proves that the agent has continued. A carrier that dies in
+ * between proves nothing, so the next one delivers again, with `repeated`.
  */
 import { collect, type Delivery, handOver, type Receipts, receiptsOf, release } from '../domain/delivery.ts';
-import { type HookEvent, isHumanPrompt, readUntil, takesContext } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, isRefused, readUntil, takesContext } from '../domain/hooks.ts';
 import {
   deliveryOf,
   describeSettlement,
@@ -23,13 +23,13 @@ import { appendPrompt } from './prompt-records.ts';
 
 /** A prompt as it was handed over. */
 export interface Delivered {
-  /** As it stands. */
+  /** In its current state. */
   prompt: Prompt;
-  /** It was handed before, and nothing proved that it was read. */
+  /** It was handed over before, and nothing proved that it was read. */
   repeated: boolean;
 }
 
-/** One hand-over: a later one of the same prompt has another time. */
+/** One hand-over; a later one of the same prompt has another time. */
 export interface Handed {
   ask_id: string;
   handed_at: string;
@@ -38,18 +38,18 @@ export interface Handed {
 export interface DeliveryService {
   /**
    * Stamps the settled ones among these prompts as handed by `carrier`, before it returns or prints them.
-   * `reader` is the session that reads: what is not for it, it sees without a stamp.
+   * `reader` is the session that reads; what is not addressed to it gets no stamp.
    */
   hand(ask_ids: readonly string[], carrier: string, reader?: string): Promise<Delivered[]>;
-  /** A sign of life of the carrier: all that it has handed so far was read. Cheap when there is nothing. */
+  /** An event of the carrier proves that everything it handed over before was read. Cheap if there is nothing. */
   collect(carrier: string): Promise<number>;
   /** These hand-overs of the carrier were read. */
   prove(carrier: string, handed: readonly Handed[]): Promise<void>;
-  /** These hand-overs never reached anybody: whoever comes next hands them again. */
+  /** These hand-overs never arrived; the next carrier delivers them again. */
   release(carrier: string, handed: readonly Handed[]): Promise<void>;
 }
 
-/** So far is whatever stands there: no clock, which might be another machine's or set back, is asked. */
+/** "Before" means every stored delivery. No clock is read, because it may be another machine's or set back. */
 const END_OF_TIME = '9999-12-31T23:59:59.999Z';
 
 export function createDelivery(store: Store): DeliveryService {
@@ -57,7 +57,7 @@ export function createDelivery(store: Store): DeliveryService {
     hand: (ask_ids, carrier, reader) =>
       store.writeReceipt(async (tx) => {
         const delivered: Delivered[] = [];
-        // One that is named twice is handed once: the second time would call it repeated.
+        // A prompt that is named twice is handed over once; the second time would be marked repeated.
         for (const ask_id of new Set(ask_ids)) {
           const prompt = await tx.prompts.get(ask_id);
           if (prompt === undefined) continue;
@@ -85,7 +85,7 @@ export function createDelivery(store: Store): DeliveryService {
   };
 }
 
-/** Those of these hand-overs that nothing has happened to since. */
+/** Those of these hand-overs that have not changed since. */
 async function stillCarried(tx: ReadTx, carrier: string, handed: readonly Handed[]): Promise<Delivery[]> {
   const carried: Delivery[] = [];
   for (const { ask_id, handed_at } of handed) {
@@ -96,10 +96,9 @@ async function stillCarried(tx: ReadTx, carrier: string, handed: readonly Handed
   return carried;
 }
 
-// ---------------------------------------------------------------------------
-// The engine, inside a transaction: handed, proved read, handed on.
+// ---- The engine, inside a transaction ----
 
-/** Stamps something as handed, before its carrier returns or prints it. Whoever calls tells of it. */
+/** Stamps something as handed over, before its carrier returns or prints it. The caller appends the event. */
 export async function hand(tx: WriteTx, delivery: Delivery, carrier: string): Promise<Delivery> {
   const handed = handOver(delivery, carrier, tx.now);
   await tx.deliveries.put(handed);
@@ -121,7 +120,7 @@ async function collectFrom(tx: WriteTx, carrier: string, handed_before: string):
   return carried.length;
 }
 
-/** Records that something was read, and tells of it where anybody wants to know. */
+/** Records that something was read, with an event if anybody follows it. */
 async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   const { kind, subject, carrier } = delivery;
   await tx.deliveries.put(collect(delivery, tx.now));
@@ -135,59 +134,59 @@ async function collectOne(tx: WriteTx, delivery: Delivery): Promise<void> {
   }
 }
 
-/** What a session has yet to read goes to the one that continues it, where nothing of it was said yet. */
+/** Moves what a session has not read yet to the session that continues it. What was already handed over stays. */
 export async function moveDeliveries(tx: WriteTx, from: string, to: string): Promise<void> {
   await tx.deliveries.move(from, to, hookCarrier(from));
 }
 
-/** What one MCP connection hands. */
+/** The carrier of one MCP connection. */
 export function mcpCarrier(connection_id: string): string {
   return `mcp:${connection_id}`;
 }
 
-/** What the hooks of one session carry in; one carrier, since they speak into one conversation. */
+/** The carrier of the hooks of one session. They share one, because they write into one conversation. */
 export function hookCarrier(session_id: string): string {
   return `hook:${session_id}`;
 }
 
-// ---------------------------------------------------------------------------
-// Hooks as carriers. Between commit and print: what a hook hands over is stamped before it is printed (invariant 1),
-// so a hook that is killed in between has stamped what nobody will read. It says beforehand that it is about to print,
-// and afterwards that it has. Where it never said so, nothing proves anything, and all is handed again.
+// ---- Hooks as carriers ----
+// What a hook hands over is stamped before it is printed (invariant 1), so a hook that is killed in between has stamped
+// what nobody will read. A hook therefore announces that it is about to print, and reports when it has. Without that
+// report nothing is proved, and everything is delivered again.
 
-/** A hook lives two seconds at most: one that has not printed by then never will. */
+/** A hook runs for two seconds at most; if it has not printed by then, it never will. */
 const LOST_AFTER_MS = 2_500;
 
-/** What an event of a session says of all that its hooks have handed so far: that it was read, that it is lost, or nothing. */
+/** What an event proves about everything that the session's hooks handed over before: read, lost, or nothing. */
 export async function settleDeliveries(tx: WriteTx, event: HookEvent, session_id: string): Promise<void> {
   const carrier = hookCarrier(session_id);
   const may_prove = await settleOutputs(tx, carrier, session_id);
-  // A session that begins anew from its transcript may have lost what was printed last.
+  // A session that restarts from its transcript may have lost what was printed last.
   if (event.name === 'SessionStart') return tx.deliveries.release(carrier);
   const proven = readUntil(event, tx.now);
   if (proven !== null && may_prove) await collectFrom(tx, carrier, proven);
 }
 
-/** Releases what was never printed. False while a hook may still print: until then no event proves anything. */
+/** Releases what was never printed. False while a hook may still print, because no event proves anything until then. */
 async function settleOutputs(tx: WriteTx, carrier: string, session_id: string): Promise<boolean> {
   const outputs = await tx.hookOutputs.of(session_id);
   if (outputs.length === 0) return true;
   const lost_before = new Date(Date.parse(tx.now) - LOST_AFTER_MS).toISOString();
-  // A clock that was set back would have it wait for ever.
+  // A clock that was set back would make it wait for ever.
   const lost = outputs.filter(({ at }) => at < lost_before || at > tx.now);
   if (lost.length > 0) await tx.deliveries.release(carrier);
   for (const { output_id } of lost) await tx.hookOutputs.remove(output_id);
   return lost.length === outputs.length;
 }
 
-/** To be told before the transaction ends that hands something over; the id is for saying that it was printed. */
+/** Announces an output, in the transaction that hands something over. The id is for reporting that it was printed. */
 export async function announceOutput(tx: WriteTx, session_id: string, ids: Ids): Promise<string> {
   const output_id = ids.make('output');
   await tx.hookOutputs.insert({ output_id, session_id, at: tx.now });
   return output_id;
 }
 
-/** Whether what handed this is still there to prove that it was read. */
+/** Whether its carrier still exists and can prove that it was read. */
 export async function isCarried(
   { tx, session, settings, processes }: HookContext,
   { handed_at, carrier }: Receipts,
@@ -200,12 +199,12 @@ export async function isCarried(
   );
 }
 
-/** So many answers are carried in at once; the rest follow with the next event. */
+/** At most this many answers are delivered at once; the rest follow with the next event. */
 const AT_ONCE = 5;
 
 /**
- * Hands what a session has settled and not collected, leaving out what another carrier may yet prove read.
- * Used where a hook prints: as context, or as the reason of a Stop that is held.
+ * Hands over a session's settled and uncollected prompts, except those that another carrier may still prove read. Used
+ * where a hook prints: as context, or in the reason for holding a Stop.
  */
 export async function handUncollected(context: HookContext): Promise<Delivered[]> {
   const { tx, session } = context;
@@ -218,18 +217,18 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
   return delivered;
 }
 
-/** The station of answers: what can be carried in with this event. */
+/** The hook handler of answers: delivers what this event can carry. */
 export const deliverAnswers: HookHandler = async (hook) => {
   const { event, verdict } = hook;
   if (event.name === 'PostToolUse') await collectReturned(hook);
-  if (!takesContext(event) || verdict.block !== null || isWake(event)) return null;
+  if (!takesContext(event) || isRefused(verdict) || isWake(event)) return null;
   const delivered = await handUncollected(hook);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));
   return { context, carries: true };
 };
 
-/** What a call of the session has brought back, from a poll over MCP or in its shell: the hook after it is the proof. */
+/** A call of the session has returned a poll's answers, over MCP or in its shell; the hook after it proves that they were read. */
 async function collectReturned({ tx, event, session }: HookContext): Promise<void> {
   const open = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
   const returned = open.filter((prompt) => isReturnCarrier(prompt.carrier));
@@ -245,30 +244,30 @@ function isReturnCarrier(carrier: string | null): boolean {
   return carrier !== null && (carrier.startsWith('mcp:') || carrier.startsWith('cli:'));
 }
 
-/** What the client itself says it marks as no word of the human's: an answer beside it would be doubted. */
+/** The client marks its own messages as not the human's. The agent would doubt an answer next to one. */
 function isWake(event: HookEvent): boolean {
   return event.name === 'UserPromptSubmit' && event.agent_id === null && !isHumanPrompt(event);
 }
 
-// ---------------------------------------------------------------------------
-// A tracker carries answers over one connection whose calls may overlap (invariant 6). A call proves that the
-// client has read what earlier calls returned; of a call that has not returned yet it proves nothing. Told by
-// memory and not by clocks: two calls in one millisecond, or a store with a clock of its own, would deceive
-// those; and a tracker that dies takes its memory with it, as it should.
+// ---- Tracking one connection ----
+// A tracker delivers answers over one connection whose calls may overlap (invariant 6). A call proves that the client has
+// read what earlier calls returned, but nothing about a call that has not returned yet. It relies on memory and not on
+// clocks, which fail for two calls in one millisecond or a store with its own clock. If the tracker dies, its memory is
+// lost too, which is correct.
 
 interface DeliveryTracker {
-  /** A call has come. */
+  /** A call has arrived. */
   begin(): TrackedCall;
 }
 
 /** One call; it ends as `returned` or as `dropped`. */
 interface TrackedCall {
-  /** Records as read what calls had returned when this one came. Cheap when there is nothing. */
+  /** Records as read what calls had returned when this one arrived. Cheap if there is nothing. */
   prove(): Promise<void>;
   /** Stamps the settled ones among these prompts as handed, before they are returned (see DeliveryService). */
   hand(ask_ids: readonly string[], reader?: string): Promise<Delivered[]>;
   returned(): void;
-  /** The client took its call back or got an error: what was handed over did not reach it. */
+  /** The client cancelled its call or got an error, so what was handed over did not arrive. */
   dropped(): Promise<void>;
 }
 

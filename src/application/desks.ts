@@ -1,10 +1,16 @@
 /** Desks: presence as a lease, focus, and the preferences of the human at a seat. */
 import { DESK_HEARTBEAT_MS, type Desk, leaseFrom, userOfSeat } from '../domain/humans.ts';
-import { type PreferenceChanges, type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import {
+  type PreferenceChanges,
+  type Preferences,
+  preferencesFrom,
+  type QuietTimes,
+  quietTimes,
+} from '../domain/preferences.ts';
 import { noteHuman } from './humans.ts';
 import type { Ids, Logger, Store } from './ports.ts';
 import { releaseAll } from './prompts.ts';
-import { storePreferences } from './settings.ts';
+import { type Setter, storePreferences } from './settings.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
@@ -17,8 +23,10 @@ export interface DeskService {
   }): Promise<OpenDesk>;
   online(): Promise<Desk[]>;
   preferences(seat: string): Promise<Preferences>;
+  /** The quiet hours of a seat that are on or come next, by the store's clock; null when it has none. */
+  quietTimes(seat: string): Promise<QuietTimes | null>;
   /** Merges what Emacs sets into what is stored; null goes back to the default. Returns the result. */
-  setPreferences(seat: string, changes: PreferenceChanges): Promise<Preferences>;
+  setPreferences(seat: string, changes: PreferenceChanges, setter?: Setter): Promise<Preferences>;
 }
 
 /** A desk that this process keeps open. */
@@ -106,7 +114,13 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
     online: () => store.read((tx) => tx.desks.online(tx.now)),
     preferences: (seat) => store.read(async (tx) => preferencesFrom(await tx.desks.preferences(seat))),
 
-    setPreferences: (seat, changes) =>
-      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs'))),
+    quietTimes: (seat) =>
+      store.read(async (tx) => {
+        const { quiet_hours } = preferencesFrom(await tx.desks.preferences(seat));
+        return quiet_hours === null ? null : quietTimes(quiet_hours, tx.now);
+      }),
+
+    setPreferences: (seat, changes, setter) =>
+      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs', setter))),
   };
 }

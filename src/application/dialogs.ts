@@ -1,14 +1,23 @@
 /**
- * The station of dialogs: what an agent's client asks its person by itself is asked at the desk as well. The
- * hook waits outside of any transaction; whoever answers first wins; left alone, everything is as if no hook
- * were there.
+ * The hook handler of dialogs: what an agent's client asks its person is also asked at the desk. The hook waits outside
+ * any transaction, and the first answer wins. If nobody answers, everything is as if there were no hook.
  */
-import { ALLOW, DENY, type Dialog, decideDialog, dialogOf, mayClose, promptsOf } from '../domain/dialogs.ts';
+import {
+  ALLOW,
+  DENY,
+  type Dialog,
+  decideDialog,
+  dialogFingerprint,
+  dialogOf,
+  mayClose,
+  promptsOf,
+} from '../domain/dialogs.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
@@ -44,14 +53,14 @@ async function open(
   if (rule !== null) return answerByRule(hook, dialog, rule);
   if (hook.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(hook, dialog);
   const patience = await patienceFor(hook, dialog);
-  // Nobody is at a desk: the terminal is asked at once, and alone.
+  // Nobody is at a desk, so only the terminal asks, and at once.
   if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = patience;
   const ask_ids = await store(hook, await ask(hook, dialog, wait_ms));
   return ask_ids.length === 0 ? null : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden } };
 }
 
-/** Codex shows the dialog as soon as this hook has ended; the answer takes another way (codex-answers.ts). */
+/** Codex shows the dialog as soon as this hook has ended; the answer goes through the control socket (below). */
 async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
   const { tx, event, settings } = hook;
   const { question_wait: given } = await hook.preferences();
@@ -64,7 +73,7 @@ async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
   return null;
 }
 
-/** Stores the prompts of one dialog as one group; their ids. */
+/** Stores the prompts of one dialog as one group; returns their ids. */
 async function store({ tx, ids }: HookContext, prompts: readonly Prompt[]): Promise<string[]> {
   const group_id = prompts.length > 1 ? ids.make('group') : null;
   for (const prompt of prompts) await insertPrompt(tx, { ...prompt, group_id });
@@ -79,13 +88,15 @@ async function ask(hook: HookContext, dialog: Dialog, timeout_ms: number | null)
   const asker = { session_id, agent, source, project, project_dir, turn_id };
   const requests = promptsOf(dialog, event);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
+  const fingerprint = dialogFingerprint(dialog);
   return requests.map((request, n) => ({
     ...createPrompt({ ...request, timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
     dialog: true,
+    fingerprint,
   }));
 }
 
-/** A rule answers as a human would, and stands in the log as one who answered. */
+/** Answers by a rule, which the event log names as the author of the answer. */
 async function answerByRule(
   hook: HookContext,
   dialog: Dialog,
@@ -102,6 +113,7 @@ async function answerByRule(
     comment: decision === 'deny' ? note : null,
     by: name,
     via: 'rule',
+    attested: true,
     response_id: ids.make('response'),
     responded_at: tx.now,
   });
@@ -120,21 +132,43 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
     for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
     return null;
   }
-  const decision = decideDialog(dialog, prompts);
-  if (decision === null) return null;
+  const decided = decideDialog(dialog, prompts);
+  if (decided === null) return null;
+  const decision = (await differs(hook, dialog, decided, prompts)) ? NOT_WHAT_WAS_DISPLAYED : decided;
   for (const prompt of prompts) {
-    // A word beside a yes has no place in the client's answer: it comes with the next hook.
+    // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
   }
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   return { decision, carries: true };
 }
 
+/** A yes to something else than what is about to run is no yes (invariant 13): somebody changed the stored question. */
+async function differs(
+  hook: HookContext,
+  dialog: Dialog,
+  decided: DialogAnswer,
+  [answered]: readonly Prompt[],
+): Promise<boolean> {
+  if (decided.kind !== 'allow' || !isPermission(dialog) || answered === undefined) return false;
+  const [asked] = await ask(hook, dialog, null);
+  // What its asker has added since was displayed, too, and runs nothing.
+  const { notes } = answered;
+  return asked === undefined || permissionDigest({ ...asked, notes }) !== permissionDigest(answered);
+}
+
+const NOT_WHAT_WAS_DISPLAYED: DialogAnswer = {
+  kind: 'deny',
+  message:
+    'Denied by Hive: what the human was shown is not what is about to run. Nothing was allowed. Tell the human.',
+  interrupt: false,
+};
+
 function isTold(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): boolean {
   return comment === null || decision.kind === 'deny' || kind === 'questions';
 }
 
-/** Somebody wants the turn stopped while its dialog waits, where no other hook would fire: the dialog ends it. */
+/** The turn is interrupted while its dialog waits. No other hook would fire, so the dialog ends it. */
 async function interruptedMeanwhile({ tx, event, session }: HookContext): Promise<DialogAnswer | null> {
   const turn = await turnOf(tx, session.session_id, event.client_turn_id);
   if (turn === undefined || event.client !== 'claude-code' || event.name !== 'PermissionRequest') return null;
@@ -144,7 +178,7 @@ async function interruptedMeanwhile({ tx, event, session }: HookContext): Promis
   return { kind: 'deny', message: pleaseStop(asked), interrupt: true };
 }
 
-/** Abort: the client stops without a further hook, so the turn ends here. */
+/** The client stops without another hook, so the turn ends here. */
 async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefined): Promise<void> {
   const turn = await tx.turns.current(session.session_id);
   if (turn === undefined || prompt === undefined) return;
@@ -158,12 +192,12 @@ async function endTurnFor({ tx, session }: HookContext, prompt: Prompt | undefin
   });
 }
 
-// ---------------------------------------------------------------------------
-// What the human configured for dialogs: how long they wait at a desk, and the rules that answer for them.
+// ---- The human's settings for dialogs ----
+// How long dialogs wait at a desk, and the rules that answer them.
 
-/** Claude Code lets a hook wait ten minutes; the rest is for saying something. */
+/** Claude Code lets a hook wait ten minutes; the difference is for printing the result. */
 const LONGEST_S = 590;
-/** A client that hides its own prompt while a hook waits is kept waiting no longer. */
+/** The limit for a client that hides its own dialog while a hook waits. */
 const CODEX_S = 20;
 const HIDDEN_S = 60;
 
@@ -211,34 +245,34 @@ async function applicableRules(
   return { file: trust, matching: rulesForTool(trust.permission_rules, dialog.tool, place) };
 }
 
-// ---------------------------------------------------------------------------
-// The station that closes dialogs whose client is past them: most events close none, and cost one look at most.
+// ---- Closing dialogs that the client has left behind ----
+// Most events close none and cost at most one read.
 
-/** What became of a dialog that somebody answered at its terminal. */
+/** The reason for cancelling a dialog that was answered in its terminal. */
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
-/** Takes back the dialogs that still wait here, and were answered at their client's terminal. */
+/** Cancels pending dialogs that were answered in their client's terminal. */
 export const withdrawClosed: HookHandler = async ({ tx, event, session }) => {
   if (!mayClose(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
   const { closedBy } = await import('../domain/dialogs.ts');
-  for (const prompt of closedBy(event, waiting)) await recordCancel(tx, prompt, ELSEWHERE);
+  for (const prompt of closedBy(event, waiting, tx.now)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };
 
-// ---------------------------------------------------------------------------
-// Codex asks its person by itself (request_user_input), and no hook could answer: while one waits its terminal
-// shows no question. So its hook only stores the questions; once all are answered at the desk, the desk's process
-// answers in their place through the control socket, where the dialog still stands. The first answer wins.
+// ---- Answering the dialogs of Codex ----
+// When Codex asks its person (request_user_input), a hook cannot answer: while it waits, the terminal shows no question.
+// So the hook only stores the questions. Once all of them are answered at a desk, the process of that desk answers the
+// dialog through the control socket, if it is still open. The first answer wins.
 
 interface CodexAnswerParts {
   store: Store;
   feed: Feed;
   delivery: DeliveryService;
   codex: CodexControl;
-  /** This machine: the socket of another is out of reach. */
+  /** This machine; the socket of another one cannot be reached. */
   machine: string;
   log: Logger;
 }
@@ -253,7 +287,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
     const { session, delivered } = answered;
     const answers = new Map(delivered.map(({ prompt }) => [prompt.question, wordsOf(prompt)]));
     if (await codex.answer({ thread_id: threadOf(session), answers })) return;
-    // Its terminal was first, or it is gone: the next hook of the session carries the answer in.
+    // The terminal was first, or the dialog is gone: the session's next hook delivers the answer.
     log.info('A dialog of Codex could not be answered any more.', { ask_id });
     const handed = delivered.map(({ prompt }) => ({
       ask_id: prompt.ask_id,
@@ -270,7 +304,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
         for (const { type, subject } of events)
           if (type === 'prompt/responded' && subject !== null) await answer(subject);
       },
-      // What was missed is carried in by hooks, like any answer.
+      // Hooks deliver what was missed, like any answer.
       onResync: async () => undefined,
     });
   })();
@@ -283,7 +317,7 @@ export function startCodexAnswers(parts: CodexAnswerParts): () => Promise<void> 
   };
 }
 
-/** Hands the answers of a dialog that is answered whole, to one process only; null while it is not ours to answer. */
+/** Hands over the answers of a dialog once all are there, to one process only; null while it cannot be answered here. */
 async function takeAnswered(
   tx: WriteTx,
   ask_id: string,
@@ -303,7 +337,7 @@ async function takeAnswered(
   return delivered.length === 0 ? null : { session, delivered };
 }
 
-/** The model reads them as they stand: the chosen labels or the free text, then the comment. */
+/** What the model reads: the chosen labels or the free text, then the comment. */
 function wordsOf({ selected, decision, comment }: Prompt): string[] {
   const chosen = selected.length > 0 ? selected : [decision ?? ''];
   return comment === null ? chosen : [...chosen, comment];

@@ -1,8 +1,8 @@
 /**
  * Tells the human of a seat that an agent is held by a mention, once its time has come (`notify_held`). Which agents
- * are held stands in the gate's memory, so a desk that opens later finds them too; who was told stands there as well.
+ * are held, and who was notified, is in the records of the gate, so a desk that opens later finds them too.
  */
-import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mentions.ts';
+import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';
 import { clockOf, disturbance, momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Expiring } from './expiry.ts';
@@ -46,7 +46,7 @@ export function heldNotices(store: Store, seat: string): Expiring {
           const { mention_id, from_handle } = mention;
           const since = record.held_since ?? tx.now;
           agents.push({ session_id, handle, source, project, mention_id, from_handle, since });
-          await tx.gates.put({ ...record, held_told: [...record.held_told, seat] });
+          await tx.gates.put({ ...record, held_notified: [...record.held_notified, seat] });
         }
         if (agents.length === 0) return 0;
         gathered_at = new Date(Date.parse(tx.now) + GATHER_MS).toISOString();
@@ -61,7 +61,7 @@ export function heldNotices(store: Store, seat: string): Expiring {
   };
 }
 
-/** Who is held now, and not yet told of at this seat. While nobody is to be disturbed there is nobody. */
+/** Held agents of which this seat was not notified yet; none while the human must not be disturbed. */
 async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
   const records = await tx.gates.held();
   if (records.length === 0) return [];
@@ -76,7 +76,7 @@ async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
   return held;
 }
 
-/** The session, as long as it really is held: it runs a turn, and a mention holds that. */
+/** The session, if it is really held: it is running a turn, and a mention blocks it. */
 async function heldSession(
   tx: ReadTx,
   { session_id }: GateRecord,

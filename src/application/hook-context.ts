@@ -1,4 +1,4 @@
-/** What a station of the hooks is, and what it gets: one event, one transaction, what was said before it. */
+/** What a hook handler is and what it gets: one event, one transaction and the verdict of the earlier handlers. */
 import type { HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import type { Place } from '../domain/permission-rules.ts';
 import type { Preferences } from '../domain/preferences.ts';
@@ -13,20 +13,20 @@ export interface ProjectContext {
   branch: string | null;
 }
 
-/** Where a hook runs, and what it can reach there. */
+/** Where a hook runs, and what it can use there. */
 export interface HookSettings {
   env: Readonly<Record<string, string | undefined>>;
   machine: string;
-  /** The hook's own process: its ancestors lead to the client. */
+  /** The hook's own process; the client is one of its ancestors. */
   pid: number;
   /** The processes above the hook, nearest first, where they are known already. */
   above?: readonly number[];
   findProject: () => ProjectContext;
-  /** The last `bytes` of a file, or null where it cannot be read. */
+  /** The last `bytes` of a file, or null if it cannot be read. */
   readTail: (path: string, bytes: number) => string | null;
   /**
-   * Runs what may take long: a hook that waits for the human must not be cut like one whose store is gone. The
-   * signal says that the client waits no more.
+   * Runs what may take long: the time limit for a store that is gone does not apply to a hook that waits for the human.
+   * The signal aborts when the client stops waiting.
    */
   withoutTimeLimit?: <T>(work: (signal?: AbortSignal) => Promise<T>) => Promise<T>;
   /** Whose preferences count here. Without a seat only old variables do. */
@@ -37,7 +37,7 @@ export interface HookSettings {
   codexListens?: () => boolean;
 }
 
-/** One event at one station. */
+/** One event at one handler. */
 export interface HookContext {
   tx: WriteTx;
   event: HookEvent;
@@ -46,12 +46,12 @@ export interface HookContext {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  /** What the stations before this one said. */
+  /** What the earlier handlers returned. */
   verdict: Verdict;
-  /** This event was here before and has waited since: it is not to wait again. */
+  /** This event has already waited, so it must not wait again. */
   waited: Waited | null;
-  /** The preferences of the hook's seat: read once for each event, by the first handler that asks. */
+  /** The preferences of the hook's seat, read once per event, for the first handler that needs them. */
   preferences: () => Promise<Preferences>;
 }
 
-export type HookHandler = (visit: HookContext) => Promise<Partial<Verdict> | null>;
+export type HookHandler = (context: HookContext) => Promise<Partial<Verdict> | null>;

@@ -8,12 +8,12 @@ import { isRemote, reportedId, type Session, subagentId } from '../domain/sessio
 import { decideSource } from '../domain/sources.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { provenClient, refusalToSpeak, type Speaker, withParent } from './identity.ts';
+import { provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
 
-/** The session of an event, up to date in the store, with what it takes over from the one it continues. */
+/** The session of an event, updated in the store, with what it takes over from the session that it continues. */
 export async function sessionOfHook(
   tx: WriteTx,
   event: HookEvent,
@@ -29,7 +29,7 @@ export async function sessionOfHook(
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
   if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
-    await tx.sessions.recordCaller(event.tool.use_id, own.session_id);
+    await tx.sessions.recordCaller(toolUseKey(own.machine, event.tool.use_id), own.session_id);
   }
   for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
@@ -52,11 +52,11 @@ export function speakerOf({ machine, pid, above }: HookSettings, processes: Proc
   return { machine, pid, above: above ?? processes.ancestors(pid) };
 }
 
-/** Between two marks of life of a session that is at work. */
+/** How often the last-seen time of a working session is updated. */
 const TOUCH_MS = 5_000;
 
 /**
- * Whether a tool call says nothing new of a session that was heard of a moment ago. Most hooks are such, and a
+ * Whether a tool call tells nothing new about a session that was seen a moment ago. Most hooks are like this, and a
  * transaction that changes nothing does not wait for the disk.
  */
 function isFresh({ hooks_seen_at }: Session, { tool }: HookEvent, now: string): boolean {
@@ -83,7 +83,7 @@ async function knownRoot(
   return session;
 }
 
-/** A run that begins is where it says it is; while it goes on, nothing that was known of it is forgotten. */
+/** A new run is where it says it is. While it continues, nothing that is known about it is dropped. */
 const BEGINS: ReadonlySet<string | null> = new Set(['startup', 'resume', 'fork']);
 
 function sourceNow({ source, source_fixed }: Session, event: HookEvent): Session['source'] {
@@ -119,7 +119,7 @@ async function newRoot(
   const above = before === undefined ? speaker.above.slice(at + 1) : [];
   const introduced = await newSession(tx, await withParent(tx, introduction, above), before);
   if (before === undefined) return recordSession(tx, 'session/started', introduced);
-  // The human's choices for a session hold for the one that goes on from it.
+  // The human's settings for a session also apply to the one that continues it.
   const { shared, roles, gate, outreach, source_fixed } = before;
   const session = await recordSession(tx, 'session/started', {
     ...introduced,
@@ -145,7 +145,7 @@ async function predecessor(tx: WriteTx, event: HookEvent, machine: string): Prom
   return tx.sessions.lastHookedOfProcess(machine, event.pid);
 }
 
-/** Open prompts, uncollected answers and unprocessed mentions go to the session that goes on. */
+/** Moves open prompts, uncollected answers and unprocessed mentions to the session that continues. */
 async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> {
   for (const ask_id of await tx.prompts.move(from.session_id, to)) {
     const data = { from: from.session_id, to: to.session_id };
@@ -159,6 +159,8 @@ async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> 
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
   const session_id = subagentId(event.session_id, agent_id);
   const known = await tx.sessions.get(session_id);
+  if (known !== undefined && known.machine !== root.machine)
+    throw new HiveError('not_allowed', `The session ${session_id} is not of ${root.machine}.`);
   if (known !== undefined) return known.state === 'ended' ? reopenSession(tx, known) : known;
   // /compact fires a SubagentStop without a start: there is no such subagent.
   if (event.name === 'SubagentStop') return root;
@@ -193,14 +195,14 @@ async function startSubagent(tx: WriteTx, agent_id: string, root: Session): Prom
   return recordSession(tx, 'session/started', await newSession(tx, introduction));
 }
 
-/** The last station: what the event, and what was said to it, make of the session's state. */
+/** The last handler: updates the session's state from the event and the verdict. */
 export const settleSession: HookHandler = async ({ tx, event, session, verdict }) => {
   const state = nextState(event.name, verdict.block !== null, session);
   if (state === session.state) return null;
   if (state === 'ended') {
     await endSession(tx, session);
     const parent = event.agent_id === null ? undefined : await tx.sessions.get(event.session_id);
-    // What a subagent asked, its parent gets to hear: nobody else is left to read the answer.
+    // The answers to a subagent's questions go to its parent: nobody else is left to read them.
     if (parent !== undefined) await takeOver(tx, session, parent);
   } else {
     await recordSession(tx, 'session/changed', { ...session, state });

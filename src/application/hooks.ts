@@ -1,6 +1,6 @@
 /**
- * What happens when an agent's hook fires: one transaction in which every capability has its say, in a fixed
- * order. A handler sees what the ones before it said; it writes what it must and returns its opinion.
+ * What happens when an agent's hook fires: one transaction that passes the event through every handler, in a fixed order.
+ * A handler sees what the earlier ones returned, writes what it must and returns its verdict.
  */
 import { dialogOf } from '../domain/dialogs.ts';
 import {
@@ -23,6 +23,7 @@ import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
+import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
@@ -30,15 +31,15 @@ import { deliverReports, remindOfReports } from './reports.ts';
 import { preferencesAt } from './settings.ts';
 import { beginTurns, endFromTranscript, endTurns, isOfTurn, turnOf } from './turns.ts';
 
-/** What to print, and what to say when it is printed; null when nothing depends on it. */
+/** What to print, and the id to report when it is printed; null if nothing depends on that. */
 interface Handled extends Verdict {
   output_id: string | null;
 }
 
 export interface HookService {
-  /** @throws HiveError when the store cannot be used; whether that fails open is the caller's to decide. */
+  /** @throws HiveError if the store cannot be used; the caller decides whether that fails open. */
   handle(event: HookEvent, settings: HookSettings): Promise<Handled>;
-  /** The verdict has been printed: what it carries is on its way. */
+  /** Reports that the verdict was printed. */
   printed(handled: Handled): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ interface HookParts {
   ids: Ids;
   processes: Processes;
   log: Logger;
-  /** What a hook needs that waits for the human: asked for by those alone, which are few and in no hurry. */
+  /** What a hook needs to wait for the human; loaded only by the few hooks that wait. */
   waiting: () => Promise<{ feed: Pick<Feed, 'until'>; prompts: Pick<PromptService, 'expireDue'> }>;
 }
 
@@ -76,7 +77,7 @@ async function isTranscriptBehind(
 }
 
 export function createHooks({ store, waiting, ...parts }: HookParts): HookService {
-  /** One round through the handlers. A handler that wants to wait ends the round; the ones after it run when it has waited. */
+  /** One round through the handlers. A handler that wants to wait ends the round; the next ones run after the wait. */
   async function runHandlers(
     reported: HookEvent,
     settings: HookSettings,
@@ -107,7 +108,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
         output_id: prints ? await announceOutput(tx, session.session_id, parts.ids) : null,
       };
     };
-    // Most hooks only note that a tool runs: nobody is told anything by them, so nobody waits for the disk.
+    // Most hooks only record that a tool runs. They acknowledge nothing, so they need not wait for the disk.
     for (;;) {
       const handled = await store.writeReceipt(
         round,
@@ -118,7 +119,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
     }
   }
 
-  /** Outside the transaction: the store is everybody's meanwhile. Who is to stop meanwhile waits for nothing. */
+  /** Waits outside the transaction, so that others can use the store. An interrupted turn stops waiting. */
   async function waitOut(
     { session_id, agent_id, client_turn_id }: HookEvent,
     wait: HookWait,
@@ -138,9 +139,9 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
       const verdict = await runHandlers(event, settings, null);
       const { wait } = verdict;
       if (wait === null) return verdict;
-      const { withoutTimeLimit: unhurried = (work) => work() } = settings;
+      const { withoutTimeLimit = (work) => work() } = settings;
       const { feed, prompts } = await waiting();
-      const waited = await unhurried((signal) => waitOut(event, wait, feed, signal));
+      const waited = await withoutTimeLimit((signal) => waitOut(event, wait, feed, signal));
       await prompts.expireDue();
       return runHandlers(event, settings, waited);
     },
@@ -151,18 +152,18 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
   };
 }
 
-// ---------------------------------------------------------------------------
-// Who has a say when a hook fires, in this order (hooks.ts).
+// ---- The handlers, in their order ----
 
-/** A handler that few events concern: whoever starts for one event loads it for those alone. */
+/** A handler that few events concern; a process that handles one event loads it only for those. */
 interface LazyHookHandler {
   concerns(event: HookEvent): boolean;
   /** Called before the transaction, so that what takes long holds nobody up. */
   load(event: HookEvent, settings: HookSettings): Promise<HookHandler>;
 }
 
-/** Only those that are loaded late may wait for the human (`HookParts.waiting`). */
+/** Only lazy handlers may wait for the human (`HookParts.waiting`). */
 const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
+  noticeLostServer,
   refusePrompts,
   beginTurns,
   deliverInterrupts,
@@ -194,8 +195,8 @@ async function handlersFor(event: HookEvent, settings: HookSettings): Promise<Ho
   return handlers;
 }
 
-// ---------------------------------------------------------------------------
-// When a hook has waited enough: looked at again and again while it waits, so it reads and writes nothing.
+// ---- When a hook has waited long enough ----
+// Checked again and again during the wait, so it reads little and writes nothing.
 
 async function isOver(tx: ReadTx, wait: HookWait, turn_id: string | null): Promise<boolean> {
   const { ask_ids, all = false, needs_desk = false } = wait;

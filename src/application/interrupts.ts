@@ -594,7 +594,12 @@ export const notifyAborted: HookHandler = async (hook) => {
     if (!isWorthANotice(turn)) await tx.deliveries.put(collect(delivery, tx.now));
     else if (!(await isCarried(hook, delivery))) {
       const { repeated } = await hand(tx, delivery, hookCarrier(session_id));
-      await tx.events.append({ type: 'turn/told', session_id, subject: turn.turn_id, data: { repeated } });
+      await tx.events.append({
+        type: 'turn/abort_handed',
+        session_id,
+        subject: turn.turn_id,
+        data: { repeated },
+      });
       context.push(abortNotice(turn, repeated));
     }
   }

@@ -6,7 +6,6 @@
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
 import {
-  type Addressee,
   hopsAfter,
   isLoopNotified,
   type Loop,
@@ -14,7 +13,8 @@ import {
   type Pair,
   pairOf,
   windowBefore,
-} from '../domain/mentions.ts';
+} from '../domain/mention-gate.ts';
+import type { Addressee } from '../domain/mentions.ts';
 import { type Author, authorKey, type Message } from '../domain/messages.ts';
 import { UNVERIFIED_HANDLE } from '../domain/sessions.ts';
 import { giveNotice } from './notices.ts';

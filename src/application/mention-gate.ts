@@ -11,14 +11,14 @@ import {
   type GateRecord,
   holdOfTurn,
   isExempt,
-  type MentionInFull,
   newGate,
   noteProgress,
   PROMPT_REFUSALS,
   reminder,
   SHOWN,
   shownInFull,
-} from '../domain/mentions.ts';
+} from '../domain/mention-gate.ts';
+import type { MentionInFull } from '../domain/mentions.ts';
 import { authorName } from '../domain/messages.ts';
 import type { GateMode } from '../domain/preferences.ts';
 import { isRemote } from '../domain/sessions.ts';
@@ -66,9 +66,9 @@ export const gateMentions: HookHandler = async (context) => {
       return closeBatch(context);
     case 'UserPromptSubmit':
       // A new prompt repeats all unprocessed mentions, including those shown before.
-      return verdict.block === null ? remind(context, await waiting(context)) : null;
+      return verdict.block === null ? remind(context, unprocessed) : null;
     default:
-      return takesContext(event) ? remind(context, await fresh(context)) : null;
+      return takesContext(event) ? remind(context, fresh) : null;
   }
 };
 
@@ -95,7 +95,7 @@ async function decide(context: HookContext): Promise<{ deny?: string; context?: 
     );
   }
   if (decision.opinion === 'pass') return null;
-  if (decision.opinion === 'remind') return remind(context, await fresh(context));
+  if (decision.opinion === 'remind') return remind(context, fresh);
   const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
   await deliver(context, first);
   await tx.mentions.deny(session_id);
@@ -151,28 +151,42 @@ async function modeOf({ session, preferences }: HookContext): Promise<GateMode> 
   return session.gate ?? (await preferences()).gate;
 }
 
+/** The mentions that a reminder shows, and how many it is about. Only those shown are read: a hook costs next to nothing. */
+interface Reminded {
+  first: MentionInFull[];
+  count: number;
+}
+
 async function remind(
   context: HookContext,
-  mentions: readonly MentionInFull[],
+  read: (context: HookContext) => Promise<Reminded>,
 ): Promise<{ context: string[] } | null> {
-  if (mentions.length === 0 || (await modeOf(context)) === 'off') return null;
-  await deliver(context, mentions);
-  return { context: [reminder(mentions)] };
+  const { first, count } = await read(context);
+  if (count === 0 || (await modeOf(context)) === 'off') return null;
+  await deliver(context, first);
+  return { context: [reminder(first, count)] };
 }
 
 async function deliver({ tx, session }: HookContext, mentions: readonly MentionInFull[]): Promise<void> {
   await deliverMentions(tx, shownInFull(mentions), hookCarrier(session.session_id));
 }
 
-/** The session's unprocessed mentions, without those that are due to expire. */
-async function waiting({ tx, session }: HookContext): Promise<MentionInFull[]> {
-  const mentions = await tx.mentions.unprocessedOf(session.session_id);
-  return mentions.filter((mention) => mention.expires_at === null || mention.expires_at > tx.now);
+/** The session's unprocessed mentions, all of them. */
+function waiting({ tx, session }: HookContext): Promise<MentionInFull[]> {
+  return tx.mentions.unprocessedOf(session.session_id);
+}
+
+async function unprocessed({ tx, session: { session_id } }: HookContext): Promise<Reminded> {
+  const first = await tx.mentions.unprocessedOf(session_id, SHOWN);
+  if (first.length < SHOWN) return { first, count: first.length };
+  return { first, count: (await tx.mentions.countUnprocessed(session_id)).count };
 }
 
 /** A reminder shows each mention in full once; a prompt repeats them all. */
-async function fresh(context: HookContext): Promise<MentionInFull[]> {
-  return (await waiting(context)).filter((mention) => mention.delivered_at === null);
+async function fresh({ tx, session: { session_id } }: HookContext): Promise<Reminded> {
+  const first = await tx.mentions.freshOf(session_id, SHOWN);
+  const count = first.length < SHOWN ? first.length : await tx.mentions.countFresh(session_id);
+  return { first, count };
 }
 
 /** Whether a living `hive mcp` serves this session; without one the session could not make the call that clears the gate. */

@@ -5,6 +5,7 @@ import { owed } from '../domain/delivery.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { boundedOptional, parseDuration } from '../domain/limits.ts';
+import { noteProgress, pairOf } from '../domain/mention-gate.ts';
 import { foldHandle } from '../domain/mention-parser.ts';
 import {
   createMention,
@@ -15,8 +16,6 @@ import {
   type MentionInFull,
   type MentionSummary,
   NOTE_LIMIT,
-  noteProgress,
-  pairOf,
   processMention,
   resolveMentions,
   type UnprocessedCount,

@@ -1,7 +1,7 @@
 /**
- * Outreach: what agents send unasked. Each method is one transaction: the rules are asked, what they grant is
- * charged, and the row is written together, so that of many processes one gets the last token. Showing is
- * another's: the sidecar tells Emacs, popups tell the desktop, and the first of them settles it.
+ * Outreach: what agents send unasked. Each method is one transaction that checks the rules, charges the budget and writes
+ * the row, so that only one of many processes gets the last credit. Others show it: the sidecar in Emacs, popups on the
+ * desktop, and the first of them settles it.
  */
 import { HiveError } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
@@ -42,13 +42,13 @@ import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard
 import { giveNotice } from './notices.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompt-records.ts';
-import { storePreferences } from './settings.ts';
+import { type Setter, storePreferences } from './settings.ts';
 
 interface Reported {
   item: Outreach;
-  /** How much visible output it told of. */
+  /** How much visible output it covers. */
   reported: number;
-  /** Who reads it; null when that is whoever speaks next in the project's main session. */
+  /** Who reads it; null: the next main session of the project. */
   reader: string | null;
 }
 
@@ -63,17 +63,17 @@ export interface OutreachService {
   list(filter: OutreachFilter): Promise<Page<Outreach>>;
   /** The oldest pings and cards that are kept for a human who was away. */
   unseen(limit: number): Promise<Outreach[]>;
-  /** Where a ping or card went; false when that was settled before. */
+  /** Records what happened to a ping or card; false if that was already settled. */
   settle(outreach_id: string, where: Whereto): Promise<boolean>;
-  /** What nobody has shown in time is unseen. Returns how many. */
+  /** Marks what nobody has shown in time as unseen. Returns how many. */
   settleUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
-  /** What Emacs sets: what is left out stays, null goes back to the default. */
-  setSettings(changes: OutreachChanges): Promise<OutreachSettings>;
+  /** Changes the settings: missing ones stay, null restores the default. */
+  setSettings(changes: OutreachChanges, setter?: Setter): Promise<OutreachSettings>;
 }
 
 export function createOutreach(store: Store, ids: Ids, audience: Audience): OutreachService {
-  /** Puts what an agent wants shown before the rules. A suppressed one is kept, too: the refusal is no exception inside. */
+  /** Applies the rules to a ping or card. A suppressed one is stored too, so the refusal must not roll back. */
   async function show(
     given: Session,
     critical: boolean,
@@ -95,7 +95,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
         );
         const settings = await settingsOf(tx, session);
         const bucket = await bucketOf(tx, session, settings);
-        // A desk that was opened since shows it.
+        // A desk that was opened in the meantime shows it.
         const absence = (await tx.desks.online(tx.now)).length > 0 ? null : missing;
         const opinion = askRules({
           kind,
@@ -135,7 +135,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     throw outreachRefused(sentence, { rule, passes_at, outreach_id: item.outreach_id });
   }
 
-  /** A card's actions are the options of a prompt: whoever presses one answers it, with all that a prompt has. */
+  /** A card's actions are the options of a prompt: pressing one answers the prompt like any other. */
   async function askWith(tx: WriteTx, card: Outreach): Promise<string | null> {
     if (card.actions.length === 0) return null;
     const { session_id, agent, source, project, project_dir, turn_id } = card;
@@ -196,15 +196,15 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     settleUnshown: () => store.write(settleUnshown),
 
     settings: () => store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
-    setSettings: (changes) =>
+    setSettings: (changes, setter) =>
       store.write(async (tx) => {
-        await storePreferences(tx, EVERY_SEAT, changes, 'emacs');
+        await storePreferences(tx, EVERY_SEAT, changes, 'emacs', setter);
         return outreachSettings(await settingsEverywhere(tx), {});
       }),
   };
 }
 
-/** The caller as it is now: its source may have been corrected since it was looked up. */
+/** The caller's current record: its source may have been corrected since it was read. */
 async function current(tx: ReadTx, session: Session): Promise<Session> {
   const found = await tx.sessions.get(session.session_id);
   if (found === undefined) throw new HiveError('session_not_found', `The session ${session.handle} is gone.`);
@@ -221,30 +221,29 @@ function refuse(sentence: string | null): void {
   if (sentence !== null) throw outreachRefused(sentence, { rule: 'source' });
 }
 
-/** Whether the human is busy: at the desks that are open, else wherever wishes were left. */
+/** Whether the human is busy, by the preferences of the open desks, or of every seat if none is open. */
 async function busyHuman(tx: ReadTx): Promise<Busy | null> {
   const desks = await tx.desks.online(tx.now);
   const seats = [...new Set(desks.map((desk) => desk.seat))];
-  const wishes =
+  const preferences =
     seats.length > 0
       ? await Promise.all(seats.map((seat) => tx.desks.preferences(seat)))
       : await tx.outreach.everySeat();
-  return humanBusy(wishes.map(preferencesFrom), await tx.outreach.answeringSince(), momentOf(tx.now));
+  return humanBusy(preferences.map(preferencesFrom), await tx.outreach.answeringSince(), momentOf(tx.now));
 }
 
-// ---------------------------------------------------------------------------
-// What the services, hooks and popups of outreach all do inside a transaction of theirs.
+// ---- Steps that services, hooks and popups share, inside their own transaction ----
 
 async function settingsEverywhere(tx: ReadTx): Promise<OutreachOverrides> {
   return applyOutreachChanges({}, await tx.desks.preferences(EVERY_SEAT));
 }
 
-/** What holds for a session. */
+/** The settings that apply to a session. */
 export async function settingsOf(tx: ReadTx, session: Session): Promise<OutreachSettings> {
   return outreachSettings(await settingsEverywhere(tx), session.outreach);
 }
 
-/** The bucket that pays for a session: its own where its figures are its own. */
+/** The bucket that pays for a session: its own if it has its own budget. */
 async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings): Promise<Bucket> {
   const { budget_capacity, budget_refill_minutes } = session.outreach;
   const own = budget_capacity !== undefined || budget_refill_minutes !== undefined;
@@ -252,15 +251,15 @@ async function bucketOf(tx: ReadTx, session: Session, settings: OutreachSettings
   return (await tx.outreach.bucket(name)) ?? fullBucket(name, budgetSize(settings), tx.now);
 }
 
-/** Where a ping or card went in the end. */
+/** What finally happened to a ping or card. */
 type Whereto =
   | { status: 'shown'; shown_via: NonNullable<Outreach['shown_via']> }
-  /** Nobody could be shown it: it is kept. */
+  /** Nobody could see it, so it is kept. */
   | { status: 'unseen'; reason: string };
 
 /**
- * Settles a ping or card that is on its way; what was not shown is not charged. The first to settle it has it, but what
- * was unseen can still be shown.
+ * Settles a ping or card; one that was not shown is not charged. The first to settle it wins, but an unseen one can still
+ * be shown.
  */
 export async function settleOutreach(tx: WriteTx, outreach_id: string, where: Whereto): Promise<boolean> {
   const item = await tx.outreach.get(outreach_id);
@@ -284,10 +283,10 @@ async function refund(tx: WriteTx, { session_id }: Outreach, name: string): Prom
   await tx.outreach.putBucket(refundCredit(bucket, budgetSize(settings), tx.now));
 }
 
-/** So long somebody has to show what was sent. */
+/** How much time there is to show what was sent. */
 const SHOW_WITHIN_MS = 60_000;
 
-/** What nobody has shown in time is unseen, whoever was to show it: its process is gone, or there is no screen. */
+/** Marks what nobody has shown in time as unseen: the process that would show it is gone, or there is no screen. */
 async function settleUnshown(tx: WriteTx): Promise<number> {
   const before = new Date(Date.parse(tx.now) - SHOW_WITHIN_MS).toISOString();
   const unshown = await tx.outreach.unshown(before);
@@ -296,7 +295,7 @@ async function settleUnshown(tx: WriteTx): Promise<number> {
   return unshown.length;
 }
 
-/** Writes a change of something sent, and tells of it. */
+/** Stores a change, with its event. */
 export async function record(
   tx: WriteTx,
   type: EventType,
@@ -307,7 +306,7 @@ export async function record(
   await tell(tx, type, item, data);
 }
 
-/** Tells of something sent. */
+/** Appends an event. */
 export async function tell(
   tx: WriteTx,
   type: EventType,
@@ -322,7 +321,7 @@ export async function tell(
   });
 }
 
-/** An agent is gone with output that it did not report: the human hears of it, once. */
+/** Notifies the human once that an agent ended without reporting its output. */
 export async function letGo(
   tx: WriteTx,
   session: Session,
@@ -345,7 +344,7 @@ export async function letGo(
   });
 }
 
-/** A session that ends without its Stop (interrupted, crashed, killed) is held to account all the same. */
+/** Does the same for a session that ends without its Stop (interrupted, crashed, killed). */
 export async function reconcileUnreported(tx: WriteTx, session: Session): Promise<void> {
   if (session.source !== 'bg') return;
   const unreported = await tx.outreach.unreported(session.session_id);
@@ -355,12 +354,11 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
     await letGo(tx, session, unreported, 'ended');
 }
 
-// ---------------------------------------------------------------------------
-// Whether anybody could be shown what an agent sends now. A desk shows it; where none is open, the popups of
-// this process do, unless the human wants none now or there is no desktop. An agent is told at once when it
-// speaks to an empty room.
+// ---- Whether anybody can see it ----
+// A desk shows what an agent sends. If none is open, the popups of this process do, unless the human wants none now or
+// there is no desktop. An agent learns at once if nobody can see its message.
 
-/** Why nobody would be shown it; null when somebody would. */
+/** Why nobody could see it; null if somebody could. */
 export type Audience = (sent: {
   critical: boolean;
   project: string;

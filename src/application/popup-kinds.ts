@@ -7,6 +7,7 @@ import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { concerns, namesOf, userOfSeat } from '../domain/humans.ts';
 import type { Outreach } from '../domain/outreach.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import {
   type MentionOfHuman,
   mentionPopup,
@@ -22,6 +23,7 @@ import {
   promptPopup,
   promptSubject,
   stormPopup,
+  wholePermission,
 } from '../domain/popups.ts';
 import { preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
@@ -46,6 +48,11 @@ export interface PopupParty {
   desk_id: string | null;
   /** Opens a prompt where the human sits; null when this process has no such place. */
   open: ((ask_id: string) => Promise<void>) | null;
+  /**
+   * Called before a click counts as an answer: throws where the human did not start this process after all. Missing: its
+   * popups only inform, as those of an agent's process do, whose desktop programs the agent chooses.
+   */
+  answers?: (() => Promise<void>) | undefined;
   /** Where to begin in the feed; the head of now when missing. */
   cursor?: number | undefined;
 }
@@ -59,12 +66,12 @@ export interface PopupParts {
   trust: Pick<TrustService, 'authority'>;
 }
 
-/** What became of a popup. */
+/** What happened to a popup. */
 export interface PopupResult {
   outcome: Exclude<PopupOutcome, 'leased'>;
   /** Why it was suppressed or failed. */
   reason: string | null;
-  /** How many one storm's popup stands for. */
+  /** How many popups one storm's popup represents. */
   count?: number;
 }
 
@@ -97,10 +104,9 @@ export async function readPreferences(
   return { ...preferencesFrom(stored), ...trust.authority() };
 }
 
-// ---------------------------------------------------------------------------
-// Questions and permissions
+// ---- Questions and permissions ----
 
-/** After these a prompt wants to be seen: it is new, or is everybody's now. */
+/** These events make a prompt due: it is new, or has been escalated to everybody. */
 const PROMPT_DUE: ReadonlySet<string> = new Set(['prompt/created', 'prompt/escalated']);
 const PROMPT_SETTLED: ReadonlySet<string> = new Set([
   'prompt/responded',
@@ -110,7 +116,7 @@ const PROMPT_SETTLED: ReadonlySet<string> = new Set([
 
 export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescriptor<Prompt> {
   const { store } = parts;
-  const { seat, name, open } = party;
+  const { seat, name, open, answers } = party;
   const names = namesOf({ seat, human: humanOf(party) });
   const openable = open !== null;
   return {
@@ -129,7 +135,8 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
       const [prompt] = items;
       // A prompt whose options are the buttons of a card shows that card.
       const card = await store.read((tx) => tx.outreach.byPrompt(prompt.ask_id));
-      return promptPopup(prompt, preferences, openable, card);
+      const popup = promptPopup(prompt, preferences, openable, card);
+      return answers === undefined ? { ...popup, buttons: [] } : popup;
     },
     async record(tx, { ask_id, session_id }, result) {
       await tx.events.append({
@@ -145,11 +152,11 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
     async open(prompt) {
       await open?.(prompt.ask_id);
     },
-    press: answerFromPopups(parts, party),
+    ...(answers === undefined ? {} : { press: answerFromPopups(parts, party, answers) }),
   };
 }
 
-/** In whose name this party acts. */
+/** The actor for whom this process answers. */
 function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
   return human ?? userOfSeat(seat);
 }
@@ -157,10 +164,11 @@ function humanOf({ human, seat }: Pick<PopupParty, 'human' | 'seat'>): string {
 const ANSWER_TRIES = 10;
 const ANSWER_RETRY_MS = 1_000;
 
-/** A click on a button is an answer like any other. The person is told when it did not become the answer. */
+/** A click on a button is an answer like any other. If it did not become the answer, the person is notified. */
 function answerFromPopups(
   { store, prompts: service, notifier, log, trust }: PopupParts,
   party: PopupParty,
+  check: () => Promise<void>,
 ): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
   const { seat } = party;
 
@@ -171,14 +179,16 @@ function answerFromPopups(
     await outcome;
   }
 
-  /** Answers, and returns what the person must be told about it. */
+  /** Answers, and returns the notice for the person, if there is one. */
   async function respond(prompt: Prompt, label: string, response_id: string): Promise<string | null> {
+    await check();
     const { popup_permissions } = trust.authority();
     const { outcome, prompt: standing } = await service.respond({
       ask_id: prompt.ask_id,
       selected: [label],
       response_id,
       actor: { kind: 'human', by: humanOf(party), via: 'notification', confirmed: popup_permissions },
+      displayed_digest: wholePermission(prompt) === null ? null : permissionDigest(prompt),
     });
     if (outcome === 'lost')
       return `${standing.by ?? 'Somebody'} answered "${standing.decision ?? ''}" before.`;
@@ -187,7 +197,7 @@ function answerFromPopups(
     return null;
   }
 
-  /** The person has clicked and believes it done: a busy store is tried again, any other failure is told. */
+  /** The person has clicked and believes it is done: a busy store is tried again, and any other failure is reported. */
   async function respondOrExplain(
     prompt: Prompt,
     label: string,
@@ -227,8 +237,8 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-// ---------------------------------------------------------------------------
-// Pings, and cards without buttons. A card with buttons is shown by its prompt.
+// ---- Pings, and cards without buttons ----
+// A card with buttons is shown by its prompt.
 
 export function outreachPopups(): PopupDescriptor<Outreach> {
   return {
@@ -242,7 +252,7 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
     settled: null,
     async find(tx, outreach_id) {
       const item = await tx.outreach.get(outreach_id);
-      // Emacs may have shown it already: the popup is beside that.
+      // Emacs may have shown it already; the popup is additional.
       return item?.status === 'suppressed' || item?.status === 'delivered' ? undefined : item;
     },
     subjectOf: outreachSubject,
@@ -250,7 +260,7 @@ export function outreachPopups(): PopupDescriptor<Outreach> {
       items.length === 1 ? outreachPopup(items[0], preferences) : outreachStormPopup(items, preferences),
     async record(tx, item, { outcome, reason }) {
       if (outcome === 'sent') return settleShown(tx, item);
-      // With a desk open Emacs shows it; with none this was the only way.
+      // With an open desk Emacs shows it; without one the popup was the only way.
       if ((await tx.desks.online(tx.now)).length > 0) return;
       await settleOutreach(tx, item.outreach_id, { status: 'unseen', reason: reason ?? outcome });
     },
@@ -261,8 +271,7 @@ async function settleShown(tx: WriteTx, { outreach_id }: Outreach): Promise<void
   await settleOutreach(tx, outreach_id, { status: 'shown', shown_via: 'notification' });
 }
 
-// ---------------------------------------------------------------------------
-// Mentions of the human
+// ---- Mentions of the human ----
 
 export function mentionPopups({ seat }: Pick<PopupParty, 'seat'>): PopupDescriptor<MentionOfHuman> {
   return {

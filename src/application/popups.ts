@@ -28,7 +28,9 @@ import { createRetries } from './retries.ts';
 export const OTHER_DESK_MS = 300;
 /** How long a process without a desk lets the desks go first. */
 export const NO_DESK_MS = 2_000;
-/** A lease of which nothing was heard for so long is that of a process that died over it. */
+/** How long a process whose popup has no buttons leaves a question to a desk that lives. */
+export const HUNG_DESK_MS = 6_000;
+/** After this time without an outcome, the process that held the lease counts as dead. */
 export const LOST_LEASE_MS = 10_000;
 /** How many subjects one transaction leases or settles. */
 const BATCH = 100;
@@ -59,7 +61,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
         const at = isDue ? Date.now() + (await patienceOf(store, party)) : 0;
         for (const queue of queues) queue.take(events, at);
       },
-      // What was lost sight of waits in the list; a popup for it now would be old news.
+      // What was missed is in the list; a popup now would come too late.
       onResync: async () => undefined,
     });
   })();
@@ -69,7 +71,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
     const halted = Promise.all(queues.map((queue) => queue.halt()));
     const unfollow = await following.catch(() => null);
     await unfollow?.();
-    // What is being leased at this moment still comes to the board, which is to see it through.
+    // A lease in progress still reaches the board, which completes it.
     await halted;
     for (const { board } of queues) board.clear();
     await notifier.close();
@@ -80,7 +82,7 @@ export function startPopups(parts: PopupParts, party: PopupParty): () => Promise
 /** The popups of one kind: what is due and not leased yet. */
 interface PopupQueue {
   isDue(event: HiveEvent): boolean;
-  /** Takes note of events; what they make due may be leased from `at` on (milliseconds since the epoch). */
+  /** Processes events; what they make due may be leased from `at` on (milliseconds since the epoch). */
   take(events: readonly HiveEvent[], at: number): void;
   /** Leases nothing more; resolves when nothing is being leased. */
   halt(): Promise<void>;
@@ -109,7 +111,7 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
         let count = 0;
         for (const item of items.slice(from, from + BATCH))
           if (await settlePopup(tx, item, { descriptor, seat, result })) count += 1;
-        // Only when all of it is settled are the others of the seat told to make room for it.
+        // The other processes of the seat make room for it only when all of it is settled.
         if (from + BATCH >= items.length && result.outcome === 'sent' && result.count !== undefined)
           await tx.events.append({
             type: 'popup/storm',
@@ -201,14 +203,14 @@ function createQueue<T>(parts: PopupParts, party: PopupParty, descriptor: PopupD
   };
 }
 
-// ---------------------------------------------------------------------------
-// Leases: in one transaction a process of a seat gets what it is to show, and learns whether that is a storm.
+// ---- Leases ----
+// In one transaction a process of a seat gets what it has to show, and learns whether that is a storm.
 
 /** What one look at the store gave this process. */
 interface Leases<T> {
   /** Leased now, to be shown. */
   shown: readonly T[];
-  /** Not to be had yet, and when to look again (milliseconds since the epoch). */
+  /** Not available yet, and when to look again (milliseconds since the epoch). */
   again: ReadonlyMap<string, number>;
   /** Whether what is shown belongs to a storm, which this process then holds. */
   storm: boolean;
@@ -217,7 +219,7 @@ interface Leases<T> {
 async function leasePopups<T>(
   tx: WriteTx,
   ids: readonly string[],
-  { seat, name }: PopupParty,
+  { seat, name, answers }: PopupParty,
   descriptor: PopupDescriptor<T>,
 ): Promise<Leases<T>> {
   const scope = { seat, kind: descriptor.kind };
@@ -231,10 +233,19 @@ async function leasePopups<T>(
   const preferences = preferencesFrom(await tx.desks.preferences(seat));
   const desks = await tx.desks.online(tx.now);
   const focused = desks.some((desk) => desk.seat === seat && desk.focused);
+  const givesWay =
+    answers === undefined && scope.kind === 'prompt' && desks.some((desk) => desk.seat === seat);
   const shown: T[] = [];
   for (const id of ids) {
     const item = await descriptor.find(tx, id);
     if (item === undefined) continue;
+    // While a desk lives, whose popup has buttons, it is left to that; one that hangs is not waited for.
+    if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
+      const outcome = await tx.popups.outcome(id, seat);
+      if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
+      if (outcome === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      continue;
+    }
     const lease = { ...scope, subject: id, held_by: name };
     const isLeased =
       (await tx.popups.lease(lease, tx.now)) ||
@@ -253,7 +264,7 @@ async function leasePopups<T>(
   return { shown, again, storm: await joinStorm(tx, subjects, { descriptor, seat, standing }) };
 }
 
-/** Whether these new leases belong to a storm, and notes so on them. */
+/** Whether these new leases belong to a storm; marks them if they do. */
 async function joinStorm<T>(
   tx: WriteTx,
   subjects: readonly PopupSubject[],
@@ -268,8 +279,8 @@ async function joinStorm<T>(
   const arrival = { newest, now: tx.now };
   const { count, first } = await tx.popups.recent(scope, before(tx, STORM.window_ms));
   if (!isStormy(standing, count, arrival)) return false;
-  // One that is over is on the screen as long as something of it waits: it grows into the new one. What nothing settles
-  // waits for nothing, so there a new storm begins.
+  // The popup of a storm that is over stays on the screen while something in it is unsettled, and grows into the new storm.
+  // Kinds that are never settled start a new storm.
   const grows =
     standing !== null &&
     (goesOn(standing, arrival) ||
@@ -283,7 +294,7 @@ function before(tx: WriteTx, ms: number): string {
   return new Date(Date.parse(tx.now) - ms).toISOString();
 }
 
-/** Once a lease: false when another process has done so, whose storm it went into. */
+/** Settles a lease once; false if another process has done so and took it into its storm. */
 async function settlePopup<T>(
   tx: WriteTx,
   item: T,
@@ -295,8 +306,7 @@ async function settlePopup<T>(
   return true;
 }
 
-// ---------------------------------------------------------------------------
-// Whether anybody would be shown what an agent sends now.
+// ---- Whether a popup would be shown now ----
 
 /** `parties` are those for whom this process shows popups at the moment. */
 export function createAudience(

@@ -1,4 +1,4 @@
-/** What services and hooks do to prompts, inside a transaction of theirs, with the event that tells of it. */
+/** Changes of prompts that services and hooks share, inside their own transaction, with the event of each. */
 
 import type { Via } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
@@ -18,18 +18,22 @@ import {
 } from '../domain/prompts.ts';
 import type { ReadTx, WriteTx } from './ports.ts';
 
-/** A prompt that is new, whoever made it: from here on everybody hears of it. */
+/** Stores a new prompt and announces it. */
 export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   const { agent, project, urgency, kind } = prompt;
   const data = { agent, project, urgency, kind };
   await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
 }
 
-/** One answer meets one prompt, which the caller has found current, and the answerer allowed to. */
+/**
+ * Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed.
+ * `displayed_digest`: of a permission's text as it was displayed.
+ */
 export async function recordAnswer(
   tx: WriteTx,
   prompt: Prompt,
   answer: PromptAnswer,
+  displayed_digest: string | null = null,
 ): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
   const { ask_id } = prompt;
   const { prompt: settled, outcome } = respondPrompt(prompt, answer);
@@ -40,8 +44,15 @@ export async function recordAnswer(
   if (outcome === 'late') await tx.prompts.update(settled);
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
-  const { decision, by, via, response_id } = answer;
-  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, { decision, by, via, response_id });
+  const { decision, by, via, attested, response_id } = answer;
+  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, {
+    decision,
+    by,
+    via,
+    attested,
+    response_id,
+    ...(displayed_digest !== null && { displayed_digest }),
+  });
   return { outcome, prompt: settled };
 }
 
@@ -51,7 +62,7 @@ const RESPONSE_EVENT: Readonly<Record<AnswerOutcome, EventType>> = {
   lost: 'prompt/lost_response',
 };
 
-/** Cancels a prompt that is pending; one that is settled stays as it is. */
+/** Cancels a pending prompt; a settled one stays as it is. */
 export async function recordCancel(
   tx: WriteTx,
   prompt: Prompt,
@@ -76,7 +87,7 @@ export async function recordExpiry(tx: WriteTx, prompt: Prompt): Promise<Prompt>
   return expired;
 }
 
-/** From now on its asker is owed what became of it; what was owed before an answer came late counts no more. */
+/** From now on the outcome is owed to its asker. A late answer replaces what was owed before. */
 async function owe(tx: WriteTx, prompt: Prompt): Promise<void> {
   if (isUncollected(prompt)) await tx.deliveries.put(deliveryOf(prompt));
 }
@@ -91,7 +102,7 @@ export async function appendPrompt(
   await tx.events.append({ type, session_id, subject, data: { status, ...data } });
 }
 
-/** Asks everybody, inside a transaction that has found it time to. */
+/** Escalates a prompt, inside a transaction that has found it due. */
 export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Prompt> {
   const escalated = escalatePrompt(prompt, tx.now);
   if (escalated === prompt || !(await tx.prompts.escalate(escalated))) return prompt;
@@ -99,7 +110,7 @@ export async function recordEscalation(tx: WriteTx, prompt: Prompt): Promise<Pro
   return escalated;
 }
 
-/** Nobody holds what is settled. */
+/** Removes the claim of a settled prompt. */
 async function dropClaim(tx: WriteTx, { ask_id, claimed_by }: Prompt): Promise<void> {
   if (claimed_by !== null) await tx.claims.remove(ask_id);
 }
@@ -111,7 +122,7 @@ export async function findPrompt(tx: ReadTx, ask_id: string): Promise<Prompt> {
   return prompt;
 }
 
-/** A prompt whose time has run out is expired before anything else is done to it, in the same transaction. */
+/** Expires a prompt whose time is up before anything else is done to it, in the same transaction. */
 export async function findCurrent(tx: WriteTx, ask_id: string): Promise<Prompt> {
   const prompt = await findPrompt(tx, ask_id);
   return isExpired(prompt, tx.now) ? recordExpiry(tx, prompt) : prompt;

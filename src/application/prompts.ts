@@ -1,11 +1,12 @@
 /**
- * Prompts: asking, answering, and what lies between. Each method is one transaction around a
- * pure transition of domain/prompts.ts; nothing is returned before it is on disk (invariant 1).
+ * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition of
+ * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
+import { type Actor, isAttested, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
+import { refusalOfUnseen } from '../domain/permissions.ts';
 import {
   type AnswerOutcome,
   type AnswerRequest,
@@ -19,6 +20,7 @@ import {
   notePrompt,
   OPEN_LIMIT,
   type Prompt,
+  type PromptAnswer,
   releasePrompt,
   resolveAnswer,
   type Urgency,
@@ -41,34 +43,36 @@ import {
 } from './prompt-records.ts';
 import { authorNamed } from './sessions.ts';
 
-/** A question that is on disk. */
+/** A stored question. */
 export interface Asked {
-  /** The prompt as it stands. */
+  /** The prompt in its current state. */
   prompt: Prompt;
-  /** The same idempotency key had asked before: this is that prompt, whatever its state. */
+  /** This idempotency key was used before; this is that prompt, in its current state. */
   existing: boolean;
-  /** Open desks of the humans whom it concerns. */
+  /** How many desks of the humans whom it concerns are open. */
   desks_online: number;
 }
 
-/** What became of an answer; `prompt` is the prompt as it now stands, with the winner's answer. */
+/** What happened to an answer; `prompt` is the current prompt, with the winner's answer. */
 export interface Answered {
-  /** `accepted`: it settled the prompt. `late`: kept beside one that had no answer. `lost`: another answer stands. */
+  /** `accepted`: it settled the prompt. `late`: kept with a prompt that was closed without one. `lost`: another answer was first. */
   outcome: AnswerOutcome;
-  /** With the answer that stands. */
+  /** With the answer that counts. */
   prompt: Prompt;
 }
 
 export interface AnswerCommand extends AnswerRequest {
   ask_id: string;
   actor: Actor;
-  /** Sent twice, it is one answer. Made here when missing. */
+  /** An answer that is sent twice counts once. Made here if missing. */
   response_id?: string | null | undefined;
   /** The store this answer was written for; another store refuses it. */
   store_id?: string | null | undefined;
+  /** The digest of the permission as it was displayed in full; what may allow something needs it. */
+  displayed_digest?: string | null | undefined;
 }
 
-/** What a session has open: what has settled and was not collected first, then what is pending, oldest first. */
+/** A session's open prompts: first those that are settled and not collected, then the pending ones, oldest first. */
 export interface Open {
   /** At most OPEN_LIMIT of them. */
   prompts: Prompt[];
@@ -77,7 +81,7 @@ export interface Open {
   pending: number;
 }
 
-/** How long a wait lasts at most, and what ends it sooner. */
+/** The longest wait, and what ends it sooner. */
 interface WaitOptions {
   wait_ms: number;
   signal?: AbortSignal | undefined;
@@ -85,8 +89,8 @@ interface WaitOptions {
 
 export interface PromptService {
   /**
-   * In `turn_id`, else in the turn that the session runs at that moment.
-   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `turn_not_current` when that turn's end has cancelled what was asked in it.
+   * Asks in `turn_id`, by default in the session's current turn.
+   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `turn_not_current` if the end of that turn has already cancelled its questions.
    */
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
   /**
@@ -109,15 +113,15 @@ export interface PromptService {
   amend(command: AnswerCommand): Promise<Prompt>;
   /** @throws HiveError `prompt_not_found`, `not_allowed`. */
   cancel(ask_id: string, actor: Actor, reason: CancelReason): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Expires what is due; every live process does, the compare-and-set lets one win. Returns how many it expired. */
+  /** Expires prompts that are due. Every live process does this, and the compare-and-set lets one win. Returns how many it expired. */
   expireDue(): Promise<number>;
-  /** The same for what everybody is to be asked now. */
+  /** The same for prompts that are due to be escalated. */
   escalateDue(): Promise<number>;
   mark(ask_id: string, receipt: 'offered' | 'seen'): Promise<Prompt>;
   snooze(ask_id: string, until: string | null): Promise<Prompt>;
-  /** Waits until one of the prompts settles; returns them as they stand then, or when the time is up. */
+  /** Waits until one of the prompts is settled or the time is up; returns their current state. */
   wait(ask_ids: readonly string[], options: WaitOptions): Promise<Prompt[]>;
-  /** The same for whatever a session has open, however much that is. */
+  /** The same for all open prompts of a session. */
   waitForOpen(session_id: string, options: WaitOptions): Promise<Open>;
 }
 
@@ -139,13 +143,13 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
     });
   }
 
-  /** What is due is written down before anybody reads it. */
+  /** Records what is due before anybody reads it. */
   async function settleDue(): Promise<void> {
     await service.expireDue();
     await service.escalateDue();
   }
 
-  /** One batch a transaction: others get their turn in between. */
+  /** One transaction per batch, so that other writers get in between. */
   async function writeDue(
     due: (tx: ReadTx, limit: number) => Promise<Prompt[]>,
     record: (tx: WriteTx, prompt: Prompt) => Promise<Prompt>,
@@ -157,7 +161,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
         for (const prompt of batch) await record(tx, prompt);
         return batch.length;
       });
-      // Somebody else was first, or the clock was set back in between.
+      // Another process was first, or the clock was set back.
       if (count === 0) break;
       written += count;
     }
@@ -187,7 +191,7 @@ export function createPrompts(store: Store, feed: Feed, ids: Ids): PromptService
           if (before.fingerprint !== prompt.fingerprint) throw conflict(before);
           return { prompt: await findCurrent(tx, before.ask_id), existing: true, desks_online };
         }
-        // What would have fallen with its turn had it been asked a moment sooner is not asked at all.
+        // Asked a moment sooner, it would have been cancelled with its turn; so it is not asked at all.
         if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
         if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
         await insertPrompt(tx, prompt);
@@ -255,8 +259,7 @@ async function turnOfAsk(
   return turn_id === undefined ? tx.turns.current(session_id) : tx.turns.get(turn_id);
 }
 
-// ---------------------------------------------------------------------------
-// What is refused about prompts, as sentences that say what to do.
+// ---- Refusals, as sentences that say what to do ----
 
 function tooLate({ turn_id, abort_reason }: Turn): HiveError {
   return new HiveError(
@@ -289,14 +292,21 @@ export function wrongStore(given: string, own: string, what: 'answer' | 'message
   );
 }
 
-// ---------------------------------------------------------------------------
-// Answering a prompt, and correcting an answer: one transaction each, which also remembers the answer by its id.
+// ---- Answering and correcting ----
+// One transaction each, which also records the answer under its id.
 
 function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' | 'amend'> {
-  /** What was written for another store would meet another prompt here, or none. */
+  /** An answer for another store would meet another prompt here, or none. */
   function refuseForeign({ store_id }: AnswerCommand): void {
     if (store_id === undefined || store_id === null || store_id === store.store_id) return;
     throw wrongStore(store_id, store.store_id);
+  }
+
+  /** A person allows only what was displayed to them in full. A program that answers through the library displays nothing. */
+  function refuseUnseen(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): void {
+    const { actor, displayed_digest } = command;
+    if (actor.kind !== 'human' || actor.via === 'library') return;
+    refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
   }
 
   return {
@@ -316,10 +326,13 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
+          attested: isAttested(actor),
           response_id,
           responded_at: tx.now,
         });
-        return recordAnswer(tx, prompt, answer);
+        const displayed = command.displayed_digest ?? null;
+        refuseUnseen(prompt, answer, command);
+        return recordAnswer(tx, prompt, answer, displayed);
       }),
 
     amend: (command) =>
@@ -337,9 +350,11 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
+          attested: isAttested(actor),
           response_id,
           responded_at: tx.now,
         });
+        refuseUnseen(prompt, answer, command);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
         await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
@@ -349,17 +364,19 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           before,
           by: answer.by,
           via: answer.via,
+          attested: answer.attested,
           response_id,
+          ...(command.displayed_digest != null && { displayed_digest: command.displayed_digest }),
         });
         return amended;
       }),
   };
 }
 
-// ---------------------------------------------------------------------------
-// Looking at prompts, and waiting until there is something to see; what is due is settled before anybody reads it.
+// ---- Reading and waiting ----
+// Prompts that are due are settled before anybody reads them.
 
-/** `settleDue` writes down what has expired, and of what everybody is to be asked now. */
+/** `settleDue` records expiries and escalations that are due. */
 function createLooking(
   store: Store,
   feed: Feed,
@@ -408,7 +425,7 @@ function createLooking(
       const first = await readOpen(session_id);
       const isDone = ({ settled, pending }: Open): boolean => settled > 0 || pending === 0;
       if (isDone(first) || options.wait_ms <= 0) return first;
-      // What is not listed may be answered just as well: then any event is a reason to look.
+      // Prompts beyond the list may be answered too; then every event is a reason to read again.
       const listed = first.prompts.length === first.pending;
       const subjects = listed ? first.prompts.map(({ ask_id }) => ask_id) : undefined;
       const done = await feed.until(
@@ -423,18 +440,18 @@ function createLooking(
   };
 }
 
-// ---------------------------------------------------------------------------
-// Claims: who has taken a prompt up to answer it. A claim never stands in an answer's way (domain/claims.ts).
+// ---- Claims ----
+// Who has begun to answer a prompt. A claim never blocks an answer (domain/prompts.ts).
 
 export interface ClaimService {
-  /** `accepted` is false when another's living desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
+  /** `accepted` is false if another human's open desk holds it, or it is settled. @throws HiveError `prompt_not_found`. */
   claim(
     ask_id: string,
     claimer: { by: string; desk_id: string },
   ): Promise<{ accepted: boolean; prompt: Prompt }>;
-  /** Lets go what this desk holds; false when it does not hold it. @throws HiveError `prompt_not_found`. */
+  /** Releases this desk's claim; false if it has none. @throws HiveError `prompt_not_found`. */
   release(ask_id: string, desk_id: string): Promise<{ released: boolean; prompt: Prompt }>;
-  /** Lets go what desks held that are gone; returns how many. */
+  /** Releases the claims of desks that are gone; returns how many. */
   releaseLapsed(): Promise<number>;
 }
 
@@ -452,7 +469,7 @@ export function createClaims(store: Store): ClaimService {
           await appendPrompt(tx, 'prompt/claimed', claimed, { by, desk_id });
         }
         const accepted = claimed.status === 'pending' && claimed.claimed_by === by;
-        // The same human at another desk of theirs takes it along.
+        // The same human at another desk takes the claim along.
         if (accepted && holder !== desk_id) await tx.claims.put(ask_id, desk_id);
         return { accepted, prompt: claimed };
       }),
@@ -472,7 +489,7 @@ export function createClaims(store: Store): ClaimService {
           await releaseAll(tx, ids, 'desk_gone');
           return ids.length;
         });
-        // Somebody else was first.
+        // Another process was first.
         if (count === 0) break;
         released += count;
       }
@@ -484,7 +501,7 @@ export function createClaims(store: Store): ClaimService {
 /** Why a claim ended without an answer. */
 type ReleaseReason = 'let_go' | 'desk_closed' | 'desk_gone';
 
-/** Lets go prompts inside a transaction of the caller, who has found that their desk holds them no longer. */
+/** Releases claims inside the caller's transaction; the caller has found that the desk no longer holds them. */
 export async function releaseAll(
   tx: WriteTx,
   ask_ids: readonly string[],

@@ -1,9 +1,9 @@
 /**
- * Reports on their way in: the hooks of the session that stands behind a background one carry them, ten at
- * most at once, and at least once, as all that is delivered (delivery.ts).
+ * Delivering reports: the hooks of the reader's session carry them, at most ten at once. Like everything that is delivered
+ * (delivery.ts), a report arrives at least once.
  */
 import { owed } from '../domain/delivery.ts';
-import { takesContext } from '../domain/hooks.ts';
+import { isRefused, takesContext } from '../domain/hooks.ts';
 import { describeReport, fittingReports, moreReports, REPORTS_AT_ONCE } from '../domain/outreach.ts';
 import { newStopGuard, reportReminder } from '../domain/stop-guard.ts';
 import { hand, hookCarrier } from './delivery.ts';
@@ -11,11 +11,11 @@ import type { HookContext, HookHandler } from './hook-context.ts';
 import { settingsOf, tell } from './outreach.ts';
 import type { ReportReader } from './ports.ts';
 
-/** The station of reports. After that of answers: what the human said goes first where there is not room for all. */
+/** The hook handler of reports. It comes after that of answers, because the human's words go first if there is not room for all. */
 export const deliverReports: HookHandler = async (hook) => {
   const { tx, event, session, verdict } = hook;
   const carrier = hookCarrier(session.session_id);
-  if (!takesContext(event) || verdict.block !== null) return null;
+  if (!takesContext(event) || isRefused(verdict)) return null;
   const reader = readerOf(hook, carrier);
   const { items, total } = await tx.outreach.reportsFor(reader, REPORTS_AT_ONCE);
   if (items.length === 0) return null;
@@ -33,16 +33,16 @@ export const deliverReports: HookHandler = async (hook) => {
   return { context: [...texts.slice(0, fitting), ...rest], carries: true };
 };
 
-/** A main session inherits what has no other reader; a subagent's conversation is not where anybody would look for it. */
+/** A main session inherits reports without a reader; nobody would look for them in a subagent's conversation. */
 function readerOf({ event, session }: HookContext, carrier: string): ReportReader {
   const { session_id, project_dir, source } = session;
   return { session_id, project_dir, carrier, heir: source === 'main' && event.agent_id === null };
 }
 
-// ---------------------------------------------------------------------------
-// The station that reminds of reports, for sessions in the background whose human wants no more than that.
+// ---- Reminding of reports ----
+// For background sessions whose human only wants a reminder.
 
-/** Says once of each message to the human that a report is to follow it. */
+/** Reminds the agent once, after each message to the human, to send a report. */
 export const remindOfReports: HookHandler = async ({ tx, event, session }) => {
   if (event.name !== 'PostToolUse' || session.source !== 'bg') return null;
   const { report_policy } = await settingsOf(tx, session);

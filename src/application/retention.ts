@@ -4,7 +4,7 @@
  */
 import type { HumanActor } from '../domain/actors.ts';
 import { invalidInput } from '../domain/errors.ts';
-import { noteProgress } from '../domain/mentions.ts';
+import { noteProgress } from '../domain/mention-gate.ts';
 import type { Logger, PruneCounts, ReadTx, Store, WriteTx } from './ports.ts';
 import { type Environment, storeSettings } from './settings.ts';
 

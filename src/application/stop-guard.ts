@@ -1,10 +1,9 @@
 /**
- * The Stop guard as a station of the hooks: what is owed, whether to hold, and when to let go. The rule itself
- * is domain/stop-guard.ts; here it meets the store. What goes wrong inside takes the transaction with it, and
- * the hook fails open.
+ * The Stop guard as a hook handler: what a session owes, whether to hold it, and when to let it go. The rule itself is in
+ * domain/stop-guard.ts. An error here rolls back the transaction, and the hook fails open.
  */
 import type { HookWait, Verdict } from '../domain/hooks.ts';
-import { describeMentions } from '../domain/mentions.ts';
+import { describeMentions } from '../domain/mention-gate.ts';
 import type { Outreach, OutreachSettings } from '../domain/outreach.ts';
 import { describeSettlement, OPEN_LIMIT } from '../domain/prompts.ts';
 import {
@@ -26,12 +25,12 @@ import { deliverMentions } from './mentions.ts';
 import { letGo, settingsOf } from './outreach.ts';
 import type { ReadTx } from './ports.ts';
 
-/** Holds a Stop for what is owed. */
+/** Holds a Stop while the session owes something. */
 export const guardStop: HookHandler = async (hook) => {
   const { event, session, verdict } = hook;
   const stops =
     event.name === 'Stop' || (event.name === 'SubagentStop' && session.session_id !== event.session_id);
-  // Who is being interrupted is to stop, whatever it owes.
+  // An interrupted session stops, whatever it owes.
   if (!stops || verdict.let_go || verdict.end_turn !== null || verdict.block !== null) return null;
   return judge(hook);
 };
@@ -70,7 +69,7 @@ async function judge(hook: HookContext): Promise<Partial<Verdict> | null> {
   }
 }
 
-/** Answers are handed with the reason, and only where it is really said. */
+/** Answers are handed over with the reason, and only if it is really printed. */
 async function owedAnswers(
   hook: HookContext,
   settings: OutreachSettings,
@@ -115,8 +114,8 @@ async function owedReport(
 }
 
 /**
- * With `stop_wait`: a session that would stop with a question open waits for its human instead, where
- * nobody is attended; in a terminal it would hold back what the person types.
+ * With `stop_wait`, an unattended session that would stop with an open question waits for its human instead. In a terminal
+ * this would hold back what the person types.
  */
 async function waitForHuman(
   { tx, event, session, preferences, waited }: HookContext,
@@ -132,21 +131,21 @@ async function waitForHuman(
     : { wait: { ask_ids: pending.map(({ ask_id }) => ask_id), wait_ms: seconds * 1_000 } };
 }
 
-/** The turn that wants to stop: the one that runs, else the one that the client names. */
+/** The turn that wants to stop: the running one, else the one that the client names. */
 async function turnOf({ tx, event, session: { session_id } }: HookContext): Promise<Turn | undefined> {
   const { client_turn_id } = event;
   const named = client_turn_id === null ? undefined : await tx.turns.byClientTurn(session_id, client_turn_id);
   return (await tx.turns.current(session_id)) ?? named ?? (await tx.turns.last(session_id));
 }
 
-/** When the line of turns began that this turn goes on with. */
+/** When the chain of turns began that this turn continues. */
 async function chainStart(tx: ReadTx, turn: Turn | undefined): Promise<string | null> {
   if (turn === undefined) return null;
   const first = turn.chain_id === turn.turn_id ? turn : await tx.turns.get(turn.chain_id);
   return (first ?? turn).started_at;
 }
 
-/** Most sessions stop owing nothing and never did: they need no row. */
+/** Most sessions never owe anything when they stop, so they need no row. */
 async function put({ tx }: HookContext, before: StopGuardRecord, after: StopGuardRecord): Promise<void> {
   const { blocks, let_go_at, stop_hook_active } = before;
   const same =

@@ -68,7 +68,12 @@ function defineSetUp(command: Command, direction: Direction): void {
     .option('--project', 'for everybody who works on the project in this folder');
   const codex = define<CodexOptions>('codex', 'Codex', async (options) => {
     await mayCoordinate(options);
-    const code = await setUp(direction, codexParts(options.role), options, doneSentence(direction, 'Codex'));
+    const code = await setUp(
+      direction,
+      await codexParts(options.role),
+      options,
+      doneSentence(direction, 'Codex'),
+    );
     return isInit && code === 0 ? offerTrust(options) : code;
   });
   if (isInit) {
@@ -158,13 +163,13 @@ function doneSentence(direction: Direction, client: string): string {
  * Keeps the trust that was given as long as it is for exactly these hooks, and the role unless another is given.
  * @throws HiveError `invalid_input` for a role in a server's table that Hive did not write.
  */
-function codexParts(role?: Role): Part[] {
+async function codexParts(role?: Role): Promise<Part[]> {
   const { config, hooks } = codexPaths(process.env);
   const now = naming({ path: config }, () => readText(config) ?? '');
   const kept = naming({ path: config }, () => codexRole(now));
   if (role !== undefined && role !== kept && isForeign(now))
     throw invalidInput(INIT.ownServerRole(config, role));
-  const part = hookPart('codex', hooks, hookProgram(thisProgram(), 'process'));
+  const part = hookPart('codex', hooks, hookProgram(thisProgram(), await wayOf('codex')));
   const text = readText(hooks);
   const change = planInit(part, text, createInstaller(process.env).receiptOf(hooks));
   const tables = trustTables(change?.after ?? text ?? '{}');
@@ -237,7 +242,7 @@ async function setUp(
 ): Promise<ExitCode> {
   if (options.print === true) {
     if (options.json === true) printJson({ parts: parts.map(({ path, fragment }) => ({ path, fragment })) });
-    else for (const { path, fragment } of parts) print(`# ${path}\n${fragment}\n`);
+    else for (const { path, fragment } of parts) print(`# ${inertPath(path)}\n${fragment}\n`);
     return EXIT.done;
   }
   const installer = createInstaller(process.env);
@@ -263,7 +268,8 @@ async function setUp(
 }
 
 function show({ path, before, after }: FileChange): void {
-  print(before === null ? INIT.newFile(path) : after === null ? INIT.removedFile(path) : path);
+  const name = inertPath(path);
+  print(before === null ? INIT.newFile(name) : after === null ? INIT.removedFile(name) : name);
   print(unifiedDiff(before ?? '', after ?? '').replace(/^/gm, '  '));
   print('');
 }
@@ -284,4 +290,18 @@ export async function ask(question: string): Promise<string> {
   } finally {
     lines.close();
   }
+}
+
+/** `hive emacs-path`, an old spelling of `hive init emacs --print`: only the folder. */
+export function defineEmacsPath(command: Command): void {
+  command.option('--json', 'print JSON').action(({ json }: Format) => {
+    const path = join(packageFolder(), 'elisp');
+    if (json === true) printJson({ path });
+    else print(path);
+  });
+}
+
+/** A folder may have any name: a line break in it must not look like a further line of ours. */
+function inertPath(path: string): string {
+  return /[\u0000-\u001f\u007f-\u009f]/.test(path) ? JSON.stringify(path) : path;
 }

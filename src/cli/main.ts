@@ -46,7 +46,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     async () => (await import('./history.ts')).defineHistory,
   ],
   log: ['Print the events', async () => (await import('./log.ts')).defineLog],
-  store: ['Remove old records, or copy the store', async () => defineStore],
+  store: ['Remove old records, or copy the store', async () => (await import('./store.ts')).defineStore],
   init: ['Set up Hive in Claude Code, Codex or Emacs', async () => (await import('./init.ts')).defineInit],
   uninit: ['Remove that setup', async () => (await import('./init.ts')).defineUninit],
   sidecar: [
@@ -66,22 +66,12 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
 const OLD_SPELLINGS: Readonly<Record<string, readonly [now: string, load: () => Promise<Define>]>> = {
   wait: ['poll --wait', async () => (await import('./poll.ts')).defineWait],
   amend: ['respond --amend', async () => (await import('./respond.ts')).defineAmend],
-  prune: ['store prune', async () => (await import('./prune.ts')).definePrune],
-  migrate: ['store migrate', async () => (await import('./migrate.ts')).defineMigrate],
-  'emacs-path': ['init emacs --print', async () => (await import('./emacs-path.ts')).defineEmacsPath],
+  prune: ['store prune', async () => (await import('./store.ts')).definePrune],
+  migrate: ['store migrate', async () => (await import('./store.ts')).defineMigrate],
+  'emacs-path': ['init emacs --print', async () => (await import('./init.ts')).defineEmacsPath],
 };
 
 void main();
-
-/** Defined here, because its two subcommands have a file each. */
-async function defineStore(command: Command): Promise<void> {
-  const [{ definePrune }, { defineMigrate }] = await Promise.all([
-    import('./prune.ts'),
-    import('./migrate.ts'),
-  ]);
-  definePrune(command.command('prune').description('Remove old records'));
-  defineMigrate(command.command('migrate').description('Copy the store to another place or engine'));
-}
 
 async function main(): Promise<void> {
   const program = new Command('hive')

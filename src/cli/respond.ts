@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
-import { currentAnswer, type Format, print, printJson, remark, stateOf } from './output.ts';
+import { currentAnswer, type Format, mark, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 import { RESPOND } from './sentences.ts';
 
@@ -50,13 +51,10 @@ async function answerCommand(
   if (decision !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
   const prompt = await hive.prompts.get(ask_id);
   const chosen = decision ?? (select ?? []).join(', ');
-  return {
-    ask_id,
-    decision,
-    selected: select,
-    comment,
-    actor: await answeringActor(hive, prompt, chosen, options),
-  };
+  // Where this is a permission, the actor is found by displaying all of it and asking for a typed yes.
+  const actor = await answeringActor(hive, prompt, chosen, options);
+  const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
+  return { ask_id, decision, selected: select, comment, actor, displayed_digest };
 }
 
 async function respond(
@@ -78,11 +76,12 @@ async function respond(
       decision: answer?.decision ?? null,
       by: answer?.by ?? null,
       via: answer?.via ?? null,
+      attested: answer?.attested ?? null,
       as: command.actor.kind,
     });
   } else if (accepted) {
     const agent = command.actor.kind === 'agent' ? command.actor.by : null;
-    print(RESPOND.answered(ask_id, agent, answer?.decision));
+    print(RESPOND.answered(ask_id, agent, mark(answer), answer?.decision));
   } else if (outcome === 'late') {
     remark(RESPOND.late(ask_id, prompt.status));
   } else {
@@ -102,7 +101,8 @@ async function amend(
   const answer = currentAnswer(prompt);
   if (options.json === true) {
     const { status, amended } = prompt;
-    printJson({ ask_id, accepted: true, status, amended, decision: answer?.decision, by: answer?.by });
-  } else print(RESPOND.amended(ask_id, answer?.decision));
+    const { decision: now, by, attested } = answer ?? {};
+    printJson({ ask_id, accepted: true, status, amended, decision: now, by, attested });
+  } else print(RESPOND.amended(ask_id, mark(answer), answer?.decision));
   return EXIT.done;
 }

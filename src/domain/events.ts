@@ -33,7 +33,7 @@ export const EVENT_TYPES = [
   'turn/interrupt_unconfirmed',
   'turn/stopped_again',
   'turn/interrupt_pushed',
-  'turn/told',
+  'turn/abort_handed',
   'message/posted',
   'mention/created',
   'mention/delivered',
@@ -57,6 +57,7 @@ export const EVENT_TYPES = [
   'desk/closed',
   'desk/notice',
   'desk/preferences_changed',
+  'token/changed',
   'trust/changed',
 ] as const;
 

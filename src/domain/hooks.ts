@@ -38,8 +38,8 @@ export interface HookEvent {
   /** Whether a person sits at the client's terminal; null where the client does not say. */
   attended: boolean | null;
   tool: HookTool | null;
-  /** The ids of the calls that a PostToolBatch closes. */
-  batch: string[];
+  /** The ids of the calls that a PostToolBatch closes; null where it does not name them. */
+  batch: string[] | null;
   prompt: string | null;
   /** SessionStart: startup, resume, clear, compact, fork. SessionEnd: its reason. */
   reason: string | null;
@@ -106,6 +106,11 @@ export function isSilent({ context, let_go: _, carries, ...opinions }: Verdict):
   return context.length === 0 && !carries && Object.values(opinions).every((opinion) => opinion === null);
 }
 
+/** Whether the prompt or the call of this event does not go ahead, so that its model reads the reason and nothing else. */
+export function isRefused({ block, deny, end_turn }: Pick<Verdict, 'block' | 'deny' | 'end_turn'>): boolean {
+  return block !== null || deny !== null || end_turn !== null;
+}
+
 /** Two verdicts as one: context adds up; of everything else the first that is set wins. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;
@@ -137,7 +142,7 @@ export function isHumanPrompt(event: HookEvent): boolean {
 }
 
 /** Within one batch of parallel calls hooks follow each other immediately; the model has not spoken in between. */
-const SAME_STEP_MS = 1_000;
+export const SAME_STEP_MS = 1_000;
 const AFTER_READING: ReadonlySet<string> = new Set([
   'Stop',
   'SubagentStop',
@@ -155,8 +160,21 @@ export function readUntil({ name }: HookEvent, now: string): string | null {
   return new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
 }
 
+/**
+ * Claude Code's tools that only read, which are most calls. They fire no hook when they return: a hook costs the agent
+ * time, and what it would carry goes in with the hook before the call, whose words the model reads with the result.
+ */
+export const QUIET_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep', 'LS'];
+
+/** Whether nothing is heard of a call of this tool once it runs. */
+export function isQuiet({ client, tool }: Pick<HookEvent, 'client' | 'tool'>): boolean {
+  return client === 'claude-code' && tool !== null && QUIET_TOOLS.includes(tool.name);
+}
+
 /** Whether this event's context reaches the model, so that something can be delivered with it. */
-export function takesContext({ name, tool }: HookEvent): boolean {
+export function takesContext(event: HookEvent): boolean {
+  const { name, tool } = event;
+  if (name === 'PreToolUse') return isQuiet(event);
   if (name === 'PostToolUse') return tool?.own !== 'hivemind_poll';
   return name === 'PostToolUseFailure' || name === 'UserPromptSubmit' || name === 'SessionStart';
 }
@@ -172,7 +190,7 @@ export interface Waker {
   /** When it gives up. */
   until: string | null;
   /** The latest questions and mentions it was woken for: an agent that ignored one is not woken for it again. */
-  told: string[];
+  woken_for: string[];
   /** How often mentions of other agents have woken it since a human last posted. */
   wakes: number;
   /** The `seq` of the newest message when that human posted. */
@@ -181,13 +199,13 @@ export interface Waker {
 
 /** The record of a session that nobody waits to wake. */
 export function newWaker(session_id: string): Waker {
-  return { session_id, waker_id: null, until: null, told: [], wakes: 0, human_seq: 0 };
+  return { session_id, waker_id: null, until: null, woken_for: [], wakes: 0, human_seq: 0 };
 }
 
 /** Whether an idle agent should be woken for this prompt: it has an answer that was not handed over yet. */
-export function isWorthWaking(prompt: Prompt, { told }: Pick<Waker, 'told'>): boolean {
+export function isWorthWaking(prompt: Prompt, { woken_for }: Pick<Waker, 'woken_for'>): boolean {
   const answered = prompt.status === 'responded' || prompt.late_response !== null;
-  return answered && isUncollected(prompt) && prompt.handed_at === null && !told.includes(prompt.ask_id);
+  return answered && isUncollected(prompt) && prompt.handed_at === null && !woken_for.includes(prompt.ask_id);
 }
 
 /** What the person has configured about mentions. */
@@ -204,11 +222,11 @@ export interface MentionWakes {
  */
 export function isMentionWorthWaking(
   { mention_id, status, gates, delivered_at, priority, by_name }: Mention,
-  { told }: Pick<Waker, 'told'>,
+  { woken_for }: Pick<Waker, 'woken_for'>,
   { all, mode }: MentionWakes,
 ): boolean {
   if (mode === 'off' || status !== 'unprocessed' || !gates || delivered_at !== null) return false;
-  return (priority === 'urgent' || by_name || all) && !told.includes(mention_id);
+  return (priority === 'urgent' || by_name || all) && !woken_for.includes(mention_id);
 }
 
 /**
@@ -233,10 +251,10 @@ interface WokenFor {
 /** The record after waking it for these: nobody waits for it until a new waiter starts. */
 export function wokenFor(waker: Waker, { ask_ids, mentions }: WokenFor, spoke: number): Waker {
   const ids = mentions.map(({ mention_id }) => mention_id);
-  const told = [...waker.told, ...ask_ids, ...ids].slice(-REMEMBERED);
+  const woken_for = [...waker.woken_for, ...ask_ids, ...ids].slice(-REMEMBERED);
   const counts = mentions.some(({ from_session_id }) => from_session_id !== null) ? 1 : 0;
   const wakes = wakesSince(waker, spoke) + counts;
-  return { ...waker, waker_id: null, until: null, told, wakes, human_seq: spoke };
+  return { ...waker, waker_id: null, until: null, woken_for, wakes, human_seq: spoke };
 }
 
 const NAMED = 5;

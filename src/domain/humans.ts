@@ -104,18 +104,21 @@ export function nobodyCalled(to: string, known: readonly string[]): HiveError {
   );
 }
 
-/** Whether a prompt concerns a human with these folded names. A due escalation counts even before it is stored. */
+/** Whether a prompt, as it is stored, concerns a human with these folded names. */
+export function isFor(
+  { to, escalated_at, recipients }: Pick<Prompt, 'to' | 'recipients' | 'escalated_at'>,
+  names: readonly string[],
+): boolean {
+  return to === null || escalated_at !== null || recipients.some((name) => names.includes(name));
+}
+
+/** The same, with an escalation that is due but not stored yet. */
 export function concerns(
   prompt: Pick<Prompt, 'to' | 'recipients' | 'status' | 'escalates_at' | 'escalated_at'>,
   names: readonly string[],
   now: string,
 ): boolean {
-  return (
-    prompt.to === null ||
-    prompt.escalated_at !== null ||
-    isEscalationDue(prompt, now) ||
-    prompt.recipients.some((name) => names.includes(name))
-  );
+  return isFor(prompt, names) || isEscalationDue(prompt, now);
 }
 
 /** Whether those that a prompt names have not answered it in time. */

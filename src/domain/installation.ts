@@ -2,7 +2,7 @@
  * Installation: the entries in an agent's own configuration once Hive is set up there. One description: `hive init`
  * writes it, the doctor checks for it, and a test compares the plugin with it.
  */
-import type { HookClient } from './hooks.ts';
+import { type HookClient, QUIET_TOOLS } from './hooks.ts';
 import type { Role } from './tokens.ts';
 
 /** Incremented when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
@@ -23,6 +23,8 @@ export interface HookSetting {
   timeout: number;
   /** The way it can take: Claude Code has no connection yet at a SessionStart, and none any more at a SessionEnd. */
   way: HookWay;
+  /** The tools that it is about, as a regular expression over their names; all tools unless set. */
+  matcher?: string;
   /** From this event on an idle session may be woken: a second hook waits beside it, for at most this many seconds. */
   wakes?: number;
 }
@@ -40,11 +42,18 @@ const WAKES = 8 * 60 * 60;
 const at = (way: HookWay, timeout: number, ...events: string[]): HookSetting[] =>
   events.map((event) => ({ event, timeout, way }));
 
+/** Every tool but the quiet ones. */
+const LOUD = `^(?!(?:${QUIET_TOOLS.join('|')})$)`;
+
 const CLAUDE_HOOKS: readonly HookSetting[] = [
   { event: 'SessionStart', timeout: QUICK, way: 'process', wakes: WAKES },
   ...at('process', QUICK, 'SessionEnd'),
   ...at('connection', QUICK, 'UserPromptSubmit'),
-  ...at('connection', QUICK, 'PreToolUse', 'PostToolUse', 'PostToolUseFailure', 'PostToolBatch'),
+  ...at('connection', QUICK, 'PreToolUse'),
+  ...at('connection', QUICK, 'PostToolUse', 'PostToolUseFailure').map((setting) => ({
+    ...setting,
+    matcher: LOUD,
+  })),
   ...at('connection', HUMAN, 'PermissionRequest', 'Elicitation'),
   ...at('connection', QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
   { event: 'Stop', timeout: HUMAN, way: 'connection', wakes: WAKES },
@@ -53,11 +62,15 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
 ];
 
 /**
+ * Codex does not start a server again that has died. So only what comes with every step goes over the connection, and each
+ * turn begins and ends with a process, which carries in what a dead server could not.
+ *
  * Codex hides its own dialog while a PermissionRequest hook waits, so that one is short. The last two get 3 s at most:
  * Codex counts a higher value as 3, and a trust hash over the higher one would not match.
  */
 const CODEX_HOOKS: readonly HookSetting[] = [
-  ...at('process', QUICK, 'SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse'),
+  ...at('process', QUICK, 'SessionStart', 'UserPromptSubmit'),
+  ...at('connection', QUICK, 'PreToolUse', 'PostToolUse'),
   ...at('process', 30, 'PermissionRequest'),
   ...at('process', QUICK, 'Stop', 'SubagentStart', 'SubagentStop'),
   ...at('process', 3, 'SessionEnd', 'Interrupt'),
@@ -117,14 +130,15 @@ export function hookGroup(client: HookClient, given: HookProgram, setting: HookS
     : { type: 'mcp_tool', server, tool: HOOK_TOOL, input: hookInput(client, event), timeout };
   // Codex drops the whole file over one unknown value, so it gets no more than it needs.
   if (client === 'codex') return { hooks: [hook] };
-  if (setting.wakes === undefined) return { matcher: '', hooks: [hook] };
+  const { matcher = '' } = setting;
+  if (setting.wakes === undefined) return { matcher, hooks: [hook] };
   const waker: HookEntry = {
     type: 'command',
     command: `${command} --wake`,
     timeout: setting.wakes,
     asyncRewake: true,
   };
-  return { matcher: '', hooks: [hook, waker] };
+  return { matcher, hooks: [hook, waker] };
 }
 
 /** The hooks of every event, as written under "hooks" in a client's file. */
@@ -149,7 +163,6 @@ const IN_EVENT: Readonly<Record<string, readonly string[]>> = {
   PreToolUse: OF_A_CALL,
   PostToolUse: [...OF_A_CALL, 'tool_response'],
   PostToolUseFailure: OF_A_CALL,
-  PostToolBatch: ['tool_calls'],
   PermissionRequest: ['tool_name', 'tool_input', 'permission_suggestions'],
   PermissionDenied: OF_A_CALL,
   Elicitation: ['mcp_server_name', 'mode', 'message', 'url', 'requested_schema'],

@@ -9,7 +9,7 @@
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, boundedBytes, boundedOptional, required, visible } from './limits.ts';
 import type { SuppressReason } from './preferences.ts';
-import { disturbance, type Moment, type Preferences } from './preferences.ts';
+import { disturbance, type Moment, type Preferences, quietTimes } from './preferences.ts';
 import { type Source, sourceLabel } from './sources.ts';
 import { cleanText, excerpt } from './text.ts';
 
@@ -367,19 +367,10 @@ function disturbedUntil(preferences: Preferences, moment: Moment): Busy | null {
   const { do_not_disturb, quiet_hours } = preferences;
   if (reason === 'do_not_disturb')
     return { reason, until: typeof do_not_disturb === 'string' ? do_not_disturb : null };
-  return reason === null || quiet_hours === null
-    ? null
-    : { reason, until: endOfQuiet(quiet_hours.to, quiet_hours.from, moment) };
-}
-
-/** The next time the clock shows the end of the quiet hours; null when they never end. */
-function endOfQuiet(to: string, from: string, { now, minute_of_day }: Moment): string | null {
-  if (to === from) return null;
-  const [hours = '0', minutes = '0'] = to.split(':');
-  const left = (Number(hours) * 60 + Number(minutes) - minute_of_day + 1_440) % 1_440;
-  const at = new Date(Date.parse(now) + left * 60_000);
-  at.setUTCSeconds(0, 0);
-  return at.toISOString();
+  if (reason === null || quiet_hours === null) return null;
+  // From a time to the same time means the whole day, so that it never ends.
+  const ends = quiet_hours.from !== quiet_hours.to;
+  return { reason, until: ends ? quietTimes(quiet_hours, moment.now).ends_at : null };
 }
 
 /** What the rules look at. */
@@ -542,7 +533,7 @@ export interface Bucket {
   /** `*`, or the session that has its own budget. */
   name: string;
   /** Credits left. */
-  tokens: number;
+  credits: number;
   /** Since when the next credit has been accruing. */
   since: string;
   /** How many critical ones passed; they take no credit. */
@@ -561,38 +552,38 @@ export const SHARED_BUCKET = '*';
 
 /** A new bucket, full. */
 export function fullBucket(name: string, { capacity }: BudgetSize, now: string): Bucket {
-  return { name, tokens: capacity, since: now, critical: 0 };
+  return { name, credits: capacity, since: now, critical: 0 };
 }
 
 /** The bucket's state now: with the credits that came back, never more than its capacity and never fewer than none. */
 export function refill(bucket: Bucket, { capacity, refill_ms }: BudgetSize, now: string): Bucket {
   const passed = Date.parse(now) - Date.parse(bucket.since);
-  const held = Math.min(Math.max(bucket.tokens, 0), capacity);
+  const held = Math.min(Math.max(bucket.credits, 0), capacity);
   // A full bucket earns nothing. A clock that was set back starts the wait again instead of earning in the past.
-  if (held === capacity || passed < 0) return { ...bucket, tokens: held, since: now };
+  if (held === capacity || passed < 0) return { ...bucket, credits: held, since: now };
   const earned = Math.floor(passed / refill_ms);
-  const tokens = Math.min(capacity, held + earned);
-  const since = tokens === capacity ? now : later(bucket.since, earned * refill_ms);
-  return { ...bucket, tokens, since };
+  const credits = Math.min(capacity, held + earned);
+  const since = credits === capacity ? now : later(bucket.since, earned * refill_ms);
+  return { ...bucket, credits, since };
 }
 
 /** Takes one credit; null when there is none. */
 export function takeCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket | null {
   const current = refill(bucket, size, now);
-  return current.tokens < 1 ? null : { ...current, tokens: current.tokens - 1 };
+  return current.credits < 1 ? null : { ...current, credits: current.credits - 1 };
 }
 
 /** Returns the credit of something that was paid for and never shown. */
 export function refundCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket {
   const current = refill(bucket, size, now);
-  return { ...current, tokens: Math.min(size.capacity, current.tokens + 1) };
+  return { ...current, credits: Math.min(size.capacity, current.credits + 1) };
 }
 
 /** When an empty bucket gets its next credit; `now` when it has one, null when it never will. */
 export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string): string | null {
   if (size.capacity < 1) return null;
   const current = refill(bucket, size, now);
-  return current.tokens >= 1 ? now : later(current.since, size.refill_ms);
+  return current.credits >= 1 ? now : later(current.since, size.refill_ms);
 }
 
 function later(time: string, ms: number): string {

@@ -286,7 +286,9 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   const filled = fill(pieces, text);
   if (filled === null) return false;
   if (place.isCommand) return isProgramAllowed(pieces, text);
-  if (first === '' && text.startsWith('-')) return false;
+  if (first === '' && /^\s*-/.test(text)) return false;
+  // Where a star stands for nothing, the rule spells the word out.
+  if (text !== '' && filled.every((part) => part === '')) return true;
   // `git log*` is the word `log`, and what the command takes after it: not `logs`, and not `log-evil`.
   const [more = ''] = filled;
   if (!first.includes('=') && ENDS_A_NAME.test(first) && /^[\p{L}\p{N}_-]/u.test(more)) return false;
@@ -318,7 +320,8 @@ function isPlainArgument(
   { cwd, resolve }: Place,
   isOption = false,
 ): boolean {
-  if (text === '' || cwd === null || (text.startsWith('-') && !isOption)) return false;
+  // In the root directory there is nothing that would lead out of it.
+  if (text === '' || cwd === null || cwd === '/' || (/^\s*-/.test(text) && !isOption)) return false;
   // Of an option that the rule leaves open, nobody knows where its value begins.
   if (isOption && text.includes('..')) return false;
   const value = isOption && text.includes('/') ? [text.slice(text.indexOf('/'))] : [];

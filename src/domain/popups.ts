@@ -1,10 +1,11 @@
 /**
- * Popups: what may disturb the human on the desktop, and what it says there. Pure. A popup is a courtesy: whatever
- * becomes of it, its subject is stored, and closing one decides nothing.
+ * Popups: what may disturb the human on the desktop, and what it says. Pure. A popup is only a courtesy: whatever happens to
+ * it, its subject is stored, and closing a popup decides nothing.
  */
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
 import { cardPopupText, type Outreach } from './outreach.ts';
+import { permissionLines, REFUSALS } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
@@ -29,19 +30,19 @@ export interface PopupSubject {
 
 export type Verdict = { show: true } | { show: false; reason: SuppressReason };
 
-/** What is to be shown. Plain text everywhere: escaping is the business of who shows it. */
+/** What to show, as plain text; whoever shows it escapes it. */
 export interface Popup {
   /** `outreach`: a ping or a card. `mention`: of the human. `notice`: about a popup, not about something new. */
   kind: 'prompt' | 'storm' | 'outreach' | 'mention' | 'notice';
   title: string;
   body: string;
   urgency: Urgency;
-  /** Labels of the prompt's options, in their order; empty where a popup may not answer. */
+  /** Labels of the prompt's options, in their order; empty if a popup may not answer. */
   buttons: readonly string[];
   /** Whether a click on the body leads anywhere. */
   openable: boolean;
   sound: boolean;
-  /** The program of the user's own that is told as well. */
+  /** The user's own program that is also notified. */
   command: string | null;
   /** How many it is about; more than one is a storm. */
   count: number;
@@ -49,7 +50,7 @@ export interface Popup {
   prompts: readonly Prompt[];
 }
 
-/** More buttons than this, and no server shows them well. */
+/** No notification server shows more buttons than this well. */
 const MAX_BUTTONS = 3;
 const TITLE_LENGTH = 120;
 const BODY_LENGTH = 500;
@@ -80,8 +81,8 @@ export function promptSubject({ ask_id, created_at, urgency, project, project_di
 }
 
 /**
- * The popup of one prompt. A permission gets buttons only where its human has turned that on. The prompt of a
- * card's buttons shows the whole `card`.
+ * The popup of one prompt. A permission gets buttons only where its human has turned that on, and one that allows only
+ * where all of its text is on the popup. The prompt of a card's buttons shows the whole `card`.
  */
 export function promptPopup(
   prompt: Prompt,
@@ -93,20 +94,48 @@ export function promptPopup(
   const asks = kind === 'permission' ? ' asks permission' : '';
   const answerable =
     options.length <= MAX_BUTTONS && !multi_select && (kind === 'question' || preferences.popup_permissions);
+  const whole = kind === 'permission' ? wholePermission(prompt) : null;
+  const labels = options.map(({ label }) => label);
   const topic = header === null ? '' : ` · ${header}`;
   return {
     ...commonOf(preferences, openable),
     kind: 'prompt',
     title: excerpt(`${sourcePrefix(source)}${agent}${asks} · ${project}${topic}`, TITLE_LENGTH),
-    body: card === undefined ? excerpt(question, BODY_LENGTH) : cardPopupText(card, BODY_LENGTH),
+    body:
+      card === undefined
+        ? answerable && whole !== null
+          ? whole
+          : excerpt(question, BODY_LENGTH)
+        : cardPopupText(card, BODY_LENGTH),
     urgency,
-    buttons: answerable ? options.map((option) => option.label) : [],
+    buttons: !answerable
+      ? []
+      : kind === 'question' || (whole !== null && card === undefined)
+        ? labels
+        : labels.filter((label) => REFUSALS.includes(label)),
     count: 1,
     prompts: [prompt],
   };
 }
 
-/** One popup for many prompts: how many wait, and whose they are. */
+/** So much every notification server shows in full. */
+const SURELY = { lines: 8, columns: 50 } as const;
+
+/**
+ * All that a permission says, where a popup surely shows all of it; null where it does not. Without it a popup has no
+ * button that may allow something (invariant 13).
+ */
+export function wholePermission(prompt: Prompt): string | null {
+  // The labels are on the buttons; what an option means beyond its label is on the popup.
+  const described = prompt.options.filter(({ description }) => description !== null);
+  const lines = permissionLines({ ...prompt, options: described }).filter((line) => line.trim() !== '');
+  // Lines that reveal hidden characters get longer, and wide characters take two columns: neither is surely shown.
+  const plain = lines.every((line) => /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2026]*$/.test(line));
+  const count = lines.reduce((sum, line) => sum + Math.ceil(line.length / SURELY.columns), 0);
+  return plain && count <= SURELY.lines ? lines.join('\n') : null;
+}
+
+/** One popup for many prompts: how many are pending, and from whom. */
 export function stormPopup(
   prompts: readonly Prompt[],
   preferences: PopupPreferences,
@@ -135,7 +164,7 @@ export function stormPopup(
   };
 }
 
-/** A word to the person whose click on a button did not become the answer. */
+/** The notice for a person whose click did not become the answer. */
 export function noticePopup(prompt: Prompt, sentence: string, preferences: PopupPreferences): Popup {
   return {
     ...commonOf(preferences, false),
@@ -159,16 +188,16 @@ function commonOf(
 /** More than `count` popups within `window_ms` are a storm. */
 export const STORM = { count: 3, window_ms: 2_000 } as const;
 
-/** A storm of popups of one kind at a seat, as the leases in the store tell it. */
+/** A storm of popups of one kind at a seat, according to the leases in the store. */
 export interface Storm {
-  /** The process whose one popup stands for all of them. */
+  /** The process whose one popup represents all of them. */
   held_by: string;
   /** Its oldest lease, and its newest. */
   since: string;
   at: string;
 }
 
-/** Until then only a storm's holder takes leases; whoever finds it dead or hanging takes over after that. */
+/** Until then only the holder of a storm takes leases. After that, any process may take over, in case the holder is dead or hangs. */
 export function holderUntil({ at }: Storm): number {
   return Date.parse(at) + STORM.window_ms;
 }
@@ -197,10 +226,9 @@ export function goesOn(standing: Storm | null, { newest, now }: Arrival): boolea
   return Date.parse(newest) < until && Date.parse(now) < until + STORM.window_ms;
 }
 
-// ---------------------------------------------------------------------------
-// How mentions of the human look on the desktop. Pure.
+// ---- Mentions of the human ----
 
-/** So many of a storm are named. */
+/** How many of a storm are named. */
 const NAMED = 3;
 
 /** A mention of the human, and where its author runs. */
@@ -254,8 +282,8 @@ function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' |
   return { title: `${mentions.length} mentions of you`, body: lines.join('\n') };
 }
 
-// ---------------------------------------------------------------------------
-// How pings and cards look on the desktop, and whether they do. Pure; the human's wishes are those for prompts.
+// ---- Pings and cards ----
+// They follow the same preferences as prompts.
 
 export function isOutreachShown(
   item: Pick<Outreach, 'critical' | 'project' | 'project_dir'>,
@@ -276,7 +304,7 @@ function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {
   return critical ? 'critical' : 'normal';
 }
 
-/** One ping or card. The label comes before the name; a card carries it as its footer, too. */
+/** One ping or card. The label comes before the name; a card has it in its footer too. */
 export function outreachPopup(item: Outreach, preferences: PopupPreferences): Popup {
   const { kind, source, agent, project, message } = item;
   return {
@@ -293,7 +321,7 @@ export function outreachPopup(item: Outreach, preferences: PopupPreferences): Po
   };
 }
 
-/** One popup for many: how many, and the first of them. */
+/** One popup for several: how many, and the first of them. */
 export function outreachStormPopup(items: readonly Outreach[], preferences: PopupPreferences): Popup {
   const lines = items
     .slice(0, NAMED)

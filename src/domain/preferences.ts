@@ -119,6 +119,25 @@ function isWithin({ from, to }: QuietHours, minute: number): boolean {
   return begin < end ? minute >= begin && minute < end : minute >= begin || minute < end;
 }
 
+/** Quiet hours as two times: those that are on, or else the next ones. */
+export interface QuietTimes {
+  begins_at: string;
+  ends_at: string;
+}
+
+/** When quiet hours are on, or come next, by the clock in the time zone of this machine. */
+export function quietTimes({ from, to }: QuietHours, now: string): QuietTimes {
+  const at = (time: string, days: number): string => {
+    const date = new Date(now);
+    date.setDate(date.getDate() + days);
+    date.setHours(0, minuteOf(time), 0, 0);
+    return date.toISOString();
+  };
+  const ends_at = at(to, 0) > now ? at(to, 0) : at(to, 1);
+  const begins_at = [at(from, 1), at(from, 0)].find((begin) => begin < ends_at) ?? at(from, -1);
+  return { begins_at, ends_at };
+}
+
 function minuteOf(time: string): number {
   const [hours = '0', minutes = '0'] = time.split(':');
   return Number(hours) * 60 + Number(minutes);

@@ -16,7 +16,7 @@ import type { Authority } from './trust.ts';
 
 type SeatKey = keyof Preferences;
 
-/** What the whole store has, however many people share it. */
+/** The settings of the whole store, shared by everybody who uses it. */
 export interface StoreSettings {
   /** When an agent's mention expires: a duration such as `24h`, or `never`. */
   mention_ttl: string;
@@ -28,7 +28,7 @@ export const DEFAULT_STORE_SETTINGS: StoreSettings = { mention_ttl: '24h', reten
 
 export type SettingKey = SeatKey | keyof OutreachSettings | keyof StoreSettings;
 
-/** How a value is written on a command line, and checked. */
+/** How a value is written on a command line and checked. */
 export type SettingType =
   | { kind: 'yes_no' }
   | { kind: 'choice'; of: readonly string[] }
@@ -230,18 +230,20 @@ export const SETTINGS: readonly Setting[] = [
   ...lines(OF_STORE, 'everywhere', DEFAULT_STORE_SETTINGS),
 ];
 
-/** The bounds of a whole number, for those who check it elsewhere. */
+/** The bounds of a whole number, for checks elsewhere. */
 export function boundsOf(key: SettingKey): { min: number; max: number } {
   const setting = SETTINGS.find((one) => one.key === key);
   if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is no whole number.`);
   return setting.type;
 }
 
-/** What permits or runs something, and where else than in the human's file it may be set. */
-const AUTHORITY: Readonly<Record<keyof Authority | 'permission_rules', string>> = {
-  popup_permissions: ', or set hive-popup-permissions in Emacs',
-  notify_command: ', or set hive-notify-command in Emacs',
-  permission_rules: '',
+/** What permits or runs something, and the option of Emacs that sets it besides the human's file; null: the file alone. */
+export const AUTHORITY: Readonly<
+  Record<keyof Authority | 'permission_rules', { option: string; kind: 'yes_no' | 'command' } | null>
+> = {
+  popup_permissions: { option: 'hive-popup-permissions', kind: 'yes_no' },
+  notify_command: { option: 'hive-notify-command', kind: 'command' },
+  permission_rules: null,
 };
 
 /** The setting of this name; `budget-capacity` is as good as `budget_capacity`. @throws HiveError `invalid_input`. */
@@ -249,12 +251,15 @@ export function settingNamed(name: string): Setting {
   const key = name.replaceAll('-', '_');
   const found = SETTINGS.find((setting) => setting.key === key);
   if (found !== undefined) return found;
-  const authority = Object.entries(AUTHORITY).find(([one]) => one === key)?.[1];
-  if (authority !== undefined)
+  const authority = Object.entries(AUTHORITY).find(([one]) => one === key);
+  if (authority !== undefined) {
+    const [, emacs] = authority;
+    const also = emacs === null ? '' : `, or set ${emacs.option} in Emacs`;
     throw invalidInput(
-      `${key} is not set here, because it permits or runs something: write it into your file trust.json${authority}.`,
+      `${key} is not set here, because it permits or runs something: write it into your file trust.json${also}.`,
       { field: 'key' },
     );
+  }
   throw invalidInput(
     `There is no setting "${excerpt(name, 40)}". There are ${SETTINGS.map((setting) => setting.key).join(', ')}.`,
     { field: 'key' },
@@ -327,17 +332,17 @@ export function showSetting(value: unknown): string {
   return String(value);
 }
 
-/** Who has set what is stored. */
+/** Who has set each stored value. */
 export type SetBy = 'emacs' | 'cli';
 /** Where a value comes from: nobody has set it, somebody has in a shell, an Emacs has, or an old variable says so. */
 export type Origin = 'default' | 'stored' | 'emacs' | 'environment';
 
-/** Under this key the stored preferences keep who has set which of them. No setting has its name. */
+/** The key under which the stored preferences record who has set which of them. No setting has this name. */
 const SET_BY = 'set_by';
 
 /**
- * What is stored after these changes, and which keys changed. Null goes back to the default, what is left out stays.
- * Who writes last has it.
+ * What is stored after these changes, and which keys changed. Null restores the default, and missing keys stay. The last to
+ * write wins.
  */
 export function changeStored(
   stored: Readonly<Record<string, unknown>>,
@@ -367,19 +372,19 @@ export function originOf(stored: Readonly<Record<string, unknown>>, key: string)
   return (stored[SET_BY] as Record<string, unknown> | undefined)?.[key] === 'emacs' ? 'emacs' : 'stored';
 }
 
-// ---------------------------------------------------------------------------
-// The variables that set some of this before it was stored. For one release they still do, and win: whoever has one
-// in a client's configuration keeps what it says.
+// ---- Old environment variables ----
+// They set some of these before settings were stored. For one release they still work and win, so that a client's
+// configuration keeps its meaning.
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the variable of a setting says; undefined where it is not set, or makes no sense. */
+/** The value of a setting's variable; undefined if it is not set or not valid. */
 function variableOf(setting: Setting, env: Environment): unknown {
   const { type, variable } = setting;
   const given = variable === null ? undefined : env[variable];
   if (given === undefined || given.trim() === '') return undefined;
   if (type.kind === 'word_or_number' || type.kind === 'whole_number') {
-    // As it always was: fractions are taken, and too much is as much as there may be.
+    // As before: fractions are accepted, and a value above the limit means the limit.
     const number = Number(given);
     if (number > 0 || (number === 0 && type.min === 0)) return Math.min(number, type.max);
   }
@@ -402,7 +407,7 @@ export function fromEnvironment(env: Environment): Partial<Record<SettingKey, un
 
 const WITH_VARIABLE = SETTINGS.filter(({ variable }) => variable !== null);
 
-/** An old variable that is set: what it says of its setting, or undefined where it makes no sense. */
+/** An old variable that is set, with the value of its setting, or undefined if it is not valid. */
 export interface OldVariable {
   variable: string;
   given: string;

@@ -209,12 +209,17 @@ export function toolEnded(turn: Turn, tool: Omit<OpenTool, 'since'>, now: string
   return { ...turn, open_tools: open.toSpliced(gone, 1), batch_at: turn.batch_at === null ? null : now };
 }
 
-/** Records that the client closed a batch of calls: none of them is running any more. */
-export function batchClosed(turn: Turn, use_ids: readonly string[], now: string): Turn {
+/**
+ * Records that the client closed a batch of calls: none of them is running any more. Where the client does not name them,
+ * they are all that run, because an agent makes one batch at a time.
+ */
+export function batchClosed(turn: Turn, use_ids: readonly string[] | null, now: string): Turn {
   return {
     ...turn,
     batches: turn.batches + 1,
-    open_tools: turn.open_tools.filter(({ use_id }) => use_id !== null && !use_ids.includes(use_id)),
+    open_tools: turn.open_tools.filter(
+      ({ use_id }) => use_id !== null && use_ids?.includes(use_id) === false,
+    ),
     batch_closed_at: turn.stopped_at === null ? null : now,
   };
 }

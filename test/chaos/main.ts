@@ -15,11 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { type Installation, openInstallation } from './installation.ts';
 import type { Fault } from './plan.ts';
 import { report } from './report.ts';
 import { runLeg } from './run.ts';
 import { SABOTAGE_NAMES, SABOTAGES, sabotageNamed } from './sabotage.ts';
-import { openYard, type Yard } from './yard.ts';
 
 /** Set inside: the folder on which a small file system of our own is mounted. */
 const DISK = 'HIVE_CHAOS_DISK';
@@ -50,7 +50,7 @@ if (!(seconds >= 5) || !Number.isInteger(seed)) {
   process.exit(2);
 }
 
-let yard: Yard | null = null;
+let installation: Installation | null = null;
 let server: PostgresServer | null = null;
 
 const disk = process.env[DISK];
@@ -163,7 +163,7 @@ async function run(
   try {
     server = engine === 'PostgreSQL' ? await startPostgres() : null;
     const store = server?.address('chaos') ?? join(disk ?? folder, 'store', 'hive.db');
-    yard = openYard({ folder, store, sabotage: sabotage ?? null });
+    installation = openInstallation({ folder, store, sabotage: sabotage ?? null });
     const restartPostgres = server === null ? null : server.restart;
     const duration_ms = seconds * 1000 * part;
     const calm = values.calm || sabotage !== undefined;
@@ -171,7 +171,7 @@ async function run(
       engine,
       seed,
       duration_ms,
-      yard,
+      installation,
       faults: calm ? [] : faults,
       disk,
       restartPostgres,
@@ -205,8 +205,8 @@ async function isFound(name: SabotageName): Promise<boolean> {
 }
 
 async function tidyUp(): Promise<void> {
-  await yard?.clear();
-  yard = null;
+  await installation?.clear();
+  installation = null;
   await server?.stop();
   server = null;
 }

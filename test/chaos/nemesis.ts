@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { sleep } from './calm.ts';
+import { sleep } from './failures.ts';
+import { type Installation, signal } from './installation.ts';
 import type { Fault, Stroke } from './plan.ts';
-import { signal, type Yard } from './yard.ts';
 
 export interface NemesisOptions {
-  yard: Yard;
+  installation: Installation;
   /** The folder that a file system of its own is mounted on; null where there is none. */
   disk: string | null;
   restartPostgres: (() => Promise<void>) | null;
@@ -56,35 +56,35 @@ export async function unleash(
     );
   }
   await Promise.all(healing);
-  options.yard.setClock(0);
+  options.installation.setClock(0);
   return struck;
 }
 
 async function strike(
   { fault, worker, way }: Stroke,
-  { yard, disk, restartPostgres }: NemesisOptions,
+  { installation, disk, restartPostgres }: NemesisOptions,
 ): Promise<{ hit: boolean; heal: Heal }> {
   switch (fault) {
     case 'kill':
     case 'pause': {
-      const victims = yard.running().filter((running) => running.worker === worker);
+      const victims = installation.running().filter((running) => running.worker === worker);
       const victim = victims[way % Math.max(1, victims.length)];
       if (victim === undefined) return { hit: false, heal: null };
       signal(victim.pid, fault === 'kill' ? 'SIGKILL' : 'SIGSTOP');
       const go = (): void => {
-        if (yard.running().includes(victim)) signal(victim.pid, 'SIGCONT');
+        if (installation.running().includes(victim)) signal(victim.pid, 'SIGCONT');
       };
       return { hit: true, heal: fault === 'kill' ? null : go };
     }
     case 'disk':
       return disk === null ? { hit: false, heal: null } : { hit: true, heal: fill(disk) };
     case 'permissions':
-      return { hit: true, heal: shut(yard.store, way) };
+      return { hit: true, heal: shut(installation.store, way) };
     case 'clock':
-      yard.setClock(SHIFTS[way % SHIFTS.length] ?? 0);
+      installation.setClock(SHIFTS[way % SHIFTS.length] ?? 0);
       return { hit: true, heal: null };
     case 'bell':
-      spoilBell(`${yard.store}-bell`, way);
+      spoilBell(`${installation.store}-bell`, way);
       return { hit: true, heal: null };
     case 'postgres':
       await restartPostgres?.();

@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkAll } from './checker.ts';
+import type { Installation } from './installation.ts';
 import { readLog } from './log.ts';
 import { unleash } from './nemesis.ts';
 import { type Fault, neverStruck, planStrokes, type Stroke } from './plan.ts';
@@ -13,13 +14,12 @@ import { desk } from './workers/desk.ts';
 import { follower } from './workers/follower.ts';
 import { terminal } from './workers/terminal.ts';
 import type { Worker, World } from './world.ts';
-import type { Yard } from './yard.ts';
 
 export interface LegOptions {
   engine: string;
   seed: number;
   duration_ms: number;
-  yard: Yard;
+  installation: Installation;
   faults: readonly Fault[];
   /** See `NemesisOptions`. */
   disk: string | null;
@@ -47,20 +47,20 @@ export async function runLeg({
   restartPostgres,
   ...run
 }: LegOptions): Promise<Leg & { missed: readonly Fault[] }> {
-  const { seed, duration_ms, yard } = run;
+  const { seed, duration_ms, installation } = run;
   let plan: readonly Stroke[] = [];
   const done = await runWorkers({
     ...run,
     workers: workersOf,
     nemesis: (workers) => {
       plan = planStrokes(seed, { duration_ms, workers, faults });
-      return unleash(plan, { yard, disk, restartPostgres });
+      return unleash(plan, { installation, disk, restartPostgres });
     },
   });
   return { ...done, missed: neverStruck(plan, done.struck) };
 }
 
-export interface RunOptions extends Pick<LegOptions, 'engine' | 'seed' | 'duration_ms' | 'yard'> {
+export interface RunOptions extends Pick<LegOptions, 'engine' | 'seed' | 'duration_ms' | 'installation'> {
   workers: (world: World) => Worker[];
   /** Strikes the workers of these names; resolves when all is healed, with how often each fault struck. */
   nemesis: (workers: readonly string[]) => Promise<ReadonlyMap<string, number>>;
@@ -71,12 +71,12 @@ export async function runWorkers({
   engine,
   seed,
   duration_ms,
-  yard,
+  installation,
   workers: make,
   nemesis,
 }: RunOptions): Promise<Leg> {
   const started = performance.now();
-  const world: World = { yard, seed, handles: new Set(), asks: [], working: true };
+  const world: World = { installation, seed, handles: new Set(), asks: [], working: true };
   const workers = make(world);
   const timeUp = setTimeout(() => {
     world.working = false;
@@ -86,17 +86,17 @@ export async function runWorkers({
     const [struck] = await Promise.all([nemesis(workers.map(({ name }) => name)), ...working]);
     await Promise.all(workers.map((worker) => worker.settle()));
     await Promise.all(workers.map((worker) => worker.finish()));
-    const store = await readSnapshot(yard.store);
+    const store = await readSnapshot(installation.store);
     const last = lastOf(store);
     await Promise.all(workers.map((worker) => worker.end(last)));
-    const names = readdirSync(yard.logs).filter((file) => file.endsWith('.log'));
-    const logs = names.map((file) => readLog(join(yard.logs, file)));
+    const names = readdirSync(installation.logs).filter((file) => file.endsWith('.log'));
+    const logs = names.map((file) => readLog(join(installation.logs, file)));
     const evidence = { logs, store };
     const seconds = (performance.now() - started) / 1000;
     return { engine, seconds, struck, evidence, checked: checkAll(evidence) };
   } finally {
     clearTimeout(timeUp);
     world.working = false;
-    await yard.clear();
+    await installation.clear();
   }
 }

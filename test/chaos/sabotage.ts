@@ -1,6 +1,6 @@
 /**
  * Deliberate bugs, to see that the checker fails when it should: each breaks one invariant. They stand in the sources
- * behind flags that only the build of such a run keeps (src/sabotage.d.ts); `children/sabotage.mjs` turns one on.
+ * behind flags that only the build of such a run keeps (src/ambient.d.ts); `children/sabotage.mjs` turns one on.
  */
 
 export interface Sabotage {

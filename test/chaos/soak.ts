@@ -8,8 +8,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sleep } from './calm.ts';
+import { sleep } from './failures.ts';
 import { flatnessTable, judge, type Sample } from './flatness.ts';
+import { type Installation, openInstallation } from './installation.ts';
 import { report } from './report.ts';
 import { runWorkers } from './run.ts';
 import { agent } from './workers/agent.ts';
@@ -17,7 +18,6 @@ import { run } from './workers/command.ts';
 import { desk } from './workers/desk.ts';
 import { follower } from './workers/follower.ts';
 import type { Worker, World } from './world.ts';
-import { openYard, type Yard } from './yard.ts';
 
 /** The shortest run has so many samples, too. */
 const FEWEST_SAMPLES = 30;
@@ -34,20 +34,20 @@ if (!(seconds >= 15) || !Number.isInteger(seed)) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'hive-soak-'));
-let yard: Yard | null = null;
+let installation: Installation | null = null;
 for (const name of ['SIGINT', 'SIGTERM'] as const)
   process.once(name, () => void tidyUp().then(() => process.exit(1)));
 let code = 1;
 try {
-  yard = openYard({ folder, store: join(folder, 'store', 'hive.db'), sabotage: null });
-  code = await soak(yard);
+  installation = openInstallation({ folder, store: join(folder, 'store', 'hive.db'), sabotage: null });
+  code = await soak(installation);
 } finally {
   await tidyUp();
 }
 // Time limits of calls that were cut off would hold it for some seconds more.
 process.exit(code);
 
-async function soak(place: Yard): Promise<number> {
+async function soak(place: Installation): Promise<number> {
   const remote = await serve(place);
   const duration_ms = seconds * 1000;
   const every_ms = Math.min(LONGEST_BETWEEN_MS, duration_ms / FEWEST_SAMPLES);
@@ -65,7 +65,7 @@ async function soak(place: Yard): Promise<number> {
     engine: 'SQLite',
     seed,
     duration_ms,
-    yard: place,
+    installation: place,
     workers,
     nemesis: async () => {
       await measuring;
@@ -81,7 +81,7 @@ async function soak(place: Yard): Promise<number> {
 }
 
 /** Starts `hive serve`; resolves to how a `hive mcp` of another machine reaches it. */
-async function serve(place: Yard): Promise<string[]> {
+async function serve(place: Installation): Promise<string[]> {
   const { child } = await place.start('hive serve', ['serve', '--port', '0']);
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -99,7 +99,7 @@ async function serve(place: Yard): Promise<string[]> {
 }
 
 async function measure(
-  place: Yard,
+  place: Installation,
   samples: Map<string, Sample[]>,
   every_ms: number,
   duration_ms: number,
@@ -141,6 +141,6 @@ function watchersOf(path: string): number {
 }
 
 async function tidyUp(): Promise<void> {
-  await yard?.clear();
+  await installation?.clear();
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

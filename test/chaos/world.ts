@@ -1,11 +1,11 @@
 /** What the workers of a run share: where they live, what they have heard of, and whether they are to go on. */
-import { attempt, Failure, sleep } from './calm.ts';
+import { attempt, Failure, sleep } from './failures.ts';
+import type { Installation } from './installation.ts';
 import { type Log, openLog } from './log.ts';
 import { type Random, randomOf } from './random.ts';
-import type { Yard } from './yard.ts';
 
 export interface World {
-  readonly yard: Yard;
+  readonly installation: Installation;
   readonly seed: number;
   /** Handles of agents, to be mentioned and interrupted. */
   readonly handles: Set<string>;
@@ -44,10 +44,10 @@ export interface Desk {
   unique(what: string): string;
 }
 
-export function deskOf({ yard, seed }: World, name: string): Desk {
+export function deskOf({ installation, seed }: World, name: string): Desk {
   let count = 0;
   return {
-    log: openLog(yard.logs, name),
+    log: openLog(installation.logs, name),
     random: randomOf(seed, name),
     unique(what) {
       count += 1;

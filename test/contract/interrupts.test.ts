@@ -13,8 +13,8 @@ import { tempFolder, tempStore } from '../support/temp.ts';
 import { claude, endsOf, SESSION } from '../support/turns.ts';
 import { eventually, timed } from '../support/wait.ts';
 
-// ---------------------------------------------------------------------------
-// Interrupts over one store: who is answered, when, and with what.
+// ---- Over one store ----
+// Who gets an answer, when, and which.
 
 describe('every state of a turn and every request', () => {
   /** The state in which the request meets the session, made here; returns the turn that is named. */
@@ -208,8 +208,8 @@ describe('waiting and not waiting', () => {
   });
 });
 
-// ---------------------------------------------------------------------------
-// Whom an interrupt may reach, all at once or one, and how its truth is found where no hook tells it.
+// ---- Whom an interrupt may reach ----
+// One agent or all of them, and how the outcome is found if no hook reports it.
 
 describe('who may', () => {
   const agent = (session_id: string, ancestors: string[] = []) =>
@@ -294,10 +294,9 @@ describe('the truth, where no hook tells it', () => {
   });
 });
 
-// ---------------------------------------------------------------------------
-// What users of other programs have reported of interrupts, in our own words, each against ours: an interrupt that
-// is never answered, one that hits the next turn, one that succeeds and stops nothing, questions that stay open
-// behind it.
+// ---- What users of other programs have reported ----
+// Each report, in our own words, tried with Hive: an interrupt that is never answered, one that hits the next turn, one
+// that succeeds and stops nothing, questions that stay open after it.
 
 describe('what users of other programs have reported', () => {
   const AT_ONCE_MS = 500;

@@ -1,7 +1,7 @@
 /** Mentions: who gets one, reading them, and where they go. */
 import { describe, expect, test } from 'vitest';
 import { moveMentions } from '../../src/application/mentions.ts';
-import { newGate } from '../../src/domain/mentions.ts';
+import { newGate } from '../../src/domain/mention-gate.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { join, joinThree, post, postUnverified } from '../support/messages.ts';

@@ -1,6 +1,6 @@
 /** Mentions: dealing with them, and that they end. */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { newGate } from '../../src/domain/mentions.ts';
+import { newGate } from '../../src/domain/mention-gate.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
 import { actorOf, joinThree, post } from '../support/messages.ts';
@@ -93,14 +93,14 @@ export function mentionsDealingContract(engine: StoreEngine): void {
           ...newGate(bob.session_id),
           held: true,
           held_since: at(2),
-          held_told: ['ada@test'],
+          held_notified: ['ada@test'],
         });
         await tx.gates.put({ ...newGate(ada.session_id), held: true, held_since: at(1) });
         await tx.gates.put(newGate('another'));
       });
       expect(await held()).toMatchObject([
-        { session_id: ada.session_id, held_since: at(1), held_told: [] },
-        { session_id: bob.session_id, held_since: at(2), held_told: ['ada@test'] },
+        { session_id: ada.session_id, held_since: at(1), held_notified: [] },
+        { session_id: bob.session_id, held_since: at(2), held_notified: ['ada@test'] },
       ]);
       await post(hive, ada, '@Claude-def34 hello');
       await hive.mentions.process({ session_id: bob.session_id, all: true, actor: actorOf(bob) });

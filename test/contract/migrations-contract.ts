@@ -172,6 +172,33 @@ export function migrationsContract(engine: StoreEngine): void {
       });
   });
 
+  test('keep what the renamed columns and events hold', async () => {
+    const address = await engine.freshAddress();
+    await makeOld(engine, address);
+    const driver = await engine.openDriver(address);
+    await driver.inspect(async () => undefined);
+    await driver.write(async (sql, now) => {
+      const insert = (table: string, columns: string, values: string): Promise<unknown> =>
+        sql.run(statement(`INSERT INTO ${table} (${columns}) VALUES (${values})`), [now]);
+      await insert(
+        'gates',
+        'session_id, steps, denials, gave_up, held, held_since, held_told',
+        `'s-1', 0, 0, 0, 0, $1, '["ada@home"]'`,
+      );
+      await insert('wakers', 'session_id, until, told', `'s-1', $1, '["ask-1"]'`);
+      await insert('budgets', 'name, tokens, since, critical', `'*', 3, $1, 0`);
+      await insert('events', 'seq, at, type, subject, data', `99, $1, 'turn/told', 'turn-1', '{}'`);
+    });
+    await driver.close();
+    const store = await openOn(engine, address);
+    await store.read(async (tx) => {
+      expect(await tx.gates.get('s-1')).toMatchObject({ held_notified: ['ada@home'] });
+      expect(await tx.wakers.get('s-1')).toMatchObject({ woken_for: ['ask-1'] });
+      expect(await tx.outreach.bucket('*')).toMatchObject({ credits: 3 });
+      expect(await tx.events.after(98, 1)).toMatchObject([{ type: 'turn/abort_handed', subject: 'turn-1' }]);
+    });
+  });
+
   test('are not tried where the store only cannot be asked which it is', async () => {
     const address = await engine.freshAddress();
     await (await openOn(engine, address)).close();

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OUTREACH_SETTINGS } from '../../src/domain/outreach.ts';
 import { eventsOf, HUMAN, openTestHive } from '../support/hive.ts';
-import { agent, attended, refusalOf, tokensOf, withSettings } from '../support/outreach.ts';
+import { agent, attended, creditsOf, refusalOf, withSettings } from '../support/outreach.ts';
 import { openTwo } from './open.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -16,7 +16,7 @@ export function outreachContract(engine: StoreEngine): void {
       const hive = await open();
       const sent = await hive.outreach.ping({ message: 'Look' }, await agent(hive, 'bg-1'));
       expect(sent).toMatchObject({ kind: 'ping', status: 'sent', source: 'bg', charged: '*' });
-      expect(await tokensOf(hive)).toBe(DEFAULT_OUTREACH_SETTINGS.budget_capacity - 1);
+      expect(await creditsOf(hive)).toBe(DEFAULT_OUTREACH_SETTINGS.budget_capacity - 1);
       for (const source of ['main', 'fork'] as const) {
         const refusal = await refusalOf(
           hive.outreach.ping({ message: 'Look' }, await agent(hive, source, source)),
@@ -95,7 +95,7 @@ export function outreachContract(engine: StoreEngine): void {
       await hive.outreach.ping({ message: 'Fire', critical: true }, sixth);
       await hive.outreach.report({ message: 'All of it.' }, sixth);
       expect(await hive.store.read((tx) => tx.outreach.bucket('*'))).toMatchObject({
-        tokens: 0,
+        credits: 0,
         critical: 1,
       });
     });
@@ -119,7 +119,7 @@ export function outreachContract(engine: StoreEngine): void {
         racers.map((session, n) => (n % 2 === 0 ? one : other).outreach.ping({ message: 'x' }, session)),
       );
       expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-      expect(await tokensOf(one)).toBe(0);
+      expect(await creditsOf(one)).toBe(0);
     });
 
     test('a session with figures of its own has a bucket of its own', async () => {
@@ -128,8 +128,8 @@ export function outreachContract(engine: StoreEngine): void {
       await hive.sessions.configure('bg-1', { budget_capacity: 1 }, HUMAN);
       await hive.outreach.ping({ message: 'x' }, session);
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).details['rule']).toBe('budget');
-      expect(await tokensOf(hive)).toBeNull();
-      expect(await tokensOf(hive, 'bg-1')).toBe(0);
+      expect(await creditsOf(hive)).toBeNull();
+      expect(await creditsOf(hive, 'bg-1')).toBe(0);
     });
   });
 
@@ -138,14 +138,14 @@ export function outreachContract(engine: StoreEngine): void {
       const hive = await withSettings(await open(), FIVE);
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'no screen' })).toBe(true);
-      expect(await tokensOf(hive)).toBe(5);
+      expect(await creditsOf(hive)).toBe(5);
       expect(await hive.outreach.get(outreach_id)).toMatchObject({ status: 'unseen', charged: null });
       expect((await hive.outreach.unseen(10)).map((item) => item.outreach_id)).toEqual([outreach_id]);
       const shown = { status: 'shown', shown_via: 'emacs' } as const;
       expect(await hive.outreach.settle(outreach_id, shown)).toBe(true);
       expect(await hive.outreach.settle(outreach_id, shown)).toBe(false);
       expect(await hive.outreach.unseen(10)).toEqual([]);
-      expect(await tokensOf(hive)).toBe(5);
+      expect(await creditsOf(hive)).toBe(5);
       expect(await hive.store.read((tx) => tx.outreach.unreported('bg-1'))).toEqual([]);
     });
 
@@ -156,7 +156,7 @@ export function outreachContract(engine: StoreEngine): void {
       expect(sent).toMatchObject({ status: 'unseen', reason: 'nobody_there', charged: null });
       expect((await eventsOf(hive, 'outreach/unseen'))[0]).toMatchObject({ subject: sent.outreach_id });
       expect(await eventsOf(hive, 'outreach/sent')).toEqual([]);
-      expect(await tokensOf(hive)).toBeNull();
+      expect(await creditsOf(hive)).toBeNull();
       for (let n = 2; n <= 5; n += 1) await hive.outreach.ping({ message: 'x' }, session);
       expect((await refusalOf(hive.outreach.ping({ message: 'x' }, session))).message).toContain(
         '5 pings and cards are kept for your human already',
@@ -173,7 +173,7 @@ export function outreachContract(engine: StoreEngine): void {
       const { outreach_id } = await hive.outreach.ping({ message: 'x' }, await agent(hive, 'bg-1'));
       await hive.outreach.settle(outreach_id, { status: 'shown', shown_via: 'notification' });
       expect(await hive.outreach.settle(outreach_id, { status: 'unseen', reason: 'late' })).toBe(false);
-      expect(await tokensOf(hive)).toBe(4);
+      expect(await creditsOf(hive)).toBe(4);
       expect((await eventsOf(hive, 'outreach/shown'))[0]?.data).toMatchObject({ via: 'notification' });
     });
 
@@ -190,7 +190,7 @@ export function outreachContract(engine: StoreEngine): void {
           });
       });
       expect(await hive.outreach.settleUnshown()).toBe(1);
-      expect(await tokensOf(hive)).toBe(5);
+      expect(await creditsOf(hive)).toBe(5);
     });
   });
 

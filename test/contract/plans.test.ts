@@ -37,6 +37,8 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'the mentions that may wake a session': (tx) => tx.mentions.undelivered('session-1', 100),
   'the unprocessed mentions of a session': (tx) => tx.mentions.unprocessedOf('session-1'),
   'their number': (tx) => tx.mentions.countUnprocessed('session-1'),
+  'the mentions that a session has not been shown': (tx) => tx.mentions.freshOf('session-1', 4),
+  'the number of those': (tx) => tx.mentions.countFresh('session-1'),
   'the mentions of each other of a pair': (tx) =>
     tx.mentions.countBetween({ first_session_id: 'a', second_session_id: 'b' }, '2026', 0),
   'the next expiry of a mention': (tx) => tx.mentions.nextExpiry(),

@@ -48,7 +48,7 @@ describe('is refused, and nothing is changed:', () => {
     const before = contents(dirname(store));
     expect(await refusal(store)).toMatchObject({
       code: 'store_foreign',
-      message: expect.stringMatching(/no store of Hive\. Nothing was changed; move it away/),
+      message: expect.stringMatching(/is not a Hive store\. Nothing was changed; move it away/),
     });
     expect(contents(dirname(store))).toEqual(before);
   });
@@ -74,7 +74,7 @@ describe('is refused, and nothing is changed:', () => {
     writeFileSync(store, bytes);
     expect(await refusal(store)).toMatchObject({
       code: 'store_foreign',
-      message: expect.stringMatching(/is damaged or no store of Hive.*restore a backup/),
+      message: expect.stringMatching(/is damaged or is not a Hive store.*restore a backup/),
     });
     expect(readFileSync(store)).toEqual(bytes);
   });

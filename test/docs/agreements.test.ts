@@ -2,7 +2,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { RPC_CODES } from '../../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../../src/application/identity.ts';
 import { EXIT } from '../../src/cli/program.ts';
 import { EVENT_TYPES } from '../../src/domain/events.ts';
@@ -24,7 +23,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const ask = (form: string): Promise<unknown> => askEmacs(form, join(import.meta.dirname, 'agreements.el'));
 
 /** Of `hive hook`, which is no command of commander's and has no help, flags as src/cli reads them. */
-const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file'];
+const HOOK_FLAGS = ['--client', '--wake', '--url', '--token-file', '--insecure'];
 
 async function help(...command: string[]): Promise<string> {
   return outputOf(spawnHive([...command, '--help'], childEnvironment(tempStore())));
@@ -173,15 +172,6 @@ describe('environment variables', () => {
     expect(strangers).toEqual([]);
   });
 
-  test("Emacs keeps the agents' variables that the sidecar knows from it, their parent's, and no other", async () => {
-    const others = ['CODEX_HOME', 'CLAUDE_CONFIG_DIR', 'HIVE_LOG'];
-    const given = [...AGENT_VARIABLES, 'HIVE_PARENT', ...others].map((name) => `${name}=x`);
-    const passed = await askEmacs(
-      `(let ((process-environment ${lispStrings(given)})) (vconcat (hive-program-environment)))`,
-    );
-    expect(passed).toEqual(others.map((name) => `${name}=x`));
-  });
-
   test('docs/environment.md lists the variables that show an agent at work', () => {
     const text = readPage('docs/environment.md');
     const section = text.slice(text.indexOf('## What shows an agent at work'));
@@ -189,7 +179,14 @@ describe('environment variables', () => {
   });
 });
 
-describe('what is written twice, in TypeScript and in Lisp', () => {
+describe('what TypeScript and Lisp must agree about', () => {
+  test('the names that Emacs knows before a sidecar runs are up to date (npm run format writes them anew)', async () => {
+    const script = join(ROOT, 'scripts/lisp-names.mjs');
+    expect(read('elisp/hive-names.el')).toBe(
+      await outputOf(spawnChild(process.execPath, [script, '--print'], childEnvironment(tempStore()))),
+    );
+  });
+
   test('each setting that Emacs is said to set is a command there, or an option whose values the sidecar takes', async () => {
     const settings = SETTINGS.flatMap((setting) =>
       setting.emacs === null ? [] : [{ ...setting, emacs: setting.emacs }],
@@ -239,19 +236,6 @@ describe('what is written twice, in TypeScript and in Lisp', () => {
     )) as string[];
     expect(words).toHaveLength(types.length);
     expect(types.filter((type, index) => words[index] === type)).toEqual([]);
-  });
-
-  test('Emacs wants the Node that package.json wants', async () => {
-    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
-    expect(engines.node).toBe(`>=${await ask('hive-program-node-version')}`);
-  });
-
-  test('Emacs knows the codes of errors by the same names', async () => {
-    const known = Object.entries((await ask('hive-rpc-codes')) as Record<string, number>).map(
-      ([name, code]) => [name.replace(/-(\w)/g, (_all, letter: string) => letter.toUpperCase()), code],
-    );
-    expect(known.length).toBeGreaterThan(3);
-    expect(Object.entries(RPC_CODES)).toEqual(expect.arrayContaining(known));
   });
 
   test('Emacs begins a shared buffer and its file with the same words as hive messages does', async () => {

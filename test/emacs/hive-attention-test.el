@@ -8,6 +8,7 @@
 
 (require 'hive-test-help)
 
+(require 'hive-attention)
 (require 'hive-notify)
 (require 'hive-next)
 (require 'hive-mode-line)
@@ -157,13 +158,13 @@
   "Run BODY with what is said in the variable `said', and leave no timer."
   (declare (indent 0))
   `(hive-attention-test
-     (let (said (hive-notify--since nil) (hive-notify--end-timer nil) (hive-notify--hours-timer nil))
+     (let (said (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--hours-timer nil))
        (cl-letf (((symbol-function 'hive-notify-say)
                   (lambda (format &rest args) (push (apply #'format format args) said)))
                  ((symbol-function 'hive-attention-tell)
                   (lambda (_ &optional then) (funcall then nil))))
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-notify--end-timer hive-notify--hours-timer))
+           (dolist (timer (list hive-attention--end-timer hive-attention--hours-timer))
              (when timer (cancel-timer timer))))))))
 
 (ert-deftest hive-do-not-disturb-ends-with-a-digest ()
@@ -173,77 +174,75 @@
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-do-not-disturb)
     (should (equal "1 question arrived while you were away" (car said)))
-    (should-not hive-notify--end-timer)))
+    (should-not hive-attention--end-timer)))
 
 (ert-deftest hive-do-not-disturb-goes-on-in-an-emacs-that-starts-meanwhile ()
   (hive-attention-test-quiet
-    (hive-notify--take (list :do_not_disturb (hive-attention-test-until 0.1)))
+    (hive-attention--take (list :do_not_disturb (hive-attention-test-until 0.1)))
     (hive-model-put-prompt (hive-test-prompt :created_at (hive-attention-test-until 1)))
     (hive-test-wait 3 said)
     (should (equal '("1 question arrived while you were away") said))
     ;; What has ended, or was never wished, begins nothing.
-    (hive-notify--take (list :do_not_disturb (hive-attention-test-until -60)))
-    (hive-notify--take (list :do_not_disturb :json-false))
-    (should-not hive-notify--since)))
+    (hive-attention--take (list :do_not_disturb (hive-attention-test-until -60)))
+    (hive-attention--take (list :do_not_disturb :json-false))
+    (should-not hive-attention--since)))
 
 (ert-deftest hive-quiet-hours-end-with-a-digest-and-come-again ()
   (hive-attention-test-quiet
-    (let* ((clock (lambda (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
-           (from (funcall clock -7200)) (to (funcall clock 7200)))
-      (hive-notify--take (list :quiet_hours (list :from from :to to)))
-      (let ((wait (- (float-time (timer--time hive-notify--hours-timer)) (float-time))))
-        (should (< 7100 wait 7261)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-attention-test-until -7300)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-attention-test-until -60)))
-      (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-attention-test-until -30)))
-      (let ((timer hive-notify--hours-timer))
-        (cancel-timer timer)
-        (apply (timer--function timer) (timer--args timer))
+    (let ((hive-sidecar-state 'connected) (asked nil))
+      (cl-letf (((symbol-function 'hive-sidecar-connected-p) #'always)
+                ((symbol-function 'hive-attention-tell) (lambda (params &rest _) (push params asked))))
+        (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until -7200)
+                                                       :ends_at (hive-attention-test-until 7200))))
+        (should (hive-attention--hours-p))
+        (let ((wait (- (float-time (timer--time hive-attention--hours-timer)) (float-time))))
+          (should (< 7190 wait 7202)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "before" :created_at (hive-attention-test-until -7300)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "within" :created_at (hive-attention-test-until -60)))
+        (hive-model-put-prompt (hive-test-prompt :ask_id "too" :created_at (hive-attention-test-until -30)))
+        (let ((timer hive-attention--hours-timer))
+          (cancel-timer timer)
+          (apply (timer--function timer) (timer--args timer)))
         (should (equal '("2 questions arrived while you were away") said))
-        (should hive-notify--hours-timer)
-        (should-not (eq timer hive-notify--hours-timer)))
-      ;; Taken back, nothing is waited for.
-      (hive-notify--take nil)
-      (should-not hive-notify--hours-timer))))
-
-(ert-deftest hive-quiet-hours-go-over-midnight ()
-  (pcase-dolist (`(,from ,to ,hours) '(("22:00" "07:30" 9.5) ("01:00" "02:00" 1.0) ("08:00" "08:00" 24.0)))
-    (pcase-let ((`(,begin . ,end) (hive-notify--hours from to)))
-      (should (> end (float-time)))
-      (should (<= (- end (float-time)) (+ 86400 3600)))
-      (should (equal to (format-time-string "%H:%M" end)))
-      (should (equal from (format-time-string "%H:%M" begin)))
-      ;; An hour is lost or won twice a year.
-      (should (<= (abs (- (/ (- end begin) 3600) hours)) 1)))))
+        (should-not (hive-attention--hours-p))
+        ;; The sidecar says when the next ones are.
+        (should (equal '(nil) asked))
+        (hive-attention--take (list :quiet_times (list :begins_at (hive-attention-test-until 3600)
+                                                       :ends_at (hive-attention-test-until 7200))))
+        (should hive-attention--hours-timer)
+        (should-not (hive-attention--hours-p))
+        ;; Taken back, nothing is waited for.
+        (hive-attention--take nil)
+        (should-not hive-attention--hours-timer)))))
 
 (ert-deftest hive-quiet-hours-without-arrivals-end-in-silence ()
   (hive-attention-test-quiet
-    (hive-notify--hours-end '(:from "22:00" :to "07:30") (hive-text-before 3600))
+    (hive-attention--hours-end (hive-text-before 3600))
     (should-not said)))
 
 ;;;; What the sidecar is told
 
 (ert-deftest hive-attention-tells-only-what-the-options-name ()
-  (should-not (hive-notify--preferences))
+  (should-not (hive-attention--preferences))
   (let ((hive-quiet-hours 'none) (hive-sound 'no))
-    (should (equal '(:quiet_hours nil :sound :json-false) (hive-notify--preferences))))
+    (should (equal '(:quiet_hours nil :sound :json-false) (hive-attention--preferences))))
   (pcase-dolist (`(,option . ,sent) '((never . "never") (at-once . 0) (0 . 0) (90 . 90)))
     (let ((hive-notify-held option))
-      (should (equal (list :notify_held sent) (hive-notify--preferences))))))
+      (should (equal (list :notify_held sent) (hive-attention--preferences))))))
 
 (ert-deftest hive-attention-tells-how-agents-are-held-and-woken ()
   (let ((hive-gate 'remind) (hive-stop-guard 'no) (hive-permission-wait 'off)
         (hive-question-wait 30) (hive-wake 2))
     (should (equal '( :gate "remind" :stop_guard :json-false :permission_wait "off"
                       :question_wait 30 :wake 2)
-                   (hive-notify--preferences)))))
+                   (hive-attention--preferences)))))
 
 (ert-deftest hive-attention-tells-what-background-agents-may-show ()
   (let ((hive-allow-ping 'no) (hive-mind-busy t) (hive-report-policy 'always) (hive-outputs-per-turn 0)
         (hive-budget-capacity 7))
     (should (equal '( :outreach ( :allow_ping :json-false :report_policy "always" :outputs_per_turn 0
                                   :mind_busy t :budget_capacity 7))
-                   (hive-notify--preferences)))))
+                   (hive-attention--preferences)))))
 
 (ert-deftest hive-attention-heeds-what-a-shell-has-set ()
   (hive-attention-test

@@ -87,6 +87,27 @@
     (should (equal plain (remove '(global-set-key (kbd "C-c h") 'hive-prefix-map)
                                  (hive-docs-test-first-recipe "docs/emacs.md" "^```elisp\n" "^```$"))))))
 
+(ert-deftest hive-docs-use-package-starts-hive-and-has-its-keys ()
+  "Deferred, it would not start; `:bind-keymap' wants the variable to be bound."
+  (let* ((recipe (car (hive-docs-test-first-recipe "docs/emacs.md"
+                                                   "^The same with `use-package`\\(?:.*\n\\)+?```elisp\n"
+                                                   "^```$")))
+         (arguments (cddr recipe))
+         (key (cadr (memq :bind-keymap arguments)))
+         (config (cdr (memq :config arguments))))
+    (should (equal '(use-package hive-mode) (list (car recipe) (cadr recipe))))
+    (should (eq t (cadr (memq :demand arguments))))
+    (should (equal '(hive-mode 1) (car (last config))))
+    ;; What use-package checks when the prefix key is pressed, in an Emacs of its own.
+    (with-temp-buffer
+      (should (equal 0 (call-process
+                        (expand-file-name invocation-name invocation-directory) nil t nil
+                        "-Q" "--batch" "-L" (expand-file-name "../../elisp" hive-test-directory)
+                        "--eval" (format "(progn (require '%s) %s (unless (and (boundp '%s) (keymapp %s)) (kill-emacs 1)))"
+                                         (cadr recipe)
+                                         (mapconcat (lambda (form) (format "%S" form)) (butlast config) " ")
+                                         (cdr key) (cdr key))))))))
+
 (ert-deftest hive-docs-name-no-function-newer-than-the-oldest-emacs ()
   (dolist (file (cons (hive-docs-test-root "README.md")
                       (directory-files (hive-docs-test-root "docs") t "\\.md\\'")))

@@ -16,8 +16,7 @@
   (declare (indent 0))
   `(hive-test-with-desk nil
      (hive-test-connect)
-     (let ((hive-human-names '("ada" "alovelace")))
-       ,@body)))
+     ,@body))
 
 (defun hive-human-test-ask (count &rest fields)
   "Ask a question with FIELDS and wait until COUNT wait."
@@ -35,8 +34,8 @@
   (hive-human-test-desk
     (let* ((told nil)
            (hive-arrived-functions (list (lambda (prompt) (push (plist-get prompt :question) told)))))
-      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"])
-      (hive-human-test-ask 2 :question "for the team?" :to "Ops" :recipients ["ops" "alovelace"])
+      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"] :mine :json-false)
+      (hive-human-test-ask 2 :question "for the team?" :to "Ops" :recipients ["ops" "alovelace"] :mine t)
       (hive-human-test-ask 3 :question "for all?")
       (should (= (hive-prompts-awake) 2))
       (should (equal (sort told #'string<) '("for all?" "for the team?")))
@@ -50,10 +49,11 @@
   (hive-human-test-desk
     (let* ((told 0)
            (hive-arrived-functions (list (lambda (_) (setq told (1+ told))))))
-      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"])
+      (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"] :mine :json-false)
       (should (= told 0))
-      (let ((escalated (plist-put (copy-sequence (car (hive-prompts)))
-                                  :escalated_at "2026-01-01T00:00:00.000Z")))
+      (let ((escalated (plist-put (plist-put (copy-sequence (car (hive-prompts)))
+                                             :escalated_at "2026-01-01T00:00:00.000Z")
+                                  :mine t)))
         (hive-model--told escalated)
         (hive-model--told (copy-sequence escalated)))
       (should (= told 1))
@@ -61,7 +61,7 @@
 
 (ert-deftest hive-human-next-leaves-others-theirs ()
   (hive-human-test-desk
-    (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"])
+    (hive-human-test-ask 1 :question "for Bob?" :to "Bob" :recipients ["bob"] :mine :json-false)
     (let ((said nil))
       (cl-letf (((symbol-function 'message) (lambda (&rest args) (setq said (apply #'format args)))))
         (hive-next))

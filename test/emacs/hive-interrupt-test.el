@@ -61,6 +61,26 @@
       (hive-test-wait 5 (= 1 (length (hive-turns-running))))
       (should (= 1 (length said))))))
 
+(ert-deftest hive-interrupt-never-offers-a-turn-that-has-ended ()
+  (let ((hive-interrupt--running (make-hash-table :test #'equal))
+        (hive-interrupt--ended (make-hash-table :test #'equal))
+        (turn '(:turn_id "turn-1" :session_id "s-1" :agent "reviewer" :state "in_progress"))
+        (next '(:turn_id "turn-2" :session_id "s-1" :agent "reviewer" :state "in_progress")))
+    (hive-rpc-notify 'turn/changed turn)
+    (should (equal (list turn) (hive-turns-running)))
+    (hive-rpc-notify 'turn/changed (plist-put (copy-sequence turn) :state "completed"))
+    ;; A list that was made before the end arrives after it.
+    (hive-interrupt--listed (list (list :session_id "s-1" :handle "reviewer" :turn turn)))
+    (should-not (hive-turns-running))
+    (hive-rpc-notify 'turn/changed next)
+    (should (equal (list next) (hive-turns-running)))))
+
+(ert-deftest hive-interrupt-fetches-the-turns-again-when-events-were-missed ()
+  (let ((asked nil) (hive-model--arrivals nil))
+    (cl-letf (((symbol-function 'hive-rpc-request) (lambda (method &rest _) (push method asked))))
+      (hive-rpc-notify 'desk/resync nil))
+    (should (memq 'session/list asked))))
+
 (ert-deftest hive-interrupt-unconfirmed-is-told-and-the-end-later ()
   (hive-interrupt-test '(:outcome "unconfirmed" :sentence "no confirmation within 60 s")
     (hive-interrupt-session "a" "Codex-a")

@@ -142,6 +142,8 @@
       (hive-test-with-inputs (list "fine")
         (call-interactively (key-binding (kbd "a"))))
       (hive-test-wait 5 (= 1 (length (hive-list-test-lines))))
+      ;; The line goes before the answer has arrived.
+      (hive-test-wait 5 (hive-test-answers))
       (should (equal "fine" (plist-get (car (hive-test-answers)) :decision)))
       (goto-char (point-min))
       (cl-letf (((symbol-function 'y-or-n-p) #'always))

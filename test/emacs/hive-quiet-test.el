@@ -6,6 +6,7 @@
 
 ;;; Code:
 
+(require 'hive-attention)
 (require 'hive-notify)
 (require 'hive-test-help)
 
@@ -13,14 +14,14 @@
   "Run BODY connected, while it is not quiet; `told' is what was said, newest first."
   (declare (indent 0))
   `(hive-test-with-desk nil
-     (let ((told nil) (hive-notify--since nil) (hive-notify--end-timer nil) (hive-notify--muted nil)
-           (hive-notify--times nil) (hive-notify--hours-timer nil) (hive-notify--begin-timer nil)
+     (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
+           (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; What the sidecar has would come in between.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
        (cl-letf (((symbol-function 'hive-notify--utter) (lambda (line) (push line told))))
          (hive-test-connect)
          (unwind-protect (progn ,@body)
-           (dolist (timer (list hive-notify--end-timer hive-notify--hours-timer hive-notify--begin-timer))
+           (dolist (timer (list hive-attention--end-timer hive-attention--hours-timer hive-attention--begin-timer))
              (when timer (cancel-timer timer))))))))
 
 (defun hive-quiet-test-ask (&rest fields)
@@ -56,16 +57,19 @@
 
 (ert-deftest hive-quiet-hours-hold-back-as-well ()
   (hive-quiet-test
-    (cl-flet ((clock (seconds) (format-time-string "%H:%M" (time-add nil seconds))))
-      (hive-quiet-test-stands :quiet_hours (list :from (clock 7200) :to (clock 14400)))
+    (cl-flet ((times (begin end)
+                (cl-flet ((at (seconds) (format-time-string "%FT%T.%3NZ" (time-add nil seconds) t)))
+                  (list :begins_at (at begin) :ends_at (at end)))))
+      (hive-quiet-test-stands :quiet_times (times 7200 14400))
       (should-not (hive-notify-held-p (hive-test-prompt)))
-      (should hive-notify--begin-timer)
-      (hive-quiet-test-stands :quiet_hours (list :from (clock -7200) :to (clock 7200)))
+      (should hive-attention--begin-timer)
+      (hive-quiet-test-stands :quiet_times (times -7200 7200))
       (should (hive-notify-held-p (hive-test-prompt)))
       (should-not (hive-notify-held-p (hive-test-prompt :urgency "critical")))
       (should (hive-notify-held-p '(:kind "ping" :message "Built." :critical :json-false)))
       (should-not (hive-notify-held-p '(:kind "ping" :message "Fire!" :critical t)))
-      (should (string-match-p (concat "Quiet hours until " (clock 7200)) (hive-quiet-text)))
+      (should (string-match-p (concat "Quiet hours until "
+                                      (format-time-string "%H:%M" (time-add nil 7200))) (hive-quiet-text)))
       (hive-quiet-test-stands)
       (should-not (hive-notify-held-p (hive-test-prompt))))))
 
@@ -87,7 +91,7 @@
       (hive-quiet-test-stands :do_not_disturb t)
       (hive-rpc-notify 'outreach/received ping)
       (should-not hive-outreach--arrived)
-      (setq hive-notify--since nil)
+      (setq hive-attention--since nil)
       (hive-rpc-notify 'outreach/received ping)
       (hive-test-wait 5 told)
       (should (equal '("Claude-abc12: done") told)))))
@@ -103,11 +107,12 @@
     (hive-quiet-test-stands :do_not_disturb :json-false)
     (should (equal " hive 1!" (hive-quiet-test-line)))))
 
-(ert-deftest hive-quiet-hours-that-are-no-times-of-day-are-none ()
-  (dolist (hours '("" (:from "" :to "07:30") (:from 22 :to 7) (:from "22:00")))
-    (ert-info ((format "%S" hours))
+(ert-deftest hive-quiet-hours-that-are-no-times-are-none ()
+  (dolist (times '("" (:begins_at "" :ends_at "07:30") (:begins_at 22 :ends_at 7)
+                   (:begins_at "2026-01-01T00:00:00.000Z")))
+    (ert-info ((format "%S" times))
       (hive-quiet-test
-        (hive-quiet-test-stands :quiet_hours hours)
+        (hive-quiet-test-stands :quiet_times times)
         (should-not (hive-quiet-text))
         (hive-quiet-test-ask :question "Go on?")
         (hive-test-wait 5 told)))))

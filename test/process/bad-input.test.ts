@@ -134,7 +134,7 @@ test('an agent whose store cannot be opened keeps its tools, each says why, and 
   const agent = await connectMcp({ store });
   expect((await agent.client.listTools()).tools.map(({ name }) => name)).toContain('hivemind_ask_async');
   await expect(agent.call('hivemind_ask_async', { question: 'Anyone?' })).rejects.toThrow(
-    /store_foreign: .* is no store of Hive\. Nothing was changed.* each call tries again/,
+    /store_foreign: .* is not a Hive store\. Nothing was changed.* each call tries again/,
   );
   expect(readFileSync(store, 'utf8')).toBe('no store of ours, but somebody may need it');
   rmSync(store);

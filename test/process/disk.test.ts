@@ -35,7 +35,7 @@ describe.skipIf(!canMountSmallDisk())('a full disk', () => {
     const said: string[] = [];
     // The log has some room in files that exist already; then it is full.
     for (let n = 0; n < 50; n += 1) said.push(await failure(ask(agent, 'x'.repeat(8_000))));
-    expect(said.at(-1)).toMatch(/^store_full: There is no room for the store .* make room on that disk/);
+    expect(said.at(-1)).toMatch(/^store_full: The disk of the store .* is full\. .* free some space there/);
     expect(await agent.call('hivemind_poll', { ask_id: before['ask_id'] })).toMatchObject({
       status: 'pending',
     });

@@ -113,7 +113,7 @@ describe('a store that cannot be used', () => {
     writeFileSync(store, 'my notes');
     const ran = await hook(store, JSON.stringify(EVENT));
     expect(ran).toMatchObject({ code: 0, out: '' });
-    expect(ran.err).toContain('is no store of Hive');
+    expect(ran.err).toContain('is not a Hive store');
   });
 
   test('a folder in its place: the tool runs', async () => {

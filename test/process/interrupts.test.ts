@@ -10,8 +10,8 @@ import { tempStore } from '../support/temp.ts';
 import { claude, endsOf } from '../support/turns.ts';
 import { sleep, timed } from '../support/wait.ts';
 
-// ---------------------------------------------------------------------------
-// Interrupts from a shell: what `hive interrupt` prints, its exit codes, and what kill -9 leaves.
+// ---- From a shell ----
+// What `hive interrupt` prints, its exit codes, and what kill -9 leaves.
 
 const AGENT = 'agent-1';
 
@@ -108,8 +108,8 @@ describe('a shell', () => {
   });
 });
 
-// ---------------------------------------------------------------------------
-// Interrupts over MCP: what an agent is told by any of our tools, and a coordinator that stops another.
+// ---- Over MCP ----
+// What each of our tools says to an interrupted agent, and a coordinator that stops another agent.
 
 describe('an agent over MCP', () => {
   test('any tool of ours in a turn that is to stop says so at once', async () => {
@@ -192,9 +192,8 @@ function human() {
   return { kind: 'human', by: 'ada', via: 'emacs', confirmed: true } as const;
 }
 
-// ---------------------------------------------------------------------------
-// Interrupts that Emacs asks for, between real processes: a sidecar, the hooks of an agent; and what kill -9
-// leaves.
+// ---- From Emacs ----
+// Between real processes: a sidecar and the hooks of an agent; and what kill -9 leaves.
 
 describe('Emacs', () => {
   test('turn/interrupt is answered when a hook in another process has stopped the turn', async () => {
@@ -316,8 +315,8 @@ describe('Emacs', () => {
   });
 });
 
-// ---------------------------------------------------------------------------
-// Four processes on one store: one runs turns and is killed in between, three ask for interrupts all the while.
+// ---- Four processes on one store ----
+// One runs turns and is killed in between, while three ask for interrupts.
 
 const PLAYER = 'test/process/children/interrupt-player.ts';
 const STEPS = 40;

@@ -9,7 +9,7 @@ import { startBareBus } from '../support/desktop.ts';
 import { eventsOf, openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { agent, attended, tokensOf, withSettings } from '../support/outreach.ts';
+import { agent, attended, creditsOf, withSettings } from '../support/outreach.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -41,7 +41,7 @@ describe('the last token', () => {
     writeFileSync(go, '');
     const said = (await Promise.all(outputs)).map((text) => text.replace('ready\n', '').trim());
     expect(said.toSorted()).toEqual([...Array.from({ length: 15 }, () => 'budget'), 'sent']);
-    expect(await tokensOf(hive)).toBe(0);
+    expect(await creditsOf(hive)).toBe(0);
     expect(await eventsOf(hive, 'outreach/suppressed')).toHaveLength(15);
   }, 60_000);
 });
@@ -265,7 +265,7 @@ describe('with nobody there', () => {
       expect(sent).toMatchObject({ status: 'unseen', source: 'bg' });
       expect(sent['next']).toContain(`Nobody is there to see this ${kind}: no Emacs is open and no desktop`);
       expect(sent['next']).not.toContain('Before you stop');
-      expect(await tokensOf(hive)).toBeNull();
+      expect(await creditsOf(hive)).toBeNull();
       expect(await hive.store.read((tx) => tx.outreach.unreported('agent-1'))).toEqual([]);
 
       const desk = await startSidecar(store, { env: NO_DESKTOP });
@@ -346,8 +346,8 @@ describe('with nobody there', () => {
     const caller = await connectMcp({ store, env });
     const { outreach_id, status } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
     expect(status).toBe('sent');
-    expect(await tokensOf(hive)).toBe(119);
-    await eventually(async () => (await tokensOf(hive)) === 120, 6_000, 'the token');
+    expect(await creditsOf(hive)).toBe(119);
+    await eventually(async () => (await creditsOf(hive)) === 120, 6_000, 'the token');
     expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ status: 'unseen' });
     expect((await eventsOf(hive, 'outreach/unseen'))[0]?.data['reason']).toContain('no D-Bus session bus');
   });

@@ -1,14 +1,20 @@
-/** Questions on a real desktop, one for all of them: shown once a seat, answered, as the human wishes, gone in time. */
-
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+/** Popups on a real desktop, whatever they are about: shown once per seat, answered, subject to preferences, gone in time. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { promptPopup } from '../../src/domain/popups.ts';
+import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import { NO_AUTHORITY } from '../../src/domain/trust.ts';
+import { createDesktopNotifier } from '../../src/infrastructure/desktop/notifier.ts';
 import { thisSeat } from '../../src/infrastructure/platform/paths.ts';
-import { type Desktop, useDesktop } from '../support/desktop.ts';
-import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { childEnvironment } from '../support/children.ts';
+import { type Desktop, startBareBus, useDesktop } from '../support/desktop.ts';
+import { refreshLeases } from '../support/fake-notifier.ts';
+import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
-import { recorded, trail } from '../support/popup-trail.ts';
+import { agent, creditsOf } from '../support/outreach.ts';
+import { recorded, type Trail, trail } from '../support/popup-trail.ts';
 import { INITIALIZE, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, sleep } from '../support/wait.ts';
@@ -160,7 +166,7 @@ describe('with a desk and dunst', () => {
 });
 
 describe('without a desk', () => {
-  it("an agent's own process shows it after two seconds, and takes the answer", async () => {
+  it("an agent's own process shows it after two seconds, and takes no answer", async () => {
     const store = tempStore();
     const hive = await openTestHive(store);
     const agent = await connectMcp({
@@ -171,11 +177,10 @@ describe('without a desk', () => {
     await sleep(1_500);
     expect(desktop.sent).toEqual([]);
     await shown(1);
-    expect(desktop.sent[0]).toMatchObject({ actions: ['0', 'yes', '1', 'no'] });
+    expect(desktop.sent[0]).toMatchObject({ actions: ['default', 'Close'] });
     expect(desktop.sent[0]?.title).toMatch(/^\[bg\] /);
-    await desktop.press('no');
-    const answered = await agent.call('hivemind_poll', { ask_id, wait_ms: 5_000 });
-    expect(answered).toMatchObject({ status: 'responded', decision: 'no', via: 'notification' });
+    await desktop.clickBody();
+    expect(await agent.call('hivemind_poll', { ask_id })).toMatchObject({ status: 'pending' });
     expect(await recorded(hive, String(ask_id))).toMatchObject({ outcome: 'sent' });
   });
 
@@ -265,5 +270,279 @@ describe('the wishes of the human', () => {
       prompts: [{ ask_id, question: "It's $(id)?", options: ['a'], project: 'demo' }],
     });
     await shown(1);
+  });
+});
+
+describe('when nothing can be shown', () => {
+  describe('where nothing can be shown, the trail says so and the prompt is none the worse', () => {
+    async function failing(env: Record<string, string>): Promise<Trail> {
+      const store = tempStore();
+      await startSidecar(store, { env });
+      const hive = await openTestHive(store);
+      const { ask_id } = await ask(hive);
+      const line = await recorded(hive, ask_id);
+      const { outcome } = await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+      expect(outcome).toBe('accepted');
+      return line;
+    }
+
+    it('no bus', async () => {
+      expect(await failing({ DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent/bus' })).toMatchObject({
+        outcome: 'failed',
+        reason: expect.stringMatching(/connect/i),
+      });
+      expect(await failing({ DBUS_SESSION_BUS_ADDRESS: 'disabled:' })).toMatchObject({
+        outcome: 'failed',
+        reason: expect.stringContaining('no D-Bus session bus'),
+      });
+    });
+
+    it('no daemon', async () => {
+      const bus = await startBareBus();
+      try {
+        expect(await failing(bus.env)).toMatchObject({
+          outcome: 'failed',
+          reason: expect.stringContaining('org.freedesktop.Notifications'),
+        });
+      } finally {
+        await bus.close();
+      }
+    });
+
+    it('no notify-send', async () => {
+      const line = await failing({ ...desktop.env, PATH: pathWith('dbus-send') });
+      expect(line).toMatchObject({ outcome: 'failed', reason: expect.stringMatching(/notify-send/) });
+    });
+
+    it('a program of their own that fails or never ends', async () => {
+      const line = await failing({
+        DBUS_SESSION_BUS_ADDRESS: 'disabled:',
+        ...trusting({ notify_command: 'echo no >&2; exit 3' }),
+      });
+      expect(line.outcome).toBe('failed');
+      const store = tempStore();
+      const env = { DBUS_SESSION_BUS_ADDRESS: 'disabled:', ...trusting({ notify_command: 'sleep 600' }) };
+      const sidecar = await startSidecar(store, { env });
+      await ask(await openTestHive(store));
+      await sleep(300);
+      expect(await sidecar.end()).toMatchObject({ code: 0 });
+    });
+
+    it('a server that cannot be asked what it can still gets the plain popup, through node-notifier', async () => {
+      const store = tempStore();
+      await startSidecar(store, { env: { ...desktop.env, PATH: pathWith('notify-send', 'sh') } });
+      const hive = await openTestHive(store);
+      const question = '-a <b> $(id) "quoted" `x`';
+      const { ask_id } = await ask(hive, { question, options: ['yes'], urgency: 'critical' });
+      expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
+      await eventually(() => desktop.sent.length === 1, 6_000);
+      expect(desktop.sent[0]).toMatchObject({
+        app: 'Hive',
+        title: 'Claude-sessi · demo',
+        body: ' -a &lt;b&gt; $(id) "quoted" `x`',
+        actions: [],
+        urgency: 2,
+        timeout: 0,
+      });
+    });
+  });
+
+  describe('a process that ends', () => {
+    it('shows nothing more, since nobody would be there to take it down', async () => {
+      const notifier = createDesktopNotifier({ env: childEnvironment('', desktop.env), log: recordingLog() });
+      const hive = await openTestHive();
+      const popup = promptPopup(await ask(hive), { ...DEFAULT_PREFERENCES, ...NO_AUTHORITY }, true);
+      const late = expect(notifier.show(popup)).rejects.toThrow(/has ended/);
+      await notifier.close();
+      await late;
+      await expect(notifier.show(popup)).rejects.toThrow(/has ended/);
+      await sleep(100);
+      expect(desktop.sent).toEqual([]);
+    });
+  });
+
+  /** A PATH with these programs and Node, and no other. */
+  function pathWith(...programs: string[]): string {
+    const folder = join(tempFolder(), 'bin');
+    mkdirSync(folder);
+    for (const program of programs) symlinkSync(join('/usr/bin', program), join(folder, program));
+    return `${folder}:${dirname(process.execPath)}`;
+  }
+});
+
+describe('several real processes of one seat', () => {
+  /** Waits until one popup is all there is on the screen, and it says this. */
+  const onScreen = (title: string): Promise<void> =>
+    eventually(
+      async () => desktop.sent.at(-1)?.title === title && (await desktop.displayed()) === 1,
+      15_000,
+      title,
+    );
+
+  it('a storm is one popup with all of them; it grows, and outlives the process that held it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const one = await startSidecar(store, { env: desktop.env });
+    const first = [await ask(hive, { question: '1?' }), await ask(hive, { question: '2?' })];
+    for (const { ask_id } of first) await recorded(hive, ask_id);
+    const two = await startSidecar(store, { env: desktop.env });
+    // With the focus it goes first, so that both have shown something of the storm.
+    await two.request('desk/focus', { focused: true });
+    await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
+    refreshLeases(store);
+    const [third] = await Promise.all(['3?', '4?'].map((question) => ask(hive, { question })));
+    await onScreen('4 questions wait for you');
+    refreshLeases(store);
+    await ask(hive, { question: '5?' });
+    await onScreen('5 questions wait for you');
+    const { claimed_by } = await recorded(hive, third?.ask_id ?? '');
+    const holder = [one, two].find(({ hello }) => hello.desk_id === claimed_by);
+    refreshLeases(store);
+    await ask(hive, { question: '6?' });
+    await onScreen('6 questions wait for you');
+    await holder?.child.kill('SIGKILL');
+    await eventually(async () => (await desktop.displayed()) === 0, 5_000);
+    refreshLeases(store);
+    await ask(hive, { question: '7?' });
+    await onScreen('7 questions wait for you');
+  }, 60_000);
+
+  it('eight questions in a second and a half are one popup where three processes serve the seat', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    await Promise.all([1, 2].map(() => startSidecar(store, { env: desktop.env })));
+    await connectMcp({ store, env: { HIVE_AGENT: 'agent-1', ...desktop.env } });
+    for (let n = 1; n <= 8; n += 1) {
+      await ask(hive, { question: `${n}?` });
+      refreshLeases(store);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    await onScreen('8 questions wait for you');
+  }, 60_000);
+
+  it('a process that is not told where the bus is finds it in the folder of its user', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const folder = tempFolder();
+    const socket = /unix:path=([^,]+)/.exec(desktop.env['DBUS_SESSION_BUS_ADDRESS'] ?? '')?.[1] ?? '';
+    symlinkSync(socket, join(folder, 'bus'));
+    await startSidecar(store, { env: { DBUS_SESSION_BUS_ADDRESS: '', XDG_RUNTIME_DIR: folder } });
+    const { ask_id } = await ask(hive, { question: 'Where?' });
+    expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', reason: null });
+    await onScreen('Claude-sessi · demo');
+  });
+});
+
+describe('pings and cards', () => {
+  const shown = (count: number): Promise<void> =>
+    eventually(() => desktop.sent.length === count, 6_000, `${count} popups`);
+
+  test('a ping from the background says so first; two desks and an agent show it once', async () => {
+    const store = tempStore();
+    await Promise.all([startSidecar(store, { env: desktop.env }), startSidecar(store, { env: desktop.env })]);
+    const caller = await connectMcp({
+      store,
+      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
+    });
+    await caller.call('hivemind_ping_user', { message: '<b>Deployed</b> & well.', critical: true });
+    await shown(1);
+    await sleep(2_500);
+    expect(desktop.sent).toHaveLength(1);
+    expect(desktop.sent[0]).toMatchObject({
+      title: expect.stringMatching(/^\[bg\] agent-1 · /),
+      body: '&lt;b&gt;Deployed&lt;/b&gt; &amp; well.',
+      actions: ['default', 'Close'],
+      urgency: 2,
+    });
+  });
+
+  test("with no desk the agent's own process shows it, which pays for it", async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const caller = await connectMcp({
+      store,
+      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
+    });
+    const { outreach_id } = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    await shown(1);
+    const status = async () => (await hive.outreach.get(String(outreach_id)))?.status;
+    await eventually(async () => (await status()) === 'shown', 3_000, 'the ping to be shown');
+    expect(await hive.outreach.get(String(outreach_id))).toMatchObject({ shown_via: 'notification' });
+    expect(await creditsOf(hive)).toBe(119);
+  });
+
+  test('with no desk, what you want no popups of is kept, costs nothing, and the agent is told why', async () => {
+    const store = tempStore();
+    const desk = await startSidecar(store, { env: desktop.env });
+    await desk.request('desk/preferences', { notify_when: 'never' });
+    await desk.end();
+    const hive = await openTestHive(store);
+    const caller = await connectMcp({
+      store,
+      env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
+    });
+    const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
+    expect(sent).toMatchObject({ status: 'unseen', next: expect.stringContaining('they want no popups') });
+    expect(await creditsOf(hive)).toBeNull();
+    expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
+    expect(desktop.sent).toEqual([]);
+  });
+
+  test('a card carries its footer; one with buttons is the popup of its prompt, and no second one', async () => {
+    const store = tempStore();
+    await startSidecar(store, { env: desktop.env });
+    const hive = await openTestHive(store);
+    const fork = await agent(hive, 'fork-1', 'fork');
+    await hive.outreach.card({ title: 'Build', description: 'All green.' }, fork);
+    await shown(1);
+    expect(desktop.sent[0]).toMatchObject({
+      title: '[fork] Claude-fork1 · demo',
+      body: 'Build\nAll green.\nfork',
+    });
+    const card = await hive.outreach.card(
+      {
+        title: 'Deploy?',
+        description: 'Build 7 is <green>.',
+        fields: [{ name: 'Took', value: '3 s' }],
+        actions: [{ label: 'Now' }],
+      },
+      fork,
+    );
+    await shown(2);
+    expect(desktop.sent[1]).toMatchObject({
+      title: '[fork] Claude-fork1 · demo · card',
+      body: 'Deploy?\nBuild 7 is &lt;green&gt;.\nTook: 3 s\nfork',
+      actions: ['0', 'Now', 'default', 'Open'],
+    });
+    await desktop.press('Now');
+    const [answered] = await hive.prompts.wait([card.ask_id ?? ''], { wait_ms: 5_000 });
+    expect(answered).toMatchObject({ status: 'responded', decision: 'Now', via: 'notification' });
+    expect(desktop.sent).toHaveLength(2);
+  });
+
+  test('twenty cards at once are one popup with all of them, and one document for a program of your own', async () => {
+    const store = tempStore();
+    const file = join(tempFolder(), 'told.jsonl');
+    await startSidecar(store, {
+      env: { ...desktop.env, ...trusting({ notify_command: `cat >> '${file}'` }) },
+    });
+    const hive = await openTestHive(store);
+    const main = await agent(hive, 'main-1', 'main');
+    for (let n = 0; n < 20; n += 1) await hive.outreach.card({ title: `card ${n}` }, main);
+    await eventually(
+      async () =>
+        desktop.sent.at(-1)?.title === '20 messages from agents' && (await desktop.displayed()) === 1,
+      15_000,
+      'one popup for all of them',
+    );
+    const told = () =>
+      readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object);
+    await eventually(() => existsSync(file) && told().length === desktop.sent.length);
+    expect(told()).toContainEqual(
+      expect.objectContaining({ type: 'outreach', title: '20 messages from agents', count: 20, prompts: [] }),
+    );
   });
 });

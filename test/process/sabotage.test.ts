@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { build } from '../chaos/installation.ts';
 import { SABOTAGE_NAMES } from '../chaos/sabotage.ts';
-import { build } from '../chaos/yard.ts';
 import { ROOT } from '../support/children.ts';
 import { tempFolder } from '../support/temp.ts';
 

@@ -4,46 +4,24 @@ import { beforeEach, expect } from 'vitest';
 import { hiveCanUseTool, hiveHooks, openAgentHive } from '../../src/adapters/agent-sdk/index.ts';
 import { countOf, grow } from '../support/ageing.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
-import { type Shell, shell } from '../support/cli.ts';
+import { shell } from '../support/cli.ts';
 import { beforeFile } from '../support/lifetime.ts';
-import { type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
-import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
+import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
 
-let store: string;
-let abc: Agent;
-let def: Agent;
-let xyz: Agent;
-let desk: Sidecar;
-let emacs: Editor;
-let human: Shell;
+let team: Team;
+let { store, abc, def, xyz, desk, emacs, human } = {} as Team;
 
 beforeFile(async () => {
-  emacs = await startEditor();
-  store = emacs.store;
-  human = shell(store);
-  desk = await startSidecar(store);
-  [abc, def, xyz] = await Promise.all([
-    startAgent(store, 'abc12-session'),
-    startAgent(store, 'def34-session'),
-    startAgent(store, 'xyz56-session'),
-  ]);
+  team = await startTeam();
+  ({ store, abc, def, xyz, desk, emacs, human } = team);
 });
 
-/** Nobody has anything to deal with, and a human word has ended every chain of replies. */
-beforeEach(async () => {
-  for (const { handle } of [abc, def, xyz])
-    await desk.request('mention/process', { session: handle, all: true, by: 'Ada' });
-  await desk.request('message/post', { body: 'Go on.', scope: 'all', by: 'Ada' });
-});
+beforeEach(() => clearMentions(team));
 
-const mention = (from: Agent, body: string, more: object = {}): Promise<Loose> =>
-  from.use('hivemind_post', { body, ...more });
-const waiting = async (agent: Agent): Promise<Loose[]> =>
-  (await agent.use('hivemind_get_unprocessed_mentions')).mentions;
 const types = (agent: Agent, prompt: string, env = {}): Promise<Loose> =>
   agent.hook('UserPromptSubmit', { prompt, prompt_id: `prompt-${randomUUID()}` }, env);
 /** The same, with the preference that refuses messages until the mentions are processed. */
@@ -63,7 +41,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, 'Need help with authentication @Claude-abc12');
+    await post(def, 'Need help with authentication @Claude-abc12');
     for (const tool of ['Bash', 'Read', 'Edit', 'AskUserQuestion', 'mcp__github__get'])
       expect([tool, (await abc.tries(tool)).verdict]).toEqual([tool, 'deny']);
     expect((await def.tries()).verdict).toBe('pass');
@@ -84,7 +62,7 @@ requirement(
     const hive = await openAgentHive({ store, env: {} });
     try {
       const session_id = 'abc12-session';
-      await mention(def, 'Look at this @Claude-abc12');
+      await post(def, 'Look at this @Claude-abc12');
       const input = {
         hook_event_name: 'PreToolUse',
         session_id,
@@ -124,7 +102,7 @@ requirement(
     await desk.request('desk/preferences', { notify_held: 0 });
     try {
       await types(abc, 'A task');
-      await mention(def, 'Stop and look @Claude-abc12');
+      await post(def, 'Stop and look @Claude-abc12');
       await abc.tries();
       const { text } = await told(desk, 'desk/notice', (notice) =>
         /Claude-abc12.*held since/.test(notice.text),
@@ -148,9 +126,9 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const { message_id } = await mention(def, 'A question @Claude-abc12');
+    const { message_id } = await post(def, 'A question @Claude-abc12');
     expect((await abc.tries()).verdict).toBe('deny');
-    await mention(abc, 'An answer @Claude-def34', { reply_to: message_id });
+    await post(abc, 'An answer @Claude-def34', { reply_to: message_id });
     const { verdict, text } = await abc.tries();
     expect(verdict).toBe('pass');
     expect(text).toContain('tool calls pass again');
@@ -172,7 +150,7 @@ requirement(
     const names = tools.map(({ name }) => name);
     expect(names).toContain('hivemind_has_unprocessed_mentions');
     expect(names.filter((name) => name.startsWith('nvim_'))).toEqual([]);
-    await mention(def, '@Claude-abc12 hello');
+    await post(def, '@Claude-abc12 hello');
     expect(await abc.use('hivemind_has_unprocessed_mentions')).toMatchObject({ has_mentions: true });
     expect(await def.use('hivemind_has_unprocessed_mentions')).toMatchObject({ has_mentions: false });
   },
@@ -188,8 +166,8 @@ requirement(
     because: '`claude_id` is `you` and carries the whole handle, because not every agent is a Claude.',
   },
   async () => {
-    await mention(def, '@Claude-abc12 one');
-    await mention(def, '@Claude-abc12 two');
+    await post(def, '@Claude-abc12 one');
+    await post(def, '@Claude-abc12 two');
     const found = await abc.use('hivemind_has_unprocessed_mentions');
     expect(found).toMatchObject({ has_mentions: true, count: 2, you: 'Claude-abc12' });
     expect(found).not.toHaveProperty('claude_id');
@@ -206,8 +184,8 @@ requirement(
   },
   async () => {
     const long = `@Claude-abc12 ${'read all of this '.repeat(200)}end`;
-    await mention(def, long);
-    await mention(xyz, '@Claude-abc12 now', { priority: 'urgent' });
+    await post(def, long);
+    await post(xyz, '@Claude-abc12 now', { priority: 'urgent' });
     expect((await waiting(abc)).map(({ body }) => body)).toEqual(['@Claude-abc12 now', long]);
     expect((await abc.tries()).verdict).toBe('deny');
   },
@@ -224,7 +202,7 @@ requirement(
       'A timestamp in seconds and an author give two messages of one second the same id; these ids are unique.',
   },
   async () => {
-    await Promise.all([mention(def, '@Claude-abc12 first'), mention(def, '@Claude-abc12 second')]);
+    await Promise.all([post(def, '@Claude-abc12 first'), post(def, '@Claude-abc12 second')]);
     const found = await waiting(abc);
     expect(new Set(found.map(({ mention_id }) => mention_id)).size).toBe(2);
     expect(new Set(found.map(({ message_id }) => message_id)).size).toBe(2);
@@ -243,7 +221,7 @@ requirement(
       'The fields have the names that all of Hive uses: `at`, `from`, `body`, and a `status`, since a mention can also expire.',
   },
   async () => {
-    await mention(def, '@Claude-abc12 text');
+    await post(def, '@Claude-abc12 text');
     const [own] = await waiting(abc);
     expect(own).toMatchObject({ from: 'Claude-def34', body: '@Claude-abc12 text' });
     expect(Math.abs(Date.now() - Date.parse(own.at))).toBeLessThan(60_000);
@@ -261,8 +239,8 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 the whole text of the first');
-    for (const n of [2, 3, 4, 5]) await mention(xyz, `@Claude-abc12 number ${n}`);
+    await post(def, '@Claude-abc12 the whole text of the first');
+    for (const n of [2, 3, 4, 5]) await post(xyz, `@Claude-abc12 number ${n}`);
     const [first] = await waiting(abc);
     const { text } = await abc.tries();
     expect(text).toContain('you have 5 unprocessed mentions');
@@ -299,9 +277,9 @@ requirement(
   async () => {
     const has = async (): Promise<boolean> =>
       (await abc.use('hivemind_has_unprocessed_mentions')).has_mentions;
-    await mention(def, 'nobody is meant by this');
+    await post(def, 'nobody is meant by this');
     expect(await has()).toBe(false);
-    expect(await mention(def, 'you are: @Claude-abc12')).toMatchObject({ mentioned: ['Claude-abc12'] });
+    expect(await post(def, 'you are: @Claude-abc12')).toMatchObject({ mentioned: ['Claude-abc12'] });
     expect(await has()).toBe(true);
   },
 );
@@ -315,8 +293,8 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 one');
-    await mention(def, '@Claude-abc12 two');
+    await post(def, '@Claude-abc12 one');
+    await post(def, '@Claude-abc12 two');
     const [one, two] = await waiting(abc);
     const by_mention = await abc.use('hivemind_process_mentions', { mention_ids: [one.mention_id] });
     expect(by_mention).toMatchObject({ processed: 1, remaining: 1 });
@@ -341,8 +319,8 @@ requirement(
   },
   async () => {
     const two = async (): Promise<void> => {
-      await mention(def, '@Claude-abc12 one');
-      await mention(def, '@Claude-abc12 two');
+      await post(def, '@Claude-abc12 one');
+      await post(def, '@Claude-abc12 two');
     };
     await two();
     await waiting(abc);
@@ -370,7 +348,7 @@ requirement(
   },
   async () => {
     const fresh = await startAgent(store, 'sum01-session');
-    for (const n of [1, 2, 3]) await mention(def, `@Claude-sum01 ${n}`);
+    for (const n of [1, 2, 3]) await post(def, `@Claude-sum01 ${n}`);
     const [first] = await waiting(fresh);
     await fresh.use('hivemind_process_mentions', { mention_ids: [first.mention_id] });
     const { summary } = await desk.request('mention/list', { session: 'Claude-sum01' });
@@ -391,7 +369,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 this is history');
+    await post(def, '@Claude-abc12 this is history');
     await waiting(abc);
     await abc.use('hivemind_process_mentions', { all: true, note: 'it was easy' });
     const { out } = await human.hive(
@@ -429,7 +407,7 @@ requirement(
       startAgent(own, 'one11-session'),
       startAgent(own, 'two22-session'),
     ]);
-    await mention(one, '@Claude-two22 to be forgotten');
+    await post(one, '@Claude-two22 to be forgotten');
     expect(countOf(own, 'mentions')).toBe(1);
     const { code } = await shell(own).terminal(
       ['store', 'prune', '--days', '0', '--mentions'],
@@ -453,7 +431,7 @@ requirement(
       'By default the message goes through and carries the mentions with it, so that a colleague’s mention does not keep the human from their own agent; its next tool call is held all the same. `gate_prompt` set to `block` holds the message as the document has it.',
   },
   async () => {
-    await mention(def, '@Claude-abc12 read me');
+    await post(def, '@Claude-abc12 read me');
     const reminded = await types(abc, 'Any message here');
     expect(reminded).not.toHaveProperty('decision');
     expect(reminded.hookSpecificOutput.additionalContext).toContain('@Claude-abc12 read me');
@@ -472,7 +450,7 @@ requirement(
     because: 'It passes with `gate_prompt` set to `block`; the default only reminds, as above.',
   },
   async () => {
-    await mention(def, 'Test mention @Claude-abc12');
+    await post(def, 'Test mention @Claude-abc12');
     const held = await typesWhereRefused(abc, 'Any message here');
     expect(held).toMatchObject({
       decision: 'block',
@@ -493,7 +471,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 read me');
+    await post(def, '@Claude-abc12 read me');
     for (const command of ['/hive:check-mentions', '/check-mentions'])
       expect(await typesWhereRefused(abc, command)).not.toHaveProperty('decision');
     expect(await typesWhereRefused(abc, 'what is /check-mentions?')).toMatchObject({ decision: 'block' });
@@ -509,7 +487,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 help me');
+    await post(def, '@Claude-abc12 help me');
     expect(await typesWhereRefused(abc, 'I can help with that.')).toMatchObject({ decision: 'block' });
     for (const command of ['/hive:post', '/post'])
       expect(
@@ -530,8 +508,8 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 one');
-    await mention(xyz, '@Claude-abc12 two');
+    await post(def, '@Claude-abc12 one');
+    await post(xyz, '@Claude-abc12 two');
     const { reason } = await typesWhereRefused(abc, 'Go on');
     expect(reason).toMatch(/^You have 2 unprocessed mention\(s\)\./);
     expect(reason).toContain('check-mentions');
@@ -550,8 +528,8 @@ requirement(
     because: 'Looking marks nothing: each is marked when it was dealt with (`d`), or all at once (`D`).',
   },
   async () => {
-    await mention(def, '@Claude-abc12 the first of two');
-    await mention(xyz, '@Claude-abc12 the second of two');
+    await post(def, '@Claude-abc12 the first of two');
+    await post(xyz, '@Claude-abc12 the second of two');
     await emacs.show('(hive-check-mentions-of "Claude-abc12")');
     await emacs.until(/the first of two/);
     await emacs.until(/the second of two/);
@@ -576,7 +554,7 @@ requirement(
     because: 'The document shows the heading of the message; here the whole text is shown.',
   },
   async () => {
-    await mention(def, '@Claude-abc12 a line\n\nand another');
+    await post(def, '@Claude-abc12 a line\n\nand another');
     const { out } = await human.hive('mentions', '--session', 'Claude-abc12');
     expect(out).toMatch(/Claude-def34/);
     expect(out).toMatch(/^Claude-def34, \d+ ?s ago /m);
@@ -594,7 +572,7 @@ requirement(
   },
   async () => {
     const body = 'Need help with authentication @Claude-abc12';
-    expect(await mention(def, body)).toMatchObject({ mentioned: ['Claude-abc12'] });
+    expect(await post(def, body)).toMatchObject({ mentioned: ['Claude-abc12'] });
     const { err } = await human.hive('post', body, '--scope', 'all');
     expect(err).toContain('Claude-abc12');
     await emacs.calm();
@@ -617,13 +595,13 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, 'Review the security of my login function @Claude-abc12');
+    await post(def, 'Review the security of my login function @Claude-abc12');
     expect((await def.tries()).verdict).toBe('pass');
     expect((await abc.tries()).verdict).toBe('deny');
     const [asked] = await waiting(abc);
     expect(asked.body).toBe('Review the security of my login function @Claude-abc12');
     const body = "I'll review it right after finishing mine. @Claude-def34";
-    await mention(abc, body, { reply_to: asked.message_id });
+    await post(abc, body, { reply_to: asked.message_id });
     expect((await abc.tries()).verdict).toBe('pass');
     const { verdict, text } = await def.tries();
     expect(verdict).toBe('deny');
@@ -642,7 +620,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    const { mentioned } = await mention(abc, 'Emergency: Found security vulnerability in auth module @All');
+    const { mentioned } = await post(abc, 'Emergency: Found security vulnerability in auth module @All');
     expect(mentioned).toEqual(expect.arrayContaining(['Claude-def34', 'Claude-xyz56']));
     expect(mentioned).not.toContain('Claude-abc12');
     expect((await def.tries()).verdict).toBe('deny');
@@ -666,7 +644,7 @@ requirement(
     expect(sessions.find((one: Loose) => one.handle === 'Claude-new99')).toMatchObject({
       takes_mentions: true,
     });
-    expect(await mention(def, '@Claude-new99 welcome')).toMatchObject({ mentioned: ['Claude-new99'] });
+    expect(await post(def, '@Claude-new99 welcome')).toMatchObject({ mentioned: ['Claude-new99'] });
   },
 );
 
@@ -680,12 +658,12 @@ requirement(
   },
   async () => {
     await human.hive('sessions', 'set', 'Claude-xyz56', 'shared=off');
-    expect(await mention(def, '@Claude-xyz56 are you there?')).toMatchObject({
+    expect(await post(def, '@Claude-xyz56 are you there?')).toMatchObject({
       mentioned: [],
       unresolved: [{ handle: 'Claude-xyz56', reason: 'not_shared' }],
     });
     await human.hive('sessions', 'set', 'Claude-xyz56', 'shared=on');
-    expect(await mention(def, '@Claude-xyz56 and now?')).toMatchObject({ mentioned: ['Claude-xyz56'] });
+    expect(await post(def, '@Claude-xyz56 and now?')).toMatchObject({ mentioned: ['Claude-xyz56'] });
   },
 );
 
@@ -701,7 +679,7 @@ requirement(
     await types(abc, 'A long task');
     expect((await abc.tries('Read')).verdict).toBe('pass');
     expect((await abc.tries('Edit')).verdict).toBe('pass');
-    await mention(def, '@Claude-abc12 wait');
+    await post(def, '@Claude-abc12 wait');
     expect((await abc.tries('Edit')).verdict).toBe('deny');
   },
 );
@@ -757,8 +735,8 @@ requirement(
       'The document takes the chat that has the focus, which may be another agent’s; here every call knows its session.',
   },
   async () => {
-    await mention(xyz, '@Claude-abc12 for a');
-    await mention(xyz, '@Claude-def34 for d');
+    await post(xyz, '@Claude-abc12 for a');
+    await post(xyz, '@Claude-def34 for d');
     const [a, d] = await Promise.all([waiting(abc), waiting(def)]);
     expect(a.map(({ body }) => body)).toEqual(['@Claude-abc12 for a']);
     expect(d.map(({ body }) => body)).toEqual(['@Claude-def34 for d']);
@@ -778,7 +756,7 @@ requirement(
       'It ends: after five held steps the gate gives up and tells the human, so that no agent is stuck for ever.',
   },
   async () => {
-    await mention(def, '@Claude-abc12 never answered');
+    await post(def, '@Claude-abc12 never answered');
     for (let step = 1; step <= 5; step += 1) {
       expect([step, (await abc.tries()).verdict]).toEqual([step, 'deny']);
       await abc.hook('PostToolBatch', { tool_calls: [] });
@@ -798,7 +776,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Claude-abc12 stop');
+    await post(def, '@Claude-abc12 stop');
     expect((await abc.tries()).text).toContain('nothing has to be repeated');
     expect((await typesWhereRefused(abc, 'Go on')).reason).toContain('send it again');
     await waiting(abc);
@@ -816,7 +794,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    for (const n of [1, 2, 3]) await mention(def, `@Claude-abc12 ${n}`);
+    for (const n of [1, 2, 3]) await post(def, `@Claude-abc12 ${n}`);
     const [, second] = await waiting(abc);
     await abc.use('hivemind_process_mentions', { mention_ids: [second.mention_id] });
     expect((await waiting(abc)).map(({ body }) => body)).toEqual(['@Claude-abc12 1', '@Claude-abc12 3']);
@@ -833,9 +811,9 @@ requirement(
   },
   async () => {
     await human.hive('config', 'gate', 'remind');
-    await mention(def, '@Claude-abc12 when you have time');
+    await post(def, '@Claude-abc12 when you have time');
     expect((await abc.tries()).verdict).toBe('pass');
-    await mention(xyz, '@Claude-abc12 now', { priority: 'urgent' });
+    await post(xyz, '@Claude-abc12 now', { priority: 'urgent' });
     expect((await abc.tries()).verdict).toBe('deny');
     await human.hive('config', 'gate', '--unset');
     expect((await waiting(abc)).map(({ priority }) => priority ?? 'normal')).toEqual(['urgent', 'normal']);
@@ -860,11 +838,11 @@ requirement(
       const words = ['mentions', '--session', 'Claude-abc12', '--status', 'any', '--limit', '1', '--json'];
       return (await human.hive(...words)).json().mentions[0];
     };
-    await mention(def, '@Claude-abc12 for a day');
+    await post(def, '@Claude-abc12 for a day');
     const { at, expires_at } = await last();
     expect(Date.parse(expires_at) - Date.parse(at)).toBe(24 * 3_600_000);
     await human.hive('config', 'mention_ttl', 'never');
-    await mention(def, '@Claude-abc12 for ever');
+    await post(def, '@Claude-abc12 for ever');
     await human.hive('config', 'mention_ttl', '--unset');
     expect(await last()).toMatchObject({ body: '@Claude-abc12 for ever', expires_at: null });
   },
@@ -879,7 +857,7 @@ requirement(
     verdict: 'works',
   },
   async () => {
-    await mention(def, '@Human which colour?\n\n- red\n- blue');
+    await post(def, '@Human which colour?\n\n- red\n- blue');
     await emacs.calm();
     await emacs.command('hive-check-mentions');
     const screen = (await emacs.until(/- blue/)).join('\n');
@@ -900,7 +878,7 @@ requirement(
   },
   async () => {
     await emacs.evaluate('(setq hive-reply-templates \'(("mention" nil "I will look into it today.")))');
-    await mention(def, '@Human could you look?');
+    await post(def, '@Human could you look?');
     await emacs.calm();
     await emacs.command('hive-check-mentions');
     await emacs.until(/could you look\?/);
@@ -928,7 +906,7 @@ requirement(
     const own = tempStore();
     const first = await startAgent(own, 'one11-session');
     const second = await startAgent(own, 'two22-session');
-    await mention(first, '@Claude-two22 remember this');
+    await post(first, '@Claude-two22 remember this');
     await Promise.all([first.crash(), second.crash()]);
     const later = await startAgent(own, 'two22-session');
     expect((await waiting(later)).map(({ body }) => body)).toEqual(['@Claude-two22 remember this']);
@@ -950,7 +928,7 @@ requirement(
       startAgent(own, 'one11-session'),
       startAgent(own, 'two22-session'),
     ]);
-    await mention(one, '@Claude-two22 long ago');
+    await post(one, '@Claude-two22 long ago');
     await waiting(two);
     await two.use('hivemind_process_mentions', { all: true });
     await Promise.all([one.crash(), two.crash()]);
@@ -979,7 +957,7 @@ requirement(
   },
   async () => {
     const body = '@Claude-abc12 seen by all';
-    await mention(def, body);
+    await post(def, body);
     const { mention_id } = await told(desk, 'mention/changed', (changed) => changed.body === body);
     expect((await waiting(abc)).map((one) => one.mention_id)).toEqual([mention_id]);
     const { out } = await human.hive('mentions', '--session', 'Claude-abc12');

@@ -4,7 +4,7 @@ import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { openTestHive } from '../support/hive.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
-import { tokensOf } from '../support/outreach.ts';
+import { creditsOf } from '../support/outreach.ts';
 import { isTold, type Sidecar, startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
@@ -216,7 +216,7 @@ requirement(
     expect(sent.next).toMatch(/^Nobody is there to see this ping/);
     expect(await stop(bg)).toEqual({});
     const hive = await openTestHive(empty);
-    expect(await tokensOf(hive)).toBeNull();
+    expect(await creditsOf(hive)).toBeNull();
     const back = await startSidecar(empty);
     await back.seen(isTold('outreach/received', ({ outreach_id }) => outreach_id === sent.outreach_id));
   },

@@ -3,7 +3,6 @@ import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFi
 import { join } from 'node:path';
 import { beforeEach, expect } from 'vitest';
 import { childEnvironment, ROOT } from '../support/children.ts';
-import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { lisp } from '../support/emacs.ts';
 import { startClient } from '../support/fake-client.ts';
@@ -11,50 +10,28 @@ import { openTestHive } from '../support/hive.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { join as introduceAs } from '../support/messages.ts';
-import { type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
 import { type Agent, fireHook, type Loose, startAgent, told } from './support/agents.ts';
-import { type Editor, startEditor } from './support/editor.ts';
 import { requirement } from './support/requirement.ts';
+import { clearMentions, post, startTeam, type Team, waiting } from './support/team.ts';
 
-let store: string;
-let emacs: Editor;
+let team: Team;
+let { store, abc, def, xyz, desk, emacs, human } = {} as Team;
 let desktop: Desktop;
-let abc: Agent;
-let def: Agent;
-let xyz: Agent;
-let desk: Sidecar;
-let human: Shell;
 let shared: string;
 
 beforeFile(async () => {
-  emacs = await startEditor();
-  store = emacs.store;
+  team = await startTeam();
+  ({ store, abc, def, xyz, desk, emacs, human } = team);
   shared = `*hive-shared: ${emacs.project}*`;
-  human = shell(store);
   desktop = await startDesktop();
   whenFinished(() => desktop.close());
-  desk = await startSidecar(store);
-  [abc, def, xyz] = await Promise.all([
-    startAgent(store, 'abc12-session'),
-    startAgent(store, 'def34-session'),
-    startAgent(store, 'xyz56-session'),
-  ]);
 });
 
-/** Nobody has anything to deal with, and a human word has ended every chain of replies. */
-beforeEach(async () => {
-  for (const { handle } of [abc, def, xyz])
-    await desk.request('mention/process', { session: handle, all: true, by: 'Ada' });
-  await desk.request('mention/process', { all: true, by: 'Ada' });
-  await desk.request('message/post', { body: 'Go on.', scope: 'all', by: 'Ada' });
-});
+beforeEach(() => clearMentions(team));
 
-const post = (from: Agent, body: string, more: object = {}): Promise<Loose> =>
-  from.use('hivemind_post', { body, ...more });
-const waiting = async (agent: Agent): Promise<Loose[]> =>
-  (await agent.use('hivemind_get_unprocessed_mentions')).mentions;
 const sessionsOf = async (agent: Agent): Promise<Loose[]> => (await agent.use('hivemind_sessions')).sessions;
 /** The message with this body, as a desk sees it, once it is stored. */
 async function stored(body: string): Promise<Loose> {

@@ -32,9 +32,9 @@ export async function refusalOf(work: Promise<unknown>): Promise<HiveError> {
   throw new Error('It was not refused.');
 }
 
-/** The tokens that are left; null while nobody has taken any. */
-export async function tokensOf(hive: OpenedHive, name = '*'): Promise<number | null> {
-  return (await hive.store.read((tx) => tx.outreach.bucket(name)))?.tokens ?? null;
+/** The credits left; null while nobody has taken one. */
+export async function creditsOf(hive: OpenedHive, name = '*'): Promise<number | null> {
+  return (await hive.store.read((tx) => tx.outreach.bucket(name)))?.credits ?? null;
 }
 
 /** Claude Code with nobody at it, as its hooks' environment says. */

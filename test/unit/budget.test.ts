@@ -25,33 +25,33 @@ function taken(count: number, now = at(0)): Bucket {
 
 describe('a bucket of five, one back each ninety minutes', () => {
   test('gives five at once and no sixth', () => {
-    expect(taken(5).tokens).toBe(0);
+    expect(taken(5).credits).toBe(0);
     expect(takeCredit(taken(5), SIZE, at(0))).toBeNull();
   });
 
   test('has the next one after ninety minutes, not a moment before', () => {
     expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR - 1))).toBeNull();
-    expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR))).toMatchObject({ tokens: 0 });
+    expect(takeCredit(taken(5), SIZE, at(1.5 * HOUR))).toMatchObject({ credits: 0 });
     expect(nextCreditAt(taken(5), SIZE, at(HOUR))).toBe(at(1.5 * HOUR));
   });
 
   test('keeps the part of a wait that has passed when a token is taken', () => {
     const second = takeCredit(taken(5), SIZE, at(2 * HOUR)) as Bucket;
-    expect(takeCredit(second, SIZE, at(3 * HOUR))).toMatchObject({ tokens: 0 });
+    expect(takeCredit(second, SIZE, at(3 * HOUR))).toMatchObject({ credits: 0 });
   });
 
   test('is full again after seven and a half hours, and waits from the next use on', () => {
     const full = refill(taken(5), SIZE, at(7.5 * HOUR));
-    expect(full.tokens).toBe(5);
-    expect(refill(full, SIZE, at(100 * HOUR)).tokens).toBe(5);
+    expect(full.credits).toBe(5);
+    expect(refill(full, SIZE, at(100 * HOUR)).credits).toBe(5);
     const used = takeCredit(full, SIZE, at(100 * HOUR)) as Bucket;
-    expect(used).toMatchObject({ tokens: 4, since: at(100 * HOUR) });
+    expect(used).toMatchObject({ credits: 4, since: at(100 * HOUR) });
   });
 
   test('a clock set back begins the wait anew and takes nothing away', () => {
     const back = refill(taken(3), SIZE, at(-24 * HOUR));
-    expect(back).toMatchObject({ tokens: 2, since: at(-24 * HOUR) });
-    expect(refill(back, SIZE, at(-22.5 * HOUR)).tokens).toBe(3);
+    expect(back).toMatchObject({ credits: 2, since: at(-24 * HOUR) });
+    expect(refill(back, SIZE, at(-22.5 * HOUR)).credits).toBe(3);
   });
 
   test('that holds none has no next token', () => {
@@ -86,9 +86,9 @@ describe('whatever happens to it', () => {
           if (kind === 'look') bucket = refill(bucket, given, time);
           // A restart keeps what the store keeps, and nothing else.
           if (kind === 'restart') bucket = JSON.parse(JSON.stringify(bucket));
-          expect(bucket.tokens).toBeGreaterThanOrEqual(0);
-          expect(bucket.tokens).toBeLessThanOrEqual(given.capacity);
-          expect(Number.isInteger(bucket.tokens)).toBe(true);
+          expect(bucket.credits).toBeGreaterThanOrEqual(0);
+          expect(bucket.credits).toBeLessThanOrEqual(given.capacity);
+          expect(Number.isInteger(bucket.credits)).toBe(true);
           const looked = refill(bucket, given, time);
           expect(looked.since <= time).toBe(true);
         }
@@ -130,7 +130,7 @@ describe('whatever happens to it', () => {
             now += ms;
             looked = refill(looked, given, at(now));
           }
-          expect(refill(looked, given, at(now)).tokens).toBe(refill(untouched, given, at(now)).tokens);
+          expect(refill(looked, given, at(now)).credits).toBe(refill(untouched, given, at(now)).credits);
         },
       ),
     );

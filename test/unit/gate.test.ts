@@ -10,13 +10,12 @@ import {
   GATE_STEPS,
   type GateRecord,
   isExempt,
-  type MentionInFull,
   newGate,
   noteProgress,
   PROMPT_REFUSALS,
   shownInFull,
-  type UnprocessedCount,
-} from '../../src/domain/mentions.ts';
+} from '../../src/domain/mention-gate.ts';
+import type { MentionInFull, UnprocessedCount } from '../../src/domain/mentions.ts';
 
 const NOW = '2026-01-11T18:00:00.000Z';
 const later = (ms: number): string => new Date(Date.parse(NOW) + ms).toISOString();

@@ -9,7 +9,7 @@ import {
   MOST_MENTIONS,
   pairOf,
   windowBefore,
-} from '../../src/domain/mentions.ts';
+} from '../../src/domain/mention-gate.ts';
 
 test('a pair is the same from both sides', () => {
   expect(pairOf('a', 'b')).toEqual(pairOf('b', 'a'));

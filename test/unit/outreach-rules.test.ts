@@ -1,5 +1,5 @@
 /** The matrix of source, kind, rule and critical: each refusal names its rule, when it passes, and what else is possible. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   applyOutreachChanges,
   askRules,
@@ -13,7 +13,7 @@ import {
   refusalBySource,
   unseenSentence,
 } from '../../src/domain/outreach.ts';
-import { DEFAULT_PREFERENCES, type Preferences } from '../../src/domain/preferences.ts';
+import { DEFAULT_PREFERENCES, momentOf, type Preferences } from '../../src/domain/preferences.ts';
 import { SOURCES, type Source } from '../../src/domain/sources.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
@@ -49,7 +49,7 @@ const OFFENCES: readonly (readonly [OutreachRule, Partial<RuleState>])[] = [
       busy: { reason: 'quiet_hours', until: LATER },
     },
   ],
-  ['budget', { bucket: { ...full, tokens: 0 } }],
+  ['budget', { bucket: { ...full, credits: 0 } }],
 ];
 
 const ruleOf = (given: RuleState): OutreachRule | null => askRules(given).refusal?.rule ?? null;
@@ -108,13 +108,13 @@ describe('the order', () => {
 
 describe('what it costs', () => {
   test('one token; nothing from main or a fork; critical none, but it is counted', () => {
-    expect(askRules(state())).toMatchObject({ bucket: { tokens: full.tokens - 1, critical: 0 } });
+    expect(askRules(state())).toMatchObject({ bucket: { credits: full.credits - 1, critical: 0 } });
     expect(askRules(state({ source: 'fork', kind: 'card' }))).toEqual({ refusal: null, bucket: null });
     expect(askRules(state({ critical: true }))).toMatchObject({
-      bucket: { tokens: full.tokens, critical: 1 },
+      bucket: { credits: full.credits, critical: 1 },
     });
-    expect(askRules(state({ critical: true, bucket: { ...full, tokens: 0 } }))).toMatchObject({
-      bucket: { tokens: 0, critical: 1 },
+    expect(askRules(state({ critical: true, bucket: { ...full, credits: 0 } }))).toMatchObject({
+      bucket: { credits: 0, critical: 1 },
     });
   });
 });
@@ -123,8 +123,8 @@ describe('with nobody there', () => {
   const away = { absence: 'nobody_there' } as const;
 
   test('it costs nothing, even with an empty bucket; critical is counted', () => {
-    for (const tokens of [full.tokens, 0])
-      expect(askRules(state({ ...away, bucket: { ...full, tokens } }))).toEqual({
+    for (const credits of [full.credits, 0])
+      expect(askRules(state({ ...away, bucket: { ...full, credits } }))).toEqual({
         refusal: null,
         bucket: null,
       });
@@ -132,11 +132,11 @@ describe('with nobody there', () => {
   });
 
   test('as much is kept as the bucket holds: a loop that nobody sees ends, too', () => {
-    expect(ruleOf(state({ ...away, unseen: full.tokens - 1 }))).toBeNull();
-    const refused = askRules(state({ ...away, unseen: full.tokens })).refusal;
+    expect(ruleOf(state({ ...away, unseen: full.credits - 1 }))).toBeNull();
+    const refused = askRules(state({ ...away, unseen: full.credits })).refusal;
     expect(refused).toMatchObject({ rule: 'budget', passes_at: null });
-    expect(refused?.sentence).toContain(`${full.tokens} pings and cards are kept for your human already`);
-    expect(ruleOf(state({ ...away, unseen: full.tokens, critical: true }))).toBeNull();
+    expect(refused?.sentence).toContain(`${full.credits} pings and cards are kept for your human already`);
+    expect(ruleOf(state({ ...away, unseen: full.credits, critical: true }))).toBeNull();
   });
 
   test.each([
@@ -173,15 +173,17 @@ describe('a refusal', () => {
     expect(sentenceOf({ settings, busy: { reason: 'do_not_disturb', until: null } })).toContain(
       'when they are back',
     );
-    const empty = askRules(state({ bucket: { ...full, tokens: 0 } }));
+    const empty = askRules(state({ bucket: { ...full, credits: 0 } }));
     expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T12:01:00.000Z' });
     expect(empty.refusal?.sentence).toContain('It passes at 2026-03-01T12:01:00.000Z.');
   });
 
   test('promises no report to a session that may send none', () => {
     const settings = { ...DEFAULT_OUTREACH_SETTINGS, report_policy: 'blocked' as const };
-    expect(sentenceOf({ settings, bucket: { ...full, tokens: 0 } })).toContain('Go on without it.');
-    expect(sentenceOf({ settings, bucket: { ...full, tokens: 0 } })).not.toContain('hivemind_report_updates');
+    expect(sentenceOf({ settings, bucket: { ...full, credits: 0 } })).toContain('Go on without it.');
+    expect(sentenceOf({ settings, bucket: { ...full, credits: 0 } })).not.toContain(
+      'hivemind_report_updates',
+    );
   });
 });
 
@@ -190,11 +192,15 @@ describe('the human is busy', () => {
   const wishes = (changes: Partial<Preferences>): Preferences => ({ ...DEFAULT_PREFERENCES, ...changes });
 
   test('in quiet hours, until they end', () => {
+    vi.stubEnv('TZ', 'UTC');
     const seat = wishes({ quiet_hours: { from: '22:00', to: '07:30' } });
-    expect(humanBusy([seat], null, moment)).toEqual({
+    expect(humanBusy([seat], null, momentOf('2026-03-01T23:00:00.000Z'))).toEqual({
       reason: 'quiet_hours',
-      until: '2026-03-01T20:30:00.000Z',
+      until: '2026-03-02T07:30:00.000Z',
     });
+    const always = wishes({ quiet_hours: { from: '09:00', to: '09:00' } });
+    expect(humanBusy([always], null, moment)).toEqual({ reason: 'quiet_hours', until: null });
+    vi.unstubAllEnvs();
   });
 
   test('when not to be disturbed, until then, or nobody knows', () => {

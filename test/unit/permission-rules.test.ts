@@ -165,6 +165,13 @@ describe('a tool with arguments of its own', () => {
     expect(rulesForTool(rule('npm test *'), bash('npm test x'), NOWHERE)).toEqual([]);
     expect(rulesForTool(rule('npm test x'), bash('npm test x'), NOWHERE)).toHaveLength(1);
   });
+
+  test('in the root directory is allowed nothing that a star stands for', () => {
+    const { rules } = readRules([{ decision: 'allow', tool: 'Bash', input: 'cat *' }], 'test');
+    const root: Place = { cwd: '/', resolve: (path) => posix.resolve('/', path) };
+    expect(rulesForTool(rules, bash('cat etc/passwd'), root)).toEqual([]);
+    expect(rulesForTool(rules, bash('cat src/a.ts'), PLACE)).toHaveLength(1);
+  });
 });
 
 describe('an agent of another machine', () => {

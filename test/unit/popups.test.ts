@@ -8,7 +8,7 @@ import {
   promptPopup,
   stormPopup,
 } from '../../src/domain/popups.ts';
-import { DEFAULT_PREFERENCES, momentOf, preferencesFrom } from '../../src/domain/preferences.ts';
+import { DEFAULT_PREFERENCES, momentOf, preferencesFrom, quietTimes } from '../../src/domain/preferences.ts';
 import { type Asker, type AskRequest, createPrompt, type Prompt } from '../../src/domain/prompts.ts';
 import { NO_AUTHORITY } from '../../src/domain/trust.ts';
 
@@ -186,6 +186,30 @@ describe('a moment', () => {
   ])('in %s at %s is minute %i of the day', (zone, now, minute_of_day) => {
     vi.stubEnv('TZ', zone);
     expect(momentOf(now)).toEqual({ now, minute_of_day });
+  });
+});
+
+describe('quiet hours as times', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  // In New York clocks go forward on 2026-03-08, and back on 2026-11-01.
+  it.each([
+    ['UTC', '22:00', '07:30', '2026-01-01T12:00', '2026-01-01T22:00', '2026-01-02T07:30'],
+    ['UTC', '22:00', '07:30', '2026-01-01T23:00', '2026-01-01T22:00', '2026-01-02T07:30'],
+    ['UTC', '22:00', '07:30', '2026-01-02T07:29', '2026-01-01T22:00', '2026-01-02T07:30'],
+    ['UTC', '22:00', '07:30', '2026-01-02T07:30', '2026-01-02T22:00', '2026-01-03T07:30'],
+    ['UTC', '01:00', '02:00', '2026-01-01T12:00', '2026-01-02T01:00', '2026-01-02T02:00'],
+    ['UTC', '08:00', '08:00', '2026-01-01T12:00', '2026-01-01T08:00', '2026-01-02T08:00'],
+    ['America/New_York', '22:00', '07:30', '2026-03-08T04:00', '2026-03-08T03:00', '2026-03-08T11:30'],
+    ['America/New_York', '22:00', '07:30', '2026-11-01T04:00', '2026-11-01T02:00', '2026-11-01T12:30'],
+  ])('in %s, from %s to %s, at %sZ: %sZ to %sZ', (zone, from, to, now, begins, ends) => {
+    vi.stubEnv('TZ', zone);
+    expect(quietTimes({ from, to }, `${now}:00.000Z`)).toEqual({
+      begins_at: `${begins}:00.000Z`,
+      ends_at: `${ends}:00.000Z`,
+    });
   });
 });
 

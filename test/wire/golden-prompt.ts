@@ -48,7 +48,7 @@ export const REFERENCES: readonly Reference[] = [
     frame: 'sidecar/hivemind-ask',
     like: 'as in hivemind-ask',
     isOne: (value) => hasAll(value, 'ask_id', 'status', 'allow_free_text', 'collected_at'),
-    value: { ...listed(createPrompt(FULL_QUESTION, ASKER, ID, NOW)) },
+    value: { ...listed(createPrompt(FULL_QUESTION, ASKER, ID, NOW)), mine: true },
   },
 ];
 

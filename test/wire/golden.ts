@@ -19,7 +19,6 @@ const UNSTEADY: Readonly<Record<string, string>> = {
   notice_id: '<seq>',
   version: '<version>',
   seat: '<seat>',
-  names: '<names>',
   machine: '<machine>',
   pid: '<pid>',
   duration_ms: '<ms>',

@@ -13,8 +13,8 @@ import { interruptStored, PLEASE_STOP, STOP } from '../support/interrupts.ts';
 import { claude, endsOf, recordedTail, SESSION, turnsOf } from '../support/turns.ts';
 import { sleep } from '../support/wait.ts';
 
-// ---------------------------------------------------------------------------
-// How an interrupt reaches Claude Code through its hooks: exactly what is printed, and what is on disk by then.
+// ---- Claude Code ----
+// Exactly what its hooks print, and what is on disk by then.
 
 const CONVERSATION = '5e551000-0000-4000-8000-000000000001';
 
@@ -225,8 +225,8 @@ test('what a hook was to tell and never printed is told with the next prompt', a
   expect(await client.prompt('p3')).toContain('was interrupted by ada');
 });
 
-// ---------------------------------------------------------------------------
-// A stop that a hook has printed and the client did not obey: it is stopped again, and the human is told.
+// ---- A stop that the client did not obey ----
+// It is stopped again, and the human is notified.
 
 describe('a stop whose output was lost', () => {
   test('a tool that starts after its batch has closed is stopped again, and the human is told', async () => {
@@ -273,8 +273,8 @@ describe('a stop whose output was lost', () => {
   });
 });
 
-// ---------------------------------------------------------------------------
-// How an interrupt reaches Codex through its hooks: exactly what is printed, and what is on disk by then.
+// ---- Codex ----
+// Exactly what its hooks print, and what is on disk by then.
 
 describe('Codex', () => {
   const recorded = (name: string): Record<string, unknown> =>

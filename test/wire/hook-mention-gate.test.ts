@@ -61,6 +61,22 @@ describe('modes', () => {
   const held = async (hive: OpenedHive, client: Client = {}): Promise<boolean> =>
     (await fire(hive, gatedBash(), client)).includes('"deny"');
 
+  test('reminders show four at a time, each once, and say how many are left; a prompt repeats them', async () => {
+    const { hive, mention } = await gatedWorld();
+    const remind = { env: { HIVE_GATE: 'remind' } };
+    for (let n = 1; n <= 10; n += 1) await mention(`number ${n}. @me`);
+    const shown = async (event: Record<string, unknown>): Promise<string[]> =>
+      (await fire(hive, event, remind)).match(/number \d+|\+\d+ more/g) ?? [];
+    const numbers = (from: number, to: number): string[] =>
+      Array.from({ length: to - from + 1 }, (_, n) => `number ${from + n}`);
+    expect(await shown(gatedBash())).toEqual([...numbers(1, 4), '+6 more']);
+    expect(await shown(gatedBash())).toEqual([...numbers(5, 8), '+2 more']);
+    const prompt = gatedEvent('UserPromptSubmit', { prompt: 'go on', prompt_id: 'prompt-2' });
+    expect(await shown(prompt)).toEqual([...numbers(1, 4), '+6 more']);
+    expect(await shown(gatedBash())).toEqual(numbers(9, 10));
+    expect(await shown(gatedBash())).toEqual([]);
+  });
+
   test('HIVE_GATE=remind says it once and holds nothing, but for an urgent mention', async () => {
     const { hive, mention } = await gatedWorld();
     const remind = { env: { HIVE_GATE: 'remind' } };

@@ -19,10 +19,16 @@ export function hiveHooks(hive: AgentHive): Record<string, HookMatcher[]> {
   return Object.fromEntries(
     hookSettings('claude-code')
       .filter(({ event }) => !BY_CALLBACK.has(event))
-      .map(({ event, timeout }) => [
+      .map(({ event, timeout, matcher }) => [
         event,
         // A question of the model's waits for its human in PreToolUse, because there is no dialog beside it.
-        [{ hooks: [callback], timeout: event === 'PreToolUse' ? ASKING : timeout }],
+        [
+          {
+            ...(matcher === undefined ? {} : { matcher }),
+            hooks: [callback],
+            timeout: event === 'PreToolUse' ? ASKING : timeout,
+          },
+        ],
       ]),
   );
 }

@@ -12,6 +12,8 @@ export type HookCallback = (
 
 /** An entry of the SDK's `hooks`: what is called for an event, and how long it may take. */
 export interface HookMatcher {
+  /** A regular expression over the names of tools; all tools without it. */
+  matcher?: string;
   /** Called in parallel. */
   hooks: HookCallback[];
   /** In seconds. */

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import type { OpenDesk } from '../../application/desks.ts';
 import type { Following } from '../../application/feed.ts';
 import type { Hive } from '../../application/hive.ts';
+import type { HumanActor } from '../../domain/actors.ts';
 import { HiveError } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
+import { cleanText } from '../../domain/text.ts';
 import { type UnknownName, understand } from '../arguments.ts';
 import { RPC_CODES } from '../errors.ts';
 
@@ -17,6 +19,8 @@ export interface DeskConnection {
   /** The name of the human here. */
   human: string;
   pid: number;
+  /** Throws `not_allowed` when an agent turns out to have started this sidecar: its session may be newer than it. */
+  check: () => Promise<void>;
   /** Null before `initialize`. */
   desk: OpenDesk | null;
   /** `initialize` has begun. */
@@ -25,6 +29,11 @@ export interface DeskConnection {
   head_seq: number;
   /** The feed that sends events to Emacs; null before `initialized`. */
   following: Following | null;
+}
+
+/** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
+export function humanAt({ human }: Pick<DeskConnection, 'human'>, by: string | null | undefined): HumanActor {
+  return { kind: 'human', by: cleanText(by ?? human), via: 'emacs', confirmed: true };
 }
 
 /** One JSON-RPC method. */
@@ -39,6 +48,14 @@ export function afterEvents(method: Method): Method {
     } finally {
       await connection.following?.caughtUp();
     }
+  };
+}
+
+/** The same method, for what is done in the human's name: never for an agent that has started the sidecar. */
+export function acting(method: Method): Method {
+  return async (params, connection) => {
+    await connection.check();
+    return method(params, connection);
   };
 }
 

@@ -1,12 +1,13 @@
 /** Desks over JSON-RPC: the handshake, focus, preferences, notices, popups and the doctor. */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import type { HiveEvent } from '../../domain/events.ts';
-import { cleanName, EVERY_SEAT, namesOf } from '../../domain/humans.ts';
+import { cleanName, EVERY_SEAT } from '../../domain/humans.ts';
 import { focusParams, initializeParams, PROTOCOL_VERSION, preferencesParams } from '../../schemas/desks.ts';
 import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
 import { fittingCount } from '../fitting.ts';
 import {
+  acting,
   type DeskConnection,
   type EventNotifier,
   type Method,
@@ -48,8 +49,6 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
     protocol_version: PROTOCOL_VERSION,
     desk_id: connection.desk.desk_id,
     human: connection.human,
-    // A client that compares them with a prompt's `recipients` need not fold anything.
-    names: namesOf(connection),
     store_id: connection.hive.store_id,
     head_seq: connection.head_seq,
   };
@@ -62,15 +61,21 @@ export const deskMethods: Methods = {
     return {};
   }),
 
-  'desk/preferences': takes(preferencesParams, async (params, { hive, seat }) => {
-    const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
-    // Outreach settings apply to every seat: they belong to the agents, not to this desk.
-    const outreach = await (changes === undefined || changes === null
-      ? hive.outreach.settings()
-      : hive.outreach.setSettings(changes));
-    const authority = await hive.trust.lend({ popup_permissions, notify_command });
-    return { preferences: { ...(await hive.desks.setPreferences(seat, ofSeat)), ...authority, outreach } };
-  }),
+  'desk/preferences': acting(
+    takes(preferencesParams, async (params, connection) => {
+      const { hive, seat, human, pid, desk } = connection;
+      const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
+      const setter = { by: human, pid, from: desk?.desk_id ?? null };
+      // Outreach settings apply to every seat: they belong to the agents, not to this desk.
+      const outreach = await (changes === undefined || changes === null
+        ? hive.outreach.settings()
+        : hive.outreach.setSettings(changes, setter));
+      const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
+      const stored = await hive.desks.setPreferences(seat, ofSeat, setter);
+      const quiet_times = await hive.desks.quietTimes(seat);
+      return { preferences: { ...stored, ...authority, outreach, quiet_times } };
+    }),
+  ),
 };
 
 /** The preferences of this seat changed, through a shell or another Emacs. */
@@ -85,6 +90,7 @@ export const notifyPreferences: EventNotifier = async (events, { hive, seat }, n
         ...(await hive.desks.preferences(seat)),
         ...hive.trust.authority(),
         outreach: await hive.outreach.settings(),
+        quiet_times: await hive.desks.quietTimes(seat),
       },
     });
 };
@@ -126,7 +132,7 @@ function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number
 
 /** Starts the popups of a desk. A click on one opens its prompt in this Emacs. Null before the handshake, without a desk. */
 export function startDeskPopups(
-  { hive, seat, human, desk, head_seq }: DeskConnection,
+  { hive, seat, human, desk, head_seq, check }: DeskConnection,
   notify: Notify,
 ): (() => Promise<void>) | null {
   if (desk === null) return null;
@@ -137,6 +143,7 @@ export function startDeskPopups(
     name: desk_id,
     desk_id,
     cursor: head_seq,
+    answers: check,
     // The person clicked, so Emacs may come to the front; this is still only a notification (invariant 7).
     open: (ask_id) => notify('desk/open_prompt', { ask_id }),
   });

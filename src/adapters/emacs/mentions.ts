@@ -4,7 +4,15 @@ import { HUMAN_ADDRESSEE } from '../../domain/actors.ts';
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
-import { type EventNotifier, type Methods, subjectsOf, takes, takesNothing } from './desk-connection.ts';
+import {
+  acting,
+  type EventNotifier,
+  humanAt,
+  type Methods,
+  subjectsOf,
+  takes,
+  takesNothing,
+} from './desk-connection.ts';
 import { fitPage } from './frames.ts';
 
 const DEFAULT_PAGE = 200;
@@ -36,30 +44,34 @@ export const mentionMethods = {
     return { mentions: items, next_cursor, ...addressee, summary };
   }),
 
-  'mention/process': takes(
-    mentionProcessParams,
-    async ({ session, mention_ids, all, note, by }, { hive }) => {
+  'mention/process': acting(
+    takes(mentionProcessParams, async ({ session, mention_ids, all, note, by }, connection) => {
+      const { hive } = connection;
       const { session_id } = await addresseeOf(hive, session);
       const { processed, already, remaining } = await hive.mentions.process({
         session_id,
-        actor: { kind: 'human', by, via: 'emacs', confirmed: true },
+        actor: humanAt(connection, by),
         mention_ids: mention_ids ?? undefined,
         all: all ?? undefined,
         note,
       });
       return { processed: processed.map((mention) => mention.mention_id), already, remaining };
-    },
+    }),
   ),
 
-  'mention/allow': takes(pairParams, async (params, { hive }) => {
-    await hive.loops.allow(params.sessions);
-    return {};
-  }),
+  'mention/allow': acting(
+    takes(pairParams, async (params, { hive }) => {
+      await hive.loops.allow(params.sessions);
+      return {};
+    }),
+  ),
 
-  'mention/mute': takes(pairParams, async (params, { hive }) => {
-    await hive.loops.mute(params.sessions);
-    return {};
-  }),
+  'mention/mute': acting(
+    takes(pairParams, async (params, { hive }) => {
+      await hive.loops.mute(params.sessions);
+      return {};
+    }),
+  ),
 
   'mention/loops': takesNothing(async ({ hive }) => {
     return { loops: await hive.loops.list() };

@@ -1,9 +1,9 @@
 /** Prompts over JSON-RPC: listing them, and taking the human's answers. */
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import type { HumanActor } from '../../domain/actors.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { concerns, namesOf } from '../../domain/humans.ts';
+import { concerns, isFor, namesOf } from '../../domain/humans.ts';
+import type { Prompt } from '../../domain/prompts.ts';
 import {
   actParams,
   amendParams,
@@ -13,8 +13,10 @@ import {
   snoozeParams,
 } from '../../schemas/prompts.ts';
 import {
+  acting,
   type DeskConnection,
   type EventNotifier,
+  humanAt,
   type Methods,
   subjectsOf,
   takes,
@@ -24,11 +26,6 @@ import { FRAME_BYTES, fitFrame, fitPage, fitted, listed } from './frames.ts';
 const DEFAULT_PAGE = 200;
 const TRAIL = 200;
 const TRAIL_BYTES = 64 * 1024;
-
-/** Whoever types in this Emacs is the human; a desk needs no further confirmation. */
-function human(by: string): HumanActor {
-  return { kind: 'human', by, via: 'emacs', confirmed: true };
-}
 
 /** The id of an answer without one, made from its origin and content: sent again, it is the same answer. */
 function responseIdOf(
@@ -47,29 +44,38 @@ export function originOf({ desk, seat, pid }: DeskConnection): string {
   return desk === null ? `${seat} ${pid}` : desk.desk_id;
 }
 
+/** With whether it concerns the human of this desk. */
+function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt): { mine: boolean } {
+  return { mine: isFor(prompt, namesOf(connection)) };
+}
+
 export const promptMethods = {
-  'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, connection) => {
-    const by = given ?? connection.human;
-    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const command = { ...answer, response_id, actor: human(by) };
-    const { outcome, prompt } = await connection.hive.prompts.respond(command);
-    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
-    return {
-      ask_id: prompt.ask_id,
-      accepted: outcome === 'accepted',
-      late: outcome === 'late',
-      status: prompt.status,
-      agent: prompt.agent,
-      decision: current?.decision ?? null,
-      by: current?.by ?? null,
-      via: current?.via ?? null,
-      responded_at: current?.responded_at ?? null,
-    };
-  }),
+  'hivemind-response': acting(
+    takes(responseParams, async ({ by: given, ...answer }, connection) => {
+      const by = given ?? connection.human;
+      const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
+      const command = { ...answer, response_id, actor: humanAt(connection, by) };
+      const { outcome, prompt } = await connection.hive.prompts.respond(command);
+      const current = prompt.status === 'responded' ? prompt : prompt.late_response;
+      return {
+        ask_id: prompt.ask_id,
+        accepted: outcome === 'accepted',
+        late: outcome === 'late',
+        status: prompt.status,
+        agent: prompt.agent,
+        decision: current?.decision ?? null,
+        by: current?.by ?? null,
+        via: current?.via ?? null,
+        attested: current?.attested ?? null,
+        responded_at: current?.responded_at ?? null,
+      };
+    }),
+  ),
 
   'prompt/list': takes(
     listParams,
-    async ({ status, agent, project, kind, to, query, limit, cursor }, { hive }) => {
+    async ({ status, agent, project, kind, to, query, limit, cursor }, connection) => {
+      const { hive } = connection;
       const filter = {
         status: status ?? undefined,
         agent: agent ?? undefined,
@@ -80,7 +86,7 @@ export const promptMethods = {
       };
       const page = await fitPage(
         (size, from) => hive.prompts.list({ ...filter, limit: size, cursor: from }),
-        listed,
+        (prompt) => ({ ...listed(prompt), ...at(connection, prompt) }),
         limit ?? DEFAULT_PAGE,
         cursor ?? null,
       );
@@ -89,33 +95,42 @@ export const promptMethods = {
     },
   ),
 
-  'prompt/get': takes(promptRef, async ({ ask_id }, { hive }) => {
+  'prompt/get': takes(promptRef, async ({ ask_id }, connection) => {
+    const { hive } = connection;
     const prompt = await hive.prompts.get(ask_id);
     const events = await hive.history.eventsOf(ask_id, TRAIL);
     const trail = fitted(
       events.map(({ seq, at, type, data }) => ({ seq, at, type, data })),
       TRAIL_BYTES,
     );
-    return { prompt: fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), events: trail };
+    const shown = { ...fitFrame(prompt, FRAME_BYTES - TRAIL_BYTES), ...at(connection, prompt) };
+    return { prompt: shown, events: trail };
   }),
 
-  'prompt/cancel': takes(actParams, async ({ ask_id, by }, { hive }) => {
-    const { accepted, prompt } = await hive.prompts.cancel(ask_id, human(by), 'human');
-    return { accepted, prompt: fitFrame(prompt) };
-  }),
+  'prompt/cancel': acting(
+    takes(actParams, async ({ ask_id, by }, connection) => {
+      const actor = humanAt(connection, by);
+      const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
+      return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    }),
+  ),
 
-  'prompt/amend': takes(amendParams, async ({ by, ...answer }, { hive }) => {
-    const prompt = await hive.prompts.amend({ ...answer, actor: human(by) });
-    return { accepted: true, prompt: fitFrame(prompt) };
-  }),
+  'prompt/amend': acting(
+    takes(amendParams, async ({ by, ...answer }, connection) => {
+      const actor = humanAt(connection, by);
+      const prompt = await connection.hive.prompts.amend({ ...answer, actor });
+      return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    }),
+  ),
 
   'prompt/seen': takes(promptRef, async (params, { hive }) => {
     const { seen_at } = await hive.prompts.mark(params.ask_id, 'seen');
     return { seen_at };
   }),
 
-  'prompt/snooze': takes(snoozeParams, async ({ ask_id, until }, { hive }) => {
-    return { prompt: fitFrame(await hive.prompts.snooze(ask_id, until)) };
+  'prompt/snooze': takes(snoozeParams, async ({ ask_id, until }, connection) => {
+    const prompt = await connection.hive.prompts.snooze(ask_id, until);
+    return { prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
   }),
 
   'prompt/claim': takes(actParams, async ({ ask_id, by }, { hive, desk }) => {
@@ -152,7 +167,7 @@ export const notifyPrompts: EventNotifier = async (events, { hive, desk, ...iden
       (isNew || escalated.has(ask_id)) && desk !== null && concerns(prompt, namesOf(identity), now);
     notify(
       isNew ? 'hivemind-ask' : 'prompt/changed',
-      listed(prompt),
+      { ...listed(prompt), ...at(identity, prompt) },
       offers ? () => hive.prompts.mark(ask_id, 'offered') : undefined,
     );
   }

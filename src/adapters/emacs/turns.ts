@@ -1,22 +1,17 @@
 /** Interrupts and turns over JSON-RPC. A reply may take minutes, but Emacs waits for none. */
 import type { OneOfAll } from '../../application/interrupts.ts';
-import type { HumanActor } from '../../domain/actors.ts';
-import { userOfSeat } from '../../domain/humans.ts';
 import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.ts';
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
 import {
+  acting,
   afterEvents,
-  type DeskConnection,
   type EventNotifier,
+  humanAt,
   type Methods,
   subjectsOf,
   takes,
 } from './desk-connection.ts';
-
-function human({ seat }: DeskConnection, by: string | null | undefined): HumanActor {
-  return { kind: 'human', by: by ?? userOfSeat(seat), via: 'emacs', confirmed: true };
-}
 
 function withSentence<Outcome extends InterruptOutcome>(outcome: Outcome): Outcome & { sentence: string } {
   return { ...outcome, sentence: outcomeSentence(outcome) };
@@ -30,29 +25,35 @@ function describeOne(one: OneOfAll): object {
 }
 
 const methods = {
-  'turn/interrupt': takes(interruptParams, async ({ session_id, by, ...request }, connection) => {
-    const actor = human(connection, by);
-    return withSentence(
-      await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
-    );
-  }),
+  'turn/interrupt': acting(
+    takes(interruptParams, async ({ session_id, by, ...request }, connection) => {
+      const actor = humanAt(connection, by);
+      return withSentence(
+        await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
+      );
+    }),
+  ),
 
-  'turn/interrupt_all': takes(interruptAllParams, async ({ by, ...request }, connection) => {
-    const outcomes = await connection.hive.interrupts.interruptAll({
-      ...request,
-      actor: human(connection, by),
-    });
-    return { outcomes: outcomes.map(describeOne) };
-  }),
+  'turn/interrupt_all': acting(
+    takes(interruptAllParams, async ({ by, ...request }, connection) => {
+      const outcomes = await connection.hive.interrupts.interruptAll({
+        ...request,
+        actor: humanAt(connection, by),
+      });
+      return { outcomes: outcomes.map(describeOne) };
+    }),
+  ),
 
-  'turn/cancel_interrupt': takes(cancelInterruptParams, async ({ session_id, by, ...which }, connection) => {
-    const withdrawn = await connection.hive.interrupts.cancel({
-      ...which,
-      session: session_id,
-      actor: human(connection, by),
-    });
-    return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
-  }),
+  'turn/cancel_interrupt': acting(
+    takes(cancelInterruptParams, async ({ session_id, by, ...which }, connection) => {
+      const withdrawn = await connection.hive.interrupts.cancel({
+        ...which,
+        session: session_id,
+        actor: humanAt(connection, by),
+      });
+      return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
+    }),
+  ),
 } satisfies Methods;
 
 /** Emacs is notified that the turn has ended before its request is answered, so its view of the turn is never wrong. */

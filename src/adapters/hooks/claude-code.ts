@@ -28,7 +28,10 @@ export function readClaudeCode(raw: Raw, env: Environment): HookEvent {
     source: decideSource({ ...sourceEvidence(env), forked: isFork(common) }),
     attended: attended === undefined ? null : attended === '1',
     tool: toolOf(raw),
-    batch: objects(raw['tool_calls']).flatMap((call) => text(call, 'tool_use_id') ?? []),
+    batch:
+      'tool_calls' in raw
+        ? objects(raw['tool_calls']).flatMap((call) => text(call, 'tool_use_id') ?? [])
+        : null,
     background_agents: backgroundAgents(raw),
   };
 }

@@ -19,7 +19,7 @@ export function readCodex(raw: Raw, env: Environment): HookEvent {
     source: decideSource({ variable: env['HIVE_SOURCE'], forked: isFork(common) }),
     attended: null,
     tool: toolOf(raw),
-    batch: [],
+    batch: null,
     background_agents: [],
   };
 }

@@ -13,7 +13,13 @@ import { readHook, sayVerdict } from './hook.ts';
  * Handles one event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client takes
  * the call back. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`.
  */
-export type ConnectionHook = (args: Raw, signal: AbortSignal) => Promise<string>;
+export type ConnectionHook = (call: Call, signal: AbortSignal) => Promise<string>;
+
+/** The fields of an event, and in Codex the id of the agent that it is about. */
+interface Call {
+  args: Raw;
+  thread_id: string | null;
+}
 
 /** The settings of the process that is connected; the project is the event's own. */
 export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTimeLimit'> & {
@@ -23,10 +29,10 @@ export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTime
 /** The handler of a connection's hooks. */
 export function createConnectionHook(hive: Hive, settings: ConnectionSettings): ConnectionHook {
   const fails_closed = settings.env['HIVE_GATE_FAIL'] === 'closed';
-  return async (args, signal) => {
-    let name: unknown = args['hook_event_name'];
+  return async (call, signal) => {
+    let name: unknown = call.args['hook_event_name'];
     try {
-      const raw = eventIn(args);
+      const raw = eventIn(call);
       const event = await withSource(
         hive,
         readHook(JSON.stringify(raw), hookEnvironment(settings.env), clientOf(raw)),
@@ -54,7 +60,6 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
 const JSON_FIELDS: ReadonlySet<string> = new Set([
   'tool_input',
   'tool_response',
-  'tool_calls',
   'permission_suggestions',
   'background_tasks',
   'requested_schema',
@@ -62,12 +67,12 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The event that the arguments of a call carry. A field that it lacks comes as an empty text, or as its own placeholder. */
-export function eventIn(args: Raw): Raw {
+export function eventIn({ args, thread_id }: Call): Raw {
   const fields = Object.entries(args).filter(([name, value]) => value !== '' && value !== `\${${name}}`);
   const event = Object.fromEntries(
     fields.map(([name, value]) => [name, JSON_FIELDS.has(name) ? parsed(value) : value]),
   );
-  return event['client'] === 'codex' ? withSubagent(event) : event;
+  return withSubagent(event, thread_id);
 }
 
 /** A tool's response may be text that is no JSON. */
@@ -80,15 +85,9 @@ function parsed(value: unknown): unknown {
   }
 }
 
-/**
- * Codex drops a hook with a field that its event lacks, so a subagent's id cannot be asked for. It is in the name of the
- * transcript, which ends with the id of the session, or of the subagent.
- */
-function withSubagent(event: Raw): Raw {
-  const id = /-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/.exec(
-    String(event['transcript_path'] ?? ''),
-  )?.[1];
-  return id === undefined || id === event['session_id'] ? event : { agent_id: id, ...event };
+/** Codex drops a hook with a field that its event lacks, so a subagent's id cannot be among the fields. */
+function withSubagent(event: Raw, thread_id: string | null): Raw {
+  return thread_id === null || thread_id === event['session_id'] ? event : { agent_id: thread_id, ...event };
 }
 
 /** The client that an event says it comes from. */

@@ -12,7 +12,7 @@ import {
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { HiveError } from '../../domain/errors.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
-import { hookResult, isModelCall, type RunHook } from './hook-calls.ts';
+import { hookCall, hookResult, isModelCall, type RunHook } from './hook-calls.ts';
 import { PARENT_PID } from './mcp-path.ts';
 import { LineTransport } from './stdio.ts';
 
@@ -185,11 +185,12 @@ export async function runBridge({
     }
     if (message.method !== 'tools/call' || !('id' in message) || message.params?.['name'] !== HOOK_TOOL)
       return false;
-    if (isModelCall(message.params['_meta'] as Record<string, unknown> | undefined)) return false;
+    const meta = message.params['_meta'] as Record<string, unknown> | undefined;
+    if (isModelCall(meta)) return false;
     const { id } = message;
     const call = new AbortController();
     hooks.set(id, call);
-    onHook((message.params['arguments'] ?? {}) as Record<string, unknown>, call.signal)
+    onHook(hookCall(message.params['arguments'], meta), call.signal)
       .then((output) => near.send({ jsonrpc: '2.0', id, result: hookResult(output) }))
       // A hook that fails lets the tool run; the client shows the reason to its person.
       .catch((error: unknown) =>
@@ -233,11 +234,14 @@ function requestId(message: JSONRPCMessage): RequestId | null {
 
 /** @throws HiveError `invalid_input` when there is no such file. */
 function readToken(path: string): string {
+  let token: string;
   try {
-    return readFileSync(path, 'utf8').trim();
+    token = readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new HiveError('invalid_input', `The token file ${path} cannot be read (${String(error)}).`);
   }
+  if (token === '') throw new HiveError('invalid_input', `The token file ${path} is empty.`);
+  return token;
 }
 
 function causeOf(error: unknown): unknown {

@@ -2,18 +2,34 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { HOOK_TOOL } from '../../domain/installation.ts';
 
-/** Takes the arguments of the client's call; resolves to what it reads as the output of a hook. */
-export type RunHook = (args: Record<string, unknown>, signal: AbortSignal) => Promise<string>;
+/** A hook event as it comes over the connection. */
+export interface HookCall {
+  /** The fields of the event. */
+  args: Readonly<Record<string, unknown>>;
+  /** Codex: the agent whose event it is, a subagent's own id. */
+  thread_id: string | null;
+}
+
+/** Handles an event; resolves to what the client reads as the output of a hook. */
+export type RunHook = (call: HookCall, signal: AbortSignal) => Promise<string>;
+
+type Meta = Readonly<Record<string, unknown>> | undefined;
+
+/** The event in the parameters of a `tools/call`. */
+export function hookCall(args: unknown, meta: Meta): HookCall {
+  const thread = meta?.['threadId'];
+  return { args: (args ?? {}) as HookCall['args'], thread_id: typeof thread === 'string' ? thread : null };
+}
 
 /** What a model reads that calls the tool of the hooks. */
 export const NOT_FOR_MODELS: string = `${HOOK_TOOL} is for the hooks of your client, not for you. Nothing was done.`;
 
-/**
- * Whether a model makes this call. A client names the model's call in `_meta` (`claudecode/toolUseId`, `threadId`); of a
- * hook's call it says at most where progress goes.
- */
-export function isModelCall(meta: Readonly<Record<string, unknown>> | undefined): boolean {
-  return Object.keys(meta ?? {}).some((name) => name !== 'progressToken');
+/** All that clients say about a hook's call: where progress goes, and in Codex whose event it is. */
+const OF_A_HOOK: ReadonlySet<string> = new Set(['progressToken', 'threadId']);
+
+/** Whether a model makes this call. A client gives the id of a model's call in `_meta` (`claudecode/toolUseId`, `callId`). */
+export function isModelCall(meta: Meta): boolean {
+  return Object.keys(meta ?? {}).some((name) => !OF_A_HOOK.has(name));
 }
 
 /** The client reads the text of the result as the output of a hook. It takes an empty text for words to its model. */

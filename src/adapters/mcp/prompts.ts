@@ -2,7 +2,13 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { againstNotes, BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
+import {
+  againstNotes,
+  BLOCKING_DEFAULT_MS,
+  LONGEST_WAIT_MS,
+  type Prompt,
+  UNATTESTED,
+} from '../../domain/prompts.ts';
 import { excerpt } from '../../domain/text.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
@@ -40,6 +46,7 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
   comment: [responded, never],
   amended: [({ amended }) => amended, never],
+  attested: [responded, never],
   expires_at: [pending, never],
   by: [settled, never],
   via: [settled, never],
@@ -132,7 +139,7 @@ function nextStep(prompt: Prompt): string {
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered. Act on it.${againstNotes(prompt)}`;
+      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it.${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':

@@ -1,11 +1,10 @@
 /** Messages of the shared buffer, mentions, and pairs of agents that only answer each other. */
+import type { Loop, Pair } from '../../domain/mention-gate.ts';
 import type {
-  Loop,
   Mention,
   MentionInFull,
   MentionStatus,
   MentionSummary,
-  Pair,
   UnprocessedCount,
 } from '../../domain/mentions.ts';
 import type { Message } from '../../domain/messages.ts';
@@ -63,6 +62,9 @@ export interface MentionReads extends PrunableReads {
   unprocessedOf(session_id: string, limit?: number): Promise<MentionInFull[]>;
   /** Those of them that gate and that nothing has carried to it in full, without their messages. */
   undelivered(session_id: string, limit: number): Promise<Mention[]>;
+  /** Those that nothing has carried to it in full, gating or not, in the same order. */
+  freshOf(session_id: string, limit: number): Promise<MentionInFull[]>;
+  countFresh(session_id: string): Promise<number>;
   countUnprocessed(session_id: string): Promise<UnprocessedCount>;
   /** Newest first. */
   list(filter: MentionFilter): Promise<Page<MentionInFull>>;

@@ -42,7 +42,7 @@ export interface OutreachReads extends PrunableReads {
   guard(session_id: string): Promise<StopGuardRecord | undefined>;
   /** When the human last took up a prompt that still waits. */
   answeringSince(): Promise<string | null>;
-  /** What the human wishes at each seat that has wishes. */
+  /** The human's preferences at each seat that has stored some. */
   everySeat(): Promise<Record<string, unknown>[]>;
 }
 

@@ -1,6 +1,6 @@
 /** Sessions, what they call through, and what hooks remember between two events. */
 import type { Waker } from '../../domain/hooks.ts';
-import type { GateRecord } from '../../domain/mentions.ts';
+import type { GateRecord } from '../../domain/mention-gate.ts';
 import type { KnownHandle, Session } from '../../domain/sessions.ts';
 import type { Prunable, PrunableReads } from './records.ts';
 

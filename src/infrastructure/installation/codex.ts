@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Check } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
 import {
+  HOOK_TOOL,
+  type HookEntry,
   isHiveServer,
   readHookCommand,
   roleOfServer,
@@ -92,20 +94,24 @@ export function trustIn(config: string, hooks: readonly TomlTable[]): TomlTable[
 export function trustOf(hooksFile: string, text: string): TomlTable[] {
   return findHooks(text, 'codex').map(({ event, path, group }) => {
     const name = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
-    const { matcher, hooks } = group as { matcher?: string; hooks: { command: string; timeout: number }[] };
+    const { matcher, hooks } = group as { matcher?: string; hooks: HookEntry[] };
     const [, , n = 0, , m = 0] = path;
     const hook = hooks[Number(m)];
-    const definition = JSON.stringify({
-      event_name: name,
-      hooks: [{ async: false, command: hook?.command, timeout: hook?.timeout, type: 'command' }],
-      matcher,
-    });
+    const defined = hook?.type === 'command' ? { async: false, ...hook } : hook;
+    const definition = JSON.stringify(sortedKeys({ event_name: name, hooks: [defined], matcher }));
     const hash = createHash('sha256').update(definition).digest('hex');
     return {
       path: ['hooks', 'state', `${hooksFile}:${name}:${n}:${m}`],
       values: { trusted_hash: `sha256:${hash}` },
     };
   });
+}
+
+function sortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedKeys);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sortedKeys(inner)]));
 }
 
 // ---- Whether Codex runs our hooks ----
@@ -138,6 +144,9 @@ export async function examineTrust(env: Environment, hooksText: string): Promise
 interface ListedHook {
   eventName: string;
   command?: string;
+  /** Of a hook over the connection. */
+  server?: string;
+  tool?: string;
   enabled: boolean;
   trustStatus: string;
 }
@@ -169,7 +178,10 @@ async function askCodex(env: Environment): Promise<{ skipped: string[]; problems
   if (found === null) return null;
   const ours = found
     .flatMap(({ hooks }) => hooks)
-    .filter(({ command }) => readHookCommand(command)?.client === 'codex');
+    .filter(
+      ({ command, server, tool }) =>
+        readHookCommand(command)?.client === 'codex' || (server === SERVER_NAME && tool === HOOK_TOOL),
+    );
   const skipped = ours.filter(({ enabled, trustStatus }) => !enabled || trustStatus !== 'trusted');
   const problems = found.flatMap(({ errors }) => errors.map((error) => JSON.stringify(error)));
   if (ours.length === 0) problems.push('it does not see our hooks');

@@ -1,6 +1,6 @@
 /**
- * A checksum of what a row says, kept beside it: SQLite keeps none of its pages, and a bit that flips on a disk
- * must not become a decision. It guards against chance, not against somebody who writes the file.
+ * The checksum of a row, stored in the row. SQLite keeps no checksums of its pages, and a bit that flips on a disk must not
+ * become a decision. It protects against accidents, not against somebody who edits the file.
  */
 import { HiveError } from '../../domain/errors.ts';
 import type { SqlValue } from './sql.ts';
@@ -9,8 +9,8 @@ const BASIS = 0x811c9dc5;
 const PRIME = 0x01000193;
 
 /**
- * FNV-1a over UTF-16 code units, a signed 32-bit integer. Each step can be undone, so whatever changes one
- * character alone changes the sum; anything else goes unseen once in four thousand million.
+ * FNV-1a over UTF-16 code units, as a signed 32-bit integer. Every step is reversible, so a change of one character always
+ * changes the sum. Any other change stays unnoticed once in four thousand million.
  */
 export function checksumOf(values: readonly SqlValue[]): number {
   let sum = BASIS;
@@ -24,8 +24,8 @@ export function checksumOf(values: readonly SqlValue[]): number {
 }
 
 /**
- * The columns that a checksum covers: all of a row but the exceptions, so that a new one is covered without a word. Sorted,
- * so that a checksum does not depend on the order in which our code names them.
+ * The columns that a checksum covers: all except the listed ones, so a new column is covered by default. They are sorted,
+ * so that a checksum does not depend on the order in our code.
  */
 export function coveredColumns<Column extends string>(
   columns: readonly Column[],
@@ -35,7 +35,7 @@ export function coveredColumns<Column extends string>(
 }
 
 /**
- * Refuses a row whose checksum does not fit, or is missing: a damaged row may have lost its last columns.
+ * Refuses a row whose checksum is wrong or missing: a damaged row may have lost its last columns.
  * @throws HiveError `store_foreign`.
  */
 export function verifyChecksum(found: SqlValue | undefined, values: readonly SqlValue[], what: string): void {

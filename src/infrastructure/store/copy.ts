@@ -1,7 +1,7 @@
 /**
- * Copies what one store holds into another, whatever their engines: batch by batch in the order of the keys,
- * comparing first and writing only what differs. So a copy that was cut off goes on where it was, and one that
- * finds everything in place has verified it. The caller holds the source's write lock all the while.
+ * Copies one store into another, whatever their engines: batch by batch in the order of the keys, comparing first and
+ * writing only what differs. A copy that was interrupted therefore continues where it was, and a copy that finds nothing
+ * to write has verified everything. The caller holds the source's write lock the whole time.
  */
 import { existsSync, linkSync, rmSync } from 'node:fs';
 import { HiveError } from '../../domain/errors.ts';
@@ -15,7 +15,7 @@ import { identify } from './store.ts';
 export interface CopiedTable {
   table: string;
   rows: number;
-  /** Of these, what an earlier, interrupted copy had brought already. */
+  /** How many of these an earlier, interrupted copy had already written. */
   there_before: number;
 }
 
@@ -24,12 +24,12 @@ interface Shape {
   key: readonly string[];
 }
 
-/** Small enough for a statement's parameters on both engines, and for a writer's patience. */
+/** Few enough for a statement's parameters on both engines, and not to keep another writer waiting. */
 const BATCH = 100;
 
 const TABLE = /CREATE TABLE (\w+) \(([\s\S]*?)\n\)/g;
 
-/** Every table with its primary key, as a new store has them. */
+/** Every table of a new store, with its primary key. */
 export function tablesOfStore(): Shape[] {
   return SCHEMA.flatMap((text) =>
     [...text.matchAll(TABLE)].map(([, table = '', body = '']) => ({ table, key: keyIn(body) })),
@@ -43,8 +43,8 @@ function keyIn(body: string): readonly string[] {
 }
 
 /**
- * Makes `to` hold exactly what `from` does, and reads both once more to be sure.
- * @throws HiveError `internal` when they differ nevertheless.
+ * Makes `to` hold exactly what `from` holds, and reads both again to verify it.
+ * @throws HiveError `internal` if they still differ.
  */
 export async function copyTables(from: Sql, to: Driver): Promise<CopiedTable[]> {
   const copied: CopiedTable[] = [];
@@ -66,7 +66,7 @@ async function copyTable(from: Sql, to: Driver, shape: Shape): Promise<CopiedTab
   for (;;) {
     const batch: Row[] = await page(from, shape, after);
     const last = batch.at(-1);
-    // The last range is open: what is there beyond the source's end has no business there.
+    // The last range is open-ended: rows beyond the source's last one are removed.
     const until = batch.length < BATCH || last === undefined ? null : keyOf(shape, last);
     const start = after;
     const same = await to.read((sql) => holds(sql, shape, start, until, batch));
@@ -78,7 +78,7 @@ async function copyTable(from: Sql, to: Driver, shape: Shape): Promise<CopiedTab
   }
 }
 
-/** How many rows both have, all of them equal; -1 when one differs. */
+/** How many rows both have if all are equal; -1 if any differ. */
 async function verifyTable(from: Sql, to: Driver, shape: Shape): Promise<number> {
   let rows = 0;
   let after: SqlValue[] | null = null;
@@ -141,7 +141,7 @@ async function replace(
   );
 }
 
-/** The rows behind one key, up to and with another. */
+/** The rows after one key, up to and including another. */
 function range(
   { key }: Shape,
   after: SqlValue[] | null,
@@ -171,8 +171,8 @@ function sameRow(one: Row, other: Row): boolean {
   );
 }
 
-// ---------------------------------------------------------------------------
-// What has to hold of a store before it is copied: it is there, of this version, and nobody works with it.
+// ---- Before copying ----
+// The store must exist, have this schema and not be in use.
 
 const DESKS = statement('SELECT seat, client FROM desks WHERE lease_until > $1');
 const CONNECTIONS = statement('SELECT machine, pid FROM connections');
@@ -181,7 +181,7 @@ const CONNECTIONS = statement('SELECT machine, pid FROM connections');
 export async function checkVersion(sql: Sql, where: string): Promise<void> {
   const { version: found } = await identify(sql);
   checkSchema(where, found);
-  if (found === 0) throw new HiveError('store_foreign', `There is no store of Hive at ${where} to copy.`);
+  if (found === 0) throw new HiveError('store_foreign', `There is no Hive store at ${where} to copy.`);
   if (found < SCHEMA_VERSION)
     throw new HiveError(
       'invalid_input',
@@ -189,11 +189,11 @@ export async function checkVersion(sql: Sql, where: string): Promise<void> {
     );
 }
 
-/** @throws HiveError `store_busy` that names who works with it. */
+/** @throws HiveError `store_busy`, which names who is using the store. */
 export async function refuseInUse(sql: Sql, now: string, machine: string): Promise<void> {
   const desks = await sql.all(DESKS, [now]);
   const connections = (await sql.all(CONNECTIONS, [])).filter(
-    // A connection of `hive serve` bears the machine of its agent; the process is that of the server.
+    // A connection of `hive serve` has the machine of its agent and the process of the server.
     (connection) =>
       (connection['machine'] !== machine && !isRemote(String(connection['machine']))) ||
       processes.alive(Number(connection['pid'])),
@@ -205,25 +205,25 @@ export async function refuseInUse(sql: Sql, now: string, machine: string): Promi
   if (users.length === 0) return;
   throw new HiveError(
     'store_busy',
-    `The store is in use: ${users.slice(0, 5).join(', ')}${users.length > 5 ? ' and others' : ''}. End them first, or say --in-use if they are gone for good. Nothing was copied.`,
+    `The store is in use: ${users.slice(0, 5).join(', ')}${users.length > 5 ? ' and others' : ''}. End them first, or pass --in-use if they are gone for good. Nothing was copied.`,
   );
 }
 
-// ---------------------------------------------------------------------------
-// Where a copy grows: aside, under a name that nobody opens, until it is whole. Then it takes its place in one
-// step, and only if nothing has come to stand there meanwhile.
+// ---- The target of a copy ----
+// The copy is built under a name that nobody opens. When it is complete it is moved into place in one step, and only if
+// there is still nothing at that place.
 
 interface CopyTarget {
   driver: Driver;
-  /** Puts the whole copy in its place. @throws HiveError `invalid_input` when there is a store already. */
+  /** Moves the complete copy into place. @throws HiveError `invalid_input` if there is already a store. */
   publish(): Promise<void>;
-  /** Lets go of it; what was copied so far stays aside for the next attempt. */
+  /** Closes it; what was copied so far is kept for the next attempt. */
   close(): Promise<void>;
 }
 
 type OpenDriver = (address: string) => Promise<Driver>;
 
-/** @throws HiveError `invalid_input` when there is a store already. */
+/** @throws HiveError `invalid_input` if there is already a store. */
 export async function openCopyTarget(address: string, open: OpenDriver): Promise<CopyTarget> {
   const target = address.includes('://')
     ? await schemaTarget(address, open)
@@ -240,7 +240,7 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   return {
     driver,
     async publish() {
-      // Whoever closes last brings the log into the file.
+      // The last connection to close moves the log into the file.
       await driver.close();
       try {
         linkSync(aside, path);
@@ -254,7 +254,10 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   };
 }
 
-const TABLES_OF = statement('SELECT tablename FROM pg_tables WHERE schemaname = $1');
+/** A hive that was never written has its lock already (postgres.ts). */
+const TABLES_OF = statement(
+  "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'write_lock'",
+);
 
 async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarget> {
   const url = new URL(address);
@@ -272,6 +275,7 @@ async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarg
           if ((await sql.all(TABLES_OF, [schema])).length > 0) throw occupied(address);
           for (const table of [...tablesOfStore().map((shape) => shape.table), 'migrations'])
             await sql.run(statement(`ALTER TABLE "${schema}_copying".${table} SET SCHEMA "${schema}"`), []);
+          await sql.run(statement(`DROP TABLE "${schema}_copying".write_lock`), []);
           await sql.run(statement(`DROP SCHEMA "${schema}_copying"`), []);
         });
       },
@@ -288,7 +292,7 @@ async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarg
 function occupied(address: string): HiveError {
   return new HiveError(
     'invalid_input',
-    `There is something at ${withoutPassword(address)} already, and it stays as it is. Copy to a new place.`,
+    `There is already something at ${withoutPassword(address)}, which was not changed. Copy to a new place.`,
   );
 }
 

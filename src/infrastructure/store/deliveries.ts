@@ -51,8 +51,7 @@ export function deliveryStatements(sql: Sql): DeliveryRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The hooks that are about to print.
+// ---- Hooks that are about to print ----
 
 const outputs = table<HookOutput>('hook_outputs', { output_id: 'plain', session_id: 'plain', at: 'plain' });
 

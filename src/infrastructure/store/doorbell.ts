@@ -1,8 +1,8 @@
 /**
- * The doorbell of a SQLite store: a file that is written after each commit and watched by whoever waits.
- * It carries no data (invariant 10). Order matters: who waits arms the watch, reads the state, sleeps; who
- * writes commits, then rings. Watching the -wal file instead is always one commit late (measured), and a
- * slow poll of `data_version` is the net where no watch is to be had (128 inotify instances a user).
+ * The doorbell of a SQLite store: a file that is written after each commit and watched by whoever waits. It carries no
+ * data (invariant 10). The order matters: a waiter arms the watch, reads the state and sleeps; a writer commits and then
+ * rings. Watching the -wal file instead would always be one commit late (measured). A slow poll of `data_version` covers
+ * lost wake-ups, and processes that get no watch (there are 128 inotify instances per user).
  */
 import {
   closeSync,
@@ -21,9 +21,9 @@ export interface Doorbell {
   close(): void;
 }
 
-/** How often the net looks; a lost wake-up costs at most this. */
+/** The interval of the slow poll; a lost wake-up costs at most this. */
 const NET_MS = 500;
-/** How soon a watch that broke is armed again. */
+/** How soon a broken watch is armed again. */
 const REARM_MS = 1_000;
 
 /** `version` changes whenever another connection has committed. */
@@ -34,13 +34,13 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
   let net: NodeJS.Timeout | null = null;
   let rearm: NodeJS.Timeout | null = null;
   let seen = 0;
-  /** The file that is watched: another one under its name is another bell. */
+  /** The identity of the watched file: another file of the same name is another bell. */
   let watched = 0;
   let closed = false;
 
   /**
-   * One listener a turn of the event loop, the last to come first: that is a call that somebody waits for, and
-   * it is answered before the housekeepers, who all want to read, begin to (measured: 1.5 ms sooner).
+   * Wakes one listener per turn of the event loop, the newest first: that is a call that somebody waits for, and it is
+   * answered before the background readers start (measured: 1.5 ms sooner).
    */
   function wake(): void {
     const round = [...listeners].reverse();
@@ -63,7 +63,7 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
       });
       watcher.on('error', restart);
     } catch {
-      // No inotify instance left, or the folder is gone: the net carries on alone, and the watch is tried again.
+      // No inotify instance is left, or the folder is gone. The slow poll continues, and the watch is tried again.
       restart();
     }
   }
@@ -97,7 +97,7 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
     arm();
     seen = version();
     net = setInterval(() => {
-      // While a ringer holds the old file open, its removal is no event for who watches it.
+      // While a writer holds the old file open, its removal is not reported to a watcher.
       if (watcher !== null && !isBell(watched)) rewatch();
       const current = version();
       if (current === seen) return;
@@ -118,10 +118,10 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
   return {
     ring() {
       if (closed) return;
-      // What waits in this process need not take the way through the file system.
+      // Waiters in this process need not wait for the file system.
       if (listeners.size > 0) setImmediate(wake);
       try {
-        // A bell that was deleted, moved or replaced rings for nobody.
+        // Nobody watches a bell that was deleted, moved or replaced.
         if (bell !== null && !isBell(bell.ino)) {
           closeSync(bell.file);
           bell = null;
@@ -129,7 +129,7 @@ export function createDoorbell(path: string, version: () => number): Doorbell {
         bell ??= openBell();
         writeSync(bell.file, '!', 0);
       } catch {
-        // The commit stands; whoever waits finds it by the net. A broken bell must not fail a write.
+        // The commit is done, and waiters find it with the slow poll. A broken bell must not fail a write.
         bell = null;
       }
     },

@@ -1,6 +1,6 @@
 /**
- * The statements of the event log. An event's number is one more than any before it, those that were pruned included:
- * no seq is ever used twice.
+ * The statements of the event log. The number of an event is one more than every earlier one, pruned ones included, so no
+ * seq is used twice.
  */
 import type { EventRecords } from '../../application/ports.ts';
 import type { EventType, HiveEvent } from '../../domain/events.ts';
@@ -22,12 +22,12 @@ const AFTER = statement(
 const OF = statement(
   'SELECT seq, at, type, session_id, subject, data FROM events WHERE subject = $1 ORDER BY seq LIMIT $2',
 );
-// The type stands in the text, else neither engine takes the index of notices alone.
+// The type is part of the text; otherwise neither engine uses the index of notices.
 const NOTICES = statement(
   `SELECT seq, at, type, session_id, subject, data FROM events WHERE type = 'desk/notice' AND seq < $1 ORDER BY seq DESC LIMIT $2`,
 );
 
-/** Statements over one transaction; `onAppend` tells the store that there is something to ring for. */
+/** Statements over one transaction; `onAppend` tells the store to ring the bell after the commit. */
 export function eventStatements(sql: Sql, now: string, onAppend: () => void): EventRecords {
   return {
     head: () => numberOf(sql, HEAD),

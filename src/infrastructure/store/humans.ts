@@ -42,8 +42,7 @@ export function humanStatements(sql: Sql): HumanRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of desks and of the preferences kept per seat.
+// ---- Desks, and the preferences of each seat ----
 
 const desks = table<Desk>('desks', {
   desk_id: 'plain',

@@ -1,6 +1,7 @@
-/** The statements of mentions. What the gate asks before each tool call is read from one partial index. */
+/** The statements of mentions. One partial index answers what the gate asks before each tool call. */
 import type { GateRecords, LoopRecords, MentionRecords } from '../../application/ports.ts';
-import type { GateRecord, Loop, Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
+import type { GateRecord, Loop } from '../../domain/mention-gate.ts';
+import type { Mention, MentionInFull, MentionStatus } from '../../domain/mentions.ts';
 import { MESSAGE_COLUMNS, readMessage } from './messages.ts';
 import { pruneMentions } from './prune.ts';
 import {
@@ -14,7 +15,7 @@ import {
   table,
 } from './sql.ts';
 
-/** How far it has come stands with its delivery. */
+/** Its delivery records how far it has come. */
 type Stored = Omit<Mention, 'delivered_at' | 'carrier'>;
 
 const STORED: Record<keyof Stored, Codec> = {
@@ -40,10 +41,10 @@ const stored = table<Stored>('mentions', STORED);
 const mentions = table<Mention>('mentions', { ...STORED, delivered_at: 'plain', carrier: 'plain' });
 const DELIVERED = 'deliveries.handed_at AS delivered_at, deliveries.carrier';
 
-/** A column of the message that a mention is read with: some have a name that the mention has, too. */
+/** The alias of a column of the mention's message, because both tables use some names. */
 const ofMessage = (column: string): string => `message.${column}`;
 
-/** @throws HiveError `store_foreign` where its message does not read as it was written. */
+/** @throws HiveError `store_foreign` if its message is damaged. */
 function readInFull(row: Row): MentionInFull {
   const read = MESSAGE_COLUMNS.map((column) => [column, row[ofMessage(column)] ?? null]);
   const message = readMessage(Object.fromEntries(read) as Row);
@@ -65,7 +66,7 @@ const FROM = `FROM mentions m JOIN messages msg ON msg.message_id = m.message_id
   LEFT JOIN deliveries ON deliveries.subject = m.mention_id`;
 const SELECT = `SELECT ${COLUMNS} ${FROM}`;
 
-/** One whose time is up is none any more, whether or not somebody has written that down yet. */
+/** An expired mention does not count, whether or not that has been recorded yet. */
 const OPEN = `m.session_id = $1 AND m.status = 'unprocessed' AND (m.expires_at IS NULL OR m.expires_at > $2)`;
 
 const INSERT = statement(() => stored.insert());
@@ -77,6 +78,13 @@ const UNDELIVERED = statement(
   () => `SELECT ${stored.columns.map((column) => `m."${column}"`).join(', ')}, ${DELIVERED} FROM mentions m
    LEFT JOIN deliveries ON deliveries.subject = m.mention_id
    WHERE ${OPEN} AND m.gates = 1 AND deliveries.handed_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
+);
+const FRESH = statement(
+  () => `${SELECT} WHERE ${OPEN} AND deliveries.handed_at IS NULL ORDER BY m.priority DESC, m.seq LIMIT $3`,
+);
+const COUNT_FRESH = statement(
+  () => `SELECT COUNT(*) AS n FROM mentions m LEFT JOIN deliveries ON deliveries.subject = m.mention_id
+   WHERE ${OPEN} AND deliveries.handed_at IS NULL`,
 );
 const COUNT_UNPROCESSED = statement(
   () => `SELECT COUNT(*) AS n, COALESCE(SUM(m.gates), 0) AS gating,
@@ -108,7 +116,7 @@ const MOVE = statement(
    AND message_id NOT IN (SELECT message_id FROM mentions WHERE session_id = $2) RETURNING mention_id`,
 );
 
-/** More than anybody deals with at once. */
+/** More than anybody processes at once. */
 const MOST_OPEN = 500;
 
 export function mentionStatements(sql: Sql, now: string): MentionRecords {
@@ -124,6 +132,10 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
 
     undelivered: async (session_id, limit) =>
       (await sql.all(UNDELIVERED, [session_id, now, limit])).map(mentions.decode),
+
+    freshOf: async (session_id, limit) => (await sql.all(FRESH, [session_id, now, limit])).map(readInFull),
+
+    countFresh: async (session_id) => Number((await sql.all(COUNT_FRESH, [session_id, now]))[0]?.['n'] ?? 0),
 
     async countUnprocessed(session_id) {
       const [row] = await sql.all(COUNT_UNPROCESSED, [session_id, now]);
@@ -200,8 +212,7 @@ export function mentionStatements(sql: Sql, now: string): MentionRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of the mention gate's memory.
+// ---- The records of the mention gate ----
 
 const gates = table<GateRecord>('gates', {
   session_id: 'plain',
@@ -211,7 +222,7 @@ const gates = table<GateRecord>('gates', {
   gave_up: 'boolean',
   held: 'boolean',
   held_since: 'plain',
-  held_told: 'json',
+  held_notified: 'json',
   prompts: 'plain',
   prompts_gave_up: 'boolean',
 });
@@ -224,7 +235,7 @@ const PUT_GATE = statement(
   () => `${gates.insert()} ON CONFLICT (session_id) DO UPDATE SET ${gates.assignments}`,
 );
 
-/** More than anybody wants to hear of at once. */
+/** More than anybody wants to be notified of at once. */
 const MOST_HELD = 200;
 
 export function gateStatements(sql: Sql): GateRecords {
@@ -240,8 +251,8 @@ export function gateStatements(sql: Sql): GateRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of the loop guard's memory: when a human last had a say, and which pairs it has stopped.
+// ---- The records of the loop guard ----
+// When a human last posted, and which pairs of agents are stopped.
 
 const loops = table<Loop>('loops', {
   first_session_id: 'plain',

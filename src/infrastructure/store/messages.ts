@@ -1,6 +1,6 @@
 /**
- * The statements of messages. A view that shows several kinds of message (a project's and those to everyone)
- * reads each by its own index and merges the pages: so the last page costs the same whatever the history.
+ * The statements of messages. A view that shows several kinds of message (a project's and those to everyone) reads each
+ * by its own index and merges the pages, so a page costs the same however long the history is.
  */
 import type { MessageFilter, MessageRecords } from '../../application/ports.ts';
 import type { Message } from '../../domain/messages.ts';
@@ -27,7 +27,7 @@ const BY_BODY = statement(
   () => `SELECT ${LIST} FROM messages WHERE body_digest = $1 ORDER BY seq DESC LIMIT $2`,
 );
 
-/** The parts of a view, each read by one index; no message is in two of them. */
+/** The parts of a view, each read by one index. No message is in two of them. */
 function parts({ thread, project_dir }: MessageFilter): Conditions[] {
   if (thread !== undefined) {
     const inProject = (part: Conditions): Conditions =>
@@ -113,7 +113,7 @@ export function messageStatements(sql: Sql): MessageRecords {
 }
 
 function digest(body: string): string {
-  // Loaded at need: `hive hook` posts nothing and would pay 5 ms for it.
+  // Loaded on demand: `hive hook` never posts, and loading takes 5 ms.
   const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(body).digest('base64url').slice(0, 22);
 }
@@ -122,8 +122,8 @@ function searchable({ body, from_handle, as_handle, thread, project }: Message):
   return searchText(body, from_handle, as_handle, thread, project);
 }
 
-// ---------------------------------------------------------------------------
-// A message as a row: its columns, and the checksum over it. No message is ever changed.
+// ---- A message as a row ----
+// Its columns and its checksum. No message is ever changed.
 
 const messages = table<Message>('messages', {
   message_id: 'plain',
@@ -160,12 +160,12 @@ function checksumOfEncoded(encoded: readonly SqlValue[]): number {
   return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
 }
 
-/** The checksum that fits a row, whatever checksum it has. */
+/** The checksum that a row should have. */
 export function checksumOfMessage(row: Row): number {
   return checksumOf(COVERED_OF_MESSAGE.map((column) => row[column] ?? null));
 }
 
-/** A message as it stands in a row. @throws HiveError `store_foreign` where that is not what was written. */
+/** Reads a message from a row. @throws HiveError `store_foreign` if the row is damaged. */
 export function readMessage(row: Row): Message {
   const values = COVERED_OF_MESSAGE.map((column) => row[column] ?? null);
   verifyChecksum(row['checksum'], values, `the message ${row['message_id']}`);
@@ -177,7 +177,7 @@ const ALL = statement(
 );
 const SET_CHECKSUM = statement('UPDATE messages SET checksum = $2 WHERE message_id = $1');
 
-/** Gives every message the checksum that fits it as it stands: for a migration that has changed its columns. */
+/** Computes the checksum of every message again, after a migration has changed its columns. */
 export async function renewMessageChecksums(sql: Sql): Promise<void> {
   for (const row of await sql.all(ALL, []))
     await sql.run(SET_CHECKSUM, [row['message_id'] ?? null, checksumOfMessage(row)]);

@@ -1,7 +1,7 @@
 /**
- * How a store comes by its tables. A new one is made from the files in sql/, one for each capability, which show the
- * schema as it is now. One that is older runs the migrations it lacks, in order, and ends up with the same tables
- * (test/contract/migrations-contract.ts compares them). Either happens inside one write transaction of whoever comes first.
+ * Creates and updates the tables of a store. A new store is made from the files in sql/, one for each capability, which
+ * show the current schema. An older store runs the migrations that it lacks, in order, and ends up with the same tables
+ * (test/contract/migrations-contract.ts compares them). Either happens in one write transaction of the first process.
  */
 import deliveries from '../../../sql/deliveries.sql';
 import events from '../../../sql/events.sql';
@@ -14,6 +14,9 @@ import checksums from '../../../sql/migrations/18_checksums.sql';
 import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
 import notes from '../../../sql/migrations/21_notes.sql';
+import plainNames from '../../../sql/migrations/22_plain_names.sql';
+import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
+import attested from '../../../sql/migrations/24_attested.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -27,7 +30,7 @@ import { renewPromptChecksums } from './prompts.ts';
 import { MIGRATION_NAMES, OLDEST_SCHEMA, SCHEMA_VERSION } from './schema.ts';
 import { type Sql, statement } from './sql.ts';
 
-/** Every table, as a new store has it. */
+/** Every table of a new store. */
 export const SCHEMA: readonly string[] = [
   store,
   events,
@@ -46,12 +49,15 @@ export const SCHEMA: readonly string[] = [
   humans,
 ];
 
-/** The text of each migration; the compiler asks for those that are named. */
+/** The text of each migration; the compiler requires one for each name. */
 const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   checksums,
   deliveries: deliveryReceipts,
   popup_subjects: popupSubjects,
   notes,
+  plain_names: plainNames,
+  token_projects: tokenProjects,
+  attested,
 };
 
 const CREATE_LEDGER = statement(
@@ -60,7 +66,7 @@ const CREATE_LEDGER = statement(
 const LAST_APPLIED = statement('SELECT MAX(number) AS number FROM migrations');
 const RECORD = statement('INSERT INTO migrations (number, name, applied_at) VALUES ($1, $2, $3)');
 
-/** Makes the tables of a store, or brings them up to date, inside a write transaction of the caller. */
+/** Creates the tables of a store or updates them, inside a write transaction of the caller. */
 export async function migrate(sql: Sql, now: string): Promise<void> {
   await sql.run(CREATE_LEDGER, []);
   const [applied] = await sql.all(LAST_APPLIED, []);
@@ -77,17 +83,17 @@ export async function migrate(sql: Sql, now: string): Promise<void> {
     await runFile(sql, MIGRATIONS[name]);
     await sql.run(RECORD, [number, name, now]);
   }
-  // A checksum is over nearly all columns, so it no longer fits where one has come, gone or changed.
+  // A checksum covers nearly all columns, so it is wrong once a column was added, removed or changed.
   await renewPromptChecksums(sql);
   await renewMessageChecksums(sql);
 }
 
-/** Runs each statement of a file, in one go: over a network each would cost a round trip. */
+/** Runs all statements of a file at once: over a network each one alone would cost a round trip. */
 export async function runFile(sql: Sql, text: string): Promise<void> {
   await Promise.all(splitStatements(text).map((part) => sql.run(statement(part), [])));
 }
 
-/** The statements of a file: ours have no semicolon but at a statement's end, and `--` only in comments on lines of their own. */
+/** The statements of a file. Ours have semicolons only at the end of a statement, and `--` only on comment lines. */
 function splitStatements(text: string): string[] {
   return text
     .replace(/^\s*--.*$/gm, '')

@@ -17,7 +17,7 @@ import {
   table,
 } from './sql.ts';
 
-/** How far a report has come stands with its delivery. */
+/** Its delivery records how far a report has come. */
 type Receipt = 'handed_at' | 'delivered_at' | 'carrier';
 
 const STORED: Record<Exclude<keyof Outreach, Receipt>, Codec> = {
@@ -65,7 +65,7 @@ const UPDATE = statement(() => `UPDATE outreach SET ${stored.assignments} WHERE 
 const GET = statement(() => `${SELECT()} ${FROM} WHERE outreach_id = $1`);
 const BY_PROMPT = statement(() => `${SELECT()} ${FROM} WHERE ask_id = $1`);
 
-/** Visible output: what was neither suppressed nor unseen at first (`isUnreported`). */
+/** Visible output: everything that was neither suppressed nor first unseen (`isUnreported`). */
 const VISIBLE = `outreach.kind <> 'report' AND status IN ('sent', 'shown') AND reason IS NULL`;
 const UNREPORTED = statement(
   () => `${SELECT()} ${FROM} WHERE session_id = $1 AND ${VISIBLE}
@@ -83,12 +83,12 @@ const UNSHOWN = statement(
     `${SELECT()} ${FROM} WHERE outreach.kind <> 'report' AND status = 'sent' AND created_at < $1 ORDER BY created_at`,
 );
 
-/** Whether a session lives, as text that a column or an expression is put into. */
+/** The condition that a session is alive, for a column or an expression. */
 const lives = (session_id: string): string =>
   `EXISTS (SELECT 1 FROM sessions WHERE session_id = ${session_id} AND state <> 'ended')`;
 /**
- * What waits for this reader: reports to it, and those of its project whose own reader is gone, if it is one
- * that such reports go to ($3). What another living session may yet prove read is left to that one.
+ * The reports for this reader: those addressed to it, and those of its project whose reader is gone, if it takes such
+ * reports ($3). A report that another living session may still prove read is left to that session.
  */
 const FOR_READER = `${FROM} WHERE outreach.kind = 'report' AND status = 'sent' AND session_id <> $1
   AND (to_session_id = $1
@@ -103,7 +103,7 @@ const MOVE_READER = statement(
 
 const buckets = table<Bucket>('budgets', {
   name: 'plain',
-  tokens: 'plain',
+  credits: 'plain',
   since: 'plain',
   critical: 'plain',
 });
@@ -126,7 +126,7 @@ const PUT_GUARD = statement(
   () => `${guards.insert()} ON CONFLICT (session_id) DO UPDATE SET ${guards.assignments}`,
 );
 
-/** When the human last took up a prompt that still waits. */
+/** When the human last claimed a prompt that is still pending. */
 const ANSWERING = statement(
   `SELECT MAX(CASE WHEN claimed_at IS NULL OR claimed_at < seen_at THEN seen_at ELSE claimed_at END) AS at
    FROM prompts WHERE status = 'pending' AND (seen_at IS NOT NULL OR claimed_at IS NOT NULL)`,

@@ -1,4 +1,4 @@
-/** The statements of popups: the lease of each, what became of it, and the storm of a seat. */
+/** The statements of popups: their leases and outcomes, and the storms of a seat. */
 import type { PopupLease, PopupOutcome, PopupRecords } from '../../application/ports.ts';
 import type { PopupKind } from '../../domain/popups.ts';
 import { type Sql, type Statement, statement } from './sql.ts';
@@ -25,7 +25,7 @@ const RECENT = statement(
    WHERE seat = $1 AND kind = $2 AND leased_at > $3 AND outcome <> 'suppressed'`,
 );
 
-/** What a popup of each kind is about, as long as it is not settled. A ping never is. */
+/** The condition that the subject of a popup is not settled, per kind. A ping is never settled. */
 const UNSETTLED: Readonly<Record<PopupKind, string>> = {
   prompt: `JOIN prompts ON prompts.ask_id = popups.subject AND prompts.status = 'pending'`,
   outreach: 'JOIN outreach ON outreach.outreach_id = popups.subject',

@@ -1,8 +1,7 @@
 /**
- * The doorbell of a PostgreSQL store: LISTEN on a connection of its own. Such a connection dies silently, so
- * it has a heartbeat, comes back with a capped back-off, listens again, and then everybody looks. Where LISTEN
- * cannot be had, the slow poll carries on alone; nor is it trusted before it has been heard, since a transaction
- * pooler takes it and says nothing ever after.
+ * The doorbell of a PostgreSQL store: LISTEN on its own connection. Such a connection dies silently, so it has a heartbeat.
+ * It reconnects with a capped back-off, listens again and then wakes everybody. Without LISTEN the slow poll works alone.
+ * LISTEN is not trusted before the first notification, because a transaction pooler accepts it and never delivers any.
  */
 import pg from 'pg';
 import type { PostgresAddress } from './postgres-pool.ts';
@@ -17,16 +16,22 @@ const HEARTBEAT_LIMIT_MS = 3_000;
 const END_LIMIT_MS = 500;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 1_000;
-/** How often the net looks: seldom while the line is good, often while it is down or nothing was ever heard. */
+/** The interval of the slow poll: long while the connection works, short while it is down or has never delivered. */
 const NET_MS = 500;
 const NET_EVERY_WHEN_LISTENING = 10;
 
-/** `version` changes whenever something was committed; it is asked by the net only. */
-export function createPostgresBell(place: PostgresAddress, version: () => Promise<number>): PostgresBell {
+interface BellParts {
+  /** The name of the channel, which only those who may read the hive's tables can know. */
+  channel: () => Promise<string>;
+  /** Changes whenever something was committed; only the slow poll reads it. */
+  version: () => Promise<number>;
+}
+
+export function createPostgresBell(place: PostgresAddress, { channel, version }: BellParts): PostgresBell {
   const listeners = new Set<() => void>();
   let client: pg.Client | null = null;
   let listening = false;
-  /** A notification has come, and nothing since then was found that none had told of. */
+  /** A notification has arrived, and the poll has found no commit since then without one. */
   let heard = false;
   let heardSince = false;
   let stopped = true;
@@ -61,11 +66,11 @@ export function createPostgresBell(place: PostgresAddress, version: () => Promis
     });
     try {
       await fresh.connect();
-      await fresh.query(`LISTEN "${place.channel}"`);
+      await fresh.query(`LISTEN "${await channel()}"`);
       if (stopped || client !== fresh) return await end(fresh);
       listening = true;
       retry_ms = FIRST_RETRY_MS;
-      // Whatever was committed while the line was down rang for nobody.
+      // Commits while the connection was down rang for nobody.
       wake();
     } catch {
       lose(fresh);
@@ -85,7 +90,7 @@ export function createPostgresBell(place: PostgresAddress, version: () => Promis
   function beat(): void {
     const current = client;
     if (current === null || !listening) return;
-    // A half-open line swallows this; its own time limit then declares it dead.
+    // A half-open connection swallows this; the time limit then declares it dead.
     current.query('SELECT 1').catch(() => lose(current));
   }
 
@@ -101,7 +106,7 @@ export function createPostgresBell(place: PostgresAddress, version: () => Promis
       heardSince = false;
       if (changed) wake();
     } catch {
-      // The server is away: whoever waits looks for itself, and is told by its own read.
+      // The server is away. Whoever waits gets the error from its own read.
       wake();
     } finally {
       casting = false;
@@ -128,7 +133,7 @@ export function createPostgresBell(place: PostgresAddress, version: () => Promis
     if (last !== null) await end(last);
   }
 
-  /** A broken connection has nothing to say about its end, and a half-open one says nothing for ever. */
+  /** The end of a broken connection tells us nothing, and a half-open one never ends. */
   async function end(old: pg.Client): Promise<void> {
     const limit = setTimeout(() => old.connection.stream.destroy(), END_LIMIT_MS);
     await old.end().catch(() => undefined);

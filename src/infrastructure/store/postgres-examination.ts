@@ -1,13 +1,14 @@
-/** What the doctor looks at on a PostgreSQL server: its version, how far away it is, and whether LISTEN works. */
+/** The doctor's checks of a PostgreSQL server: its version, its latency, and whether LISTEN works. */
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Check } from '../../application/ports.ts';
 import { type PostgresAddress, postgresAddress } from './postgres-pool.ts';
 
 const LIMIT_MS = 3_000;
 const ROUNDS = 5;
-/** Each commit is one round trip and each write three: beyond this an agent's hooks begin to be felt. */
+/** Each commit is one round trip and each write three; with a longer round trip an agent's hooks become noticeable. */
 const FAR_MS = 50;
-/** PostgreSQL 13 is the oldest that its makers still mended when this was written. */
+/** PostgreSQL 13 was the oldest version with support when this was written. */
 const OLDEST = 13;
 
 export async function examinePostgres(
@@ -43,7 +44,7 @@ async function server(place: PostgresAddress): Promise<Check> {
 
 async function doorbell(place: PostgresAddress): Promise<Check> {
   return withClient(place.listen, async (client) => {
-    const channel = `${place.channel}_doctor`;
+    const channel = `hive_doctor_${randomUUID()}`;
     const started = performance.now();
     const heard = new Promise<boolean>((resolve) => {
       client.once('notification', () => resolve(true));

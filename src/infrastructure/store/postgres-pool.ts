@@ -1,28 +1,27 @@
 /**
- * Connections that may be dead without saying so. One that breaks while it is used must not end the process;
- * one that is half-open swallows what it is told: so the first word of every transaction has a short limit, and
- * is said again over a new connection, since nothing has been done by then.
+ * Connections that may be dead without notice. One that breaks while it is used must not end the process. One that is
+ * half-open swallows what it is sent, so the first statement of every transaction has a short time limit. It is then sent
+ * again over a new connection, which is safe because nothing has been done yet.
  */
-import { createHash } from 'node:crypto';
 import type { ClientConfig } from 'pg';
 import pg from 'pg';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 
 export interface PostgresPool {
-  /** A connection on which `text` was answered just now, and what it answered. Give it back. */
+  /** A connection on which `text` has just succeeded, and the result. Give it back. */
   begin(text: string, limit_ms: number): Promise<{ client: pg.PoolClient; results: pg.QueryResult[] }>;
-  /** `broken`: it is not to be used again. */
+  /** `broken`: do not use it again. */
   giveBack(client: pg.PoolClient, broken: boolean): void;
-  /** Ends within `END_LIMIT_MS`, whatever the other side says. */
+  /** Ends within `END_LIMIT_MS`, even if the server does not answer. */
   end(): Promise<void>;
 }
 
-/** A connection that was not used for so long is asked whether it lives before it is trusted. */
+/** A connection that was idle for this long is tested before it is used. */
 const TRUSTED_MS = 2_000;
-/** What lives answers within this: a server this slow could not be used anyway. */
+/** A living connection answers within this time; a slower server could not be used anyway. */
 export const LIVENESS_MS = 2_000;
 const END_LIMIT_MS = 500;
-/** Of several idle connections that died together the next may be dead, too; a new one is not. */
+/** If several idle connections died together, the next one may be dead too; a new one is not. */
 const ATTEMPTS = 3;
 
 export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
@@ -45,13 +44,13 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
     client.release(broken);
   }
 
-  /** What is idle has most likely died of the same thing; each of them would cost its own time limit. */
+  /** Idle connections have probably died of the same cause, and testing each would cost its time limit. */
   async function dropIdle(): Promise<void> {
     for (const client of all) if (!busy.has(client)) cut(client);
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** The first word over a connection that is there; an error when it turns out to be dead. */
+  /** The first statement over an existing connection; fails if the connection is dead. */
   async function firstWord(
     client: pg.PoolClient,
     text: string,
@@ -85,26 +84,26 @@ export function createPostgresPool(config: pg.PoolConfig): PostgresPool {
         for (const client of all) cut(client);
       }, END_LIMIT_MS);
       await pool.end();
-      // The pool forgets its connections before they have ended: a half-open one would hold the process.
+      // The pool forgets connections before they have ended, and a half-open one would keep the process running.
       while (all.size > 0) await new Promise((resolve) => pool.once('remove', resolve));
       clearTimeout(limit);
     },
   };
 }
 
-/** Several statements without parameters travel as one message: one round trip. */
+/** Several statements without parameters are one message and one round trip. */
 async function ask(client: pg.PoolClient, text: string, limit_ms: number): Promise<pg.QueryResult[]> {
   const limited: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: limit_ms };
   return (await client.query(limited)) as unknown as pg.QueryResult[];
 }
 
-/** Without a goodbye: who does not listen cannot be told. */
+/** Closes without a goodbye, because the other side does not listen. */
 function cut(client: pg.PoolClient): void {
   (client as unknown as pg.Client).connection.stream.destroy();
 }
 
-// ---------------------------------------------------------------------------
-// What PostgreSQL and the network say, as sentences and codes of ours (PostgreSQL, Appendix A: error codes).
+// ---- Errors of PostgreSQL and the network, as codes and sentences of Hive ----
+// The codes are in PostgreSQL's Appendix A.
 
 const LOCK_TIMEOUT = '55P03';
 const QUERY_CANCELED = '57014';
@@ -112,7 +111,7 @@ const SERIALIZATION = '40001';
 const DEADLOCK = '40P01';
 const READ_ONLY = '25006';
 const IDLE_IN_TRANSACTION = '25P03';
-/** Classes: 08 connection, 53 insufficient resources, 57P server going or not there yet, 28 and 3D who and where. */
+/** Classes: 08 connection, 53 insufficient resources, 57P server stopping or starting, 28 and 3D user and database. */
 const CONNECTION = /^(08|57P|58)/;
 const RESOURCES = /^53/;
 const REFUSED = /^(28|3D|42501)/;
@@ -125,7 +124,7 @@ const TOO_SLOW: ReadonlySet<string> = new Set([
   IDLE_IN_TRANSACTION,
 ]);
 
-/** A HiveError for what the server or the network refused; our own errors pass unchanged. */
+/** The HiveError for an error of the server or the network; our own errors are returned unchanged. */
 export function translatePostgresError(error: unknown, where: string): unknown {
   if (error instanceof HiveError || !(error instanceof Error)) return error;
   const code = String((error as { code?: unknown }).code ?? '');
@@ -133,13 +132,13 @@ export function translatePostgresError(error: unknown, where: string): unknown {
   if (TOO_SLOW.has(code)) {
     return new HiveError(
       'store_busy',
-      `The store ${where} did not get to it in time (${said}). Nothing was written; try again.`,
+      `The store ${where} did not answer in time (${said}). Nothing was written; try again.`,
     );
   }
   if (code === '53100')
     return new HiveError(
       'store_full',
-      `The server of the store ${where} has no room left. Nothing was written; make room and try again.`,
+      `The server of the store ${where} has no space left. Nothing was written; free some space and try again.`,
     );
   if (REFUSED.test(code))
     return new HiveError(
@@ -166,27 +165,23 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-/** The client library says these in words only. */
+/** The client library reports these as text only. */
 const NETWORK_WORDS =
   /connection terminated|timeout expired|timeout exceeded|query read timeout|client was closed|not queryable|connection error/i;
 
-/** Whether the connection is gone, or says nothing any more: then it is of no further use. */
+/** Whether the connection is closed or no longer answers, so that it cannot be used again. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = String((error as { code?: unknown }).code ?? '');
   return CONNECTION.test(code) || NETWORK_CODES.has(code) || NETWORK_WORDS.test(error.message);
 }
 
-// ---------------------------------------------------------------------------
-// Where a hive lies on a PostgreSQL server: which database, and which schema of it.
+// ---- The address of a store on PostgreSQL: a database and a schema in it ----
 
 export interface PostgresAddress {
   config: ClientConfig;
-  /** Each hive is a schema: its own tables, lock and channel. */
+  /** Each hive is a schema: its own tables, with the lock and the channel in one of them. */
   schema: string;
-  /** The advisory lock of its writers, a signed 64-bit number. */
-  lock: string;
-  channel: string;
   /** Off for a pooler that cannot carry prepared statements over its connections. */
   prepares: boolean;
   /** For LISTEN, which needs a direct connection; a transaction pooler swallows it. */
@@ -200,7 +195,7 @@ const SCHEMA = /^[a-z_][a-z0-9_]{0,50}$/;
 /**
  * Reads `postgres://user@host/database?schema=team_a&sslmode=verify-full`. A password comes from PGPASSFILE or
  * the environment; one in the URL works and is never shown.
- * @throws HiveError `invalid_input` for an address that is none, or a schema name that needs quoting.
+ * @throws HiveError `invalid_input` for an invalid address, or a schema name that needs quoting.
  */
 export function postgresAddress(
   address: string,
@@ -210,7 +205,7 @@ export function postgresAddress(
   const schema = url.searchParams.get('schema') ?? 'hive';
   if (!SCHEMA.test(schema)) {
     throw invalidInput(
-      `The schema "${schema}" in HIVE_STORE is no plain name: use small letters, digits and _, at most 51.`,
+      `The schema "${schema}" in HIVE_STORE is not a plain name. Use at most 51 lower-case letters, digits and _.`,
     );
   }
   url.searchParams.delete('schema');
@@ -222,15 +217,13 @@ export function postgresAddress(
   return {
     config: { connectionString: url.href },
     schema,
-    lock: createHash('sha256').update(`hive:${schema}`).digest().readBigInt64BE().toString(),
-    channel: `hive_${schema}`,
     prepares,
     listen: { connectionString: listen.href },
     where: `${url.host}${url.pathname}?schema=${schema}`,
   };
 }
 
-/** `prepare=off`, which is ours and no parameter of the connection. */
+/** Reads `prepare=off`, which is our own parameter and not one of the connection. */
 function preparesAt(url: URL): boolean {
   const given = url.searchParams.get('prepare') ?? 'on';
   url.searchParams.delete('prepare');
@@ -244,7 +237,7 @@ function parse(address: string, name: string): URL {
     return new URL(address);
   } catch {
     throw invalidInput(
-      `${name} is no postgres:// URL. It reads like postgres://user@host:5432/database?schema=hive`,
+      `${name} is not a postgres:// URL, such as postgres://user@host:5432/database?schema=hive`,
     );
   }
 }

@@ -1,8 +1,10 @@
 /**
- * The PostgreSQL driver: the same statements, the same promises. Each hive is a schema of the database with
- * its own lock and channel. A write takes an advisory lock and the clock before anything else, so events
- * commit in the order of their seq and a cursor never skips a late commit, as with SQLite's one writer.
+ * The PostgreSQL driver: the same statements and the same guarantees. Each hive is a schema of the database with its own
+ * lock and channel. A write first takes the lock and the time, so events commit in the order of their seq and a cursor never
+ * skips a late commit, as with SQLite's one writer. The lock is a row of that schema, and the name of the channel is in it: a
+ * role without grants can neither hold up a hive nor listen to it.
  */
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { HEAD } from './events.ts';
 import { createPostgresBell } from './postgres-bell.ts';
@@ -27,33 +29,33 @@ import {
   statement,
 } from './sql.ts';
 
-/** How many reads of one process may run at once; writes have a connection of their own. */
+/** How many reads of one process may run at once; writes have their own connection. */
 const READERS = 3;
-/** After this a write hears `store_busy`, and a connection that does not come up `store_unavailable`. */
+/** After this time a write gets `store_busy`, and a connection that cannot be made `store_unavailable`. */
 const BUSY_LIMIT_MS = 5_000;
 const CONNECT_LIMIT_MS = 3_000;
-/** A statement that takes longer has met a server in trouble. */
+/** If a statement takes longer, the server has a problem. */
 const STATEMENT_LIMIT_MS = 10_000;
-/** A writer whose machine went down holds the lock of all others until the server ends it: no longer than this. */
+/** If a writer's machine goes down, the server releases the lock after this time. */
 const SILENT_WRITER_MS = 4_000;
-/** The queue of notifications is full; only the ring can fail so, and the commit before it stands. */
+/** The queue of notifications is full. Only the ring can fail like this; the commit before it is done. */
 const TOO_MANY_NOTIFICATIONS = '54000';
 
-/** 64-bit numbers (counters, COUNT) as numbers: ours stay far below 2^53. */
+/** Reads 64-bit integers (counters, COUNT) as numbers: ours stay far below 2^53. */
 const INT8 = 20;
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format ?? 'text')) as typeof pg.types.getTypeParser,
 };
 
-/** Now, as the store says it: ISO-8601 UTC with milliseconds. */
+/** The store's time: ISO-8601 UTC with milliseconds. */
 const CLOCK = `to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`;
 
 function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
   async function query(statement: Statement, params: readonly SqlValue[]): Promise<pg.QueryResult> {
     const { name, arity } = known(statement);
     checkArity(statement.text, arity, params);
-    // A name makes it a prepared statement of this connection; one without parameters may be DDL.
+    // A name makes it a prepared statement of this connection. One without parameters may be DDL.
     const given =
       params.length === 0
         ? { text: statement.text }
@@ -72,7 +74,7 @@ function sqlOver(client: pg.PoolClient, prepares: boolean): Sql {
 
 const statements = new Map<string, { name: string; arity: number }>();
 
-/** What is found out once of each text. PostgreSQL cuts names at 63 bytes, so a statement is known by a number of ours. */
+/** Computed once for each text. PostgreSQL cuts names at 63 bytes, so a statement is named by a number. */
 function known({ text }: Statement): { name: string; arity: number } {
   let found = statements.get(text);
   if (found === undefined) {
@@ -83,8 +85,8 @@ function known({ text }: Statement): { name: string; arity: number } {
 }
 
 /**
- * Text of a table compares by bytes on both engines: cursors and times depend on it. And a row's own number, which SQLite
- * has under this type only, is as large here.
+ * Text columns compare by bytes on both engines; cursors and times depend on it. A row's own number, which SQLite has only
+ * with this type, gets 64 bits here too.
  */
 function dialect(statement: Statement): Statement {
   if (!statement.text.startsWith('CREATE TABLE')) return statement;
@@ -98,12 +100,12 @@ export function openPostgres(
   place: PostgresAddress,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
-  const { config, schema, lock, where } = place;
+  const { config, schema, where } = place;
   const common: pg.PoolConfig = {
     ...config,
     application_name: 'hive',
     types,
-    // Who asks for several things at once waits for one round trip (node-postgres.com/features/pipelining).
+    // Several statements at once cost one round trip (node-postgres.com/features/pipelining).
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_LIMIT_MS,
@@ -113,27 +115,31 @@ export function openPostgres(
   const writers = createPostgresPool({ ...common, max: 1 });
   const readers = createPostgresPool({ ...common, max: READERS });
   const writes = createQueue();
-  const bell = createPostgresBell(place, () =>
-    transaction(readers, reading, LIVENESS_MS, async (sql) => {
-      const [row] = await sql.all(HEAD, []);
-      return Number(row?.['value'] ?? 0);
-    }),
-  );
+  const bell = createPostgresBell(place, {
+    channel: channelName,
+    version: () =>
+      transaction(readers, reading, LIVENESS_MS, async (sql) => {
+        const [row] = await sql.all(HEAD, []);
+        return Number(row?.['value'] ?? 0);
+      }),
+  });
   const settings = {
     search_path: schema,
     statement_timeout: STATEMENT_LIMIT_MS,
     idle_in_transaction_session_timeout: SILENT_WRITER_MS,
   };
   const reading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${setLocal(settings)}; SELECT ${CLOCK}`;
-  const writing = `BEGIN; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT pg_advisory_xact_lock(${lock}); SELECT ${CLOCK}`;
+  const writing = `BEGIN; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
 
   async function transaction<T>(
     pool: PostgresPool,
     begin: string,
     limit_ms: number,
     work: (sql: Sql, now: string) => Promise<T>,
-    rings: () => boolean = () => false,
+    rings: (() => boolean) | null = null,
   ): Promise<T> {
+    // Before the transaction: inside it, asking would take a connection that another transaction waits for.
+    const channel = rings === null ? null : await channelName();
     let begun: Awaited<ReturnType<PostgresPool['begin']>>;
     try {
       begun = await pool.begin(begin, limit_ms);
@@ -144,10 +150,10 @@ export function openPostgres(
     let broken = false;
     try {
       const result = await work(sqlOver(client, place.prepares), String(results.at(-1)?.rows[0]?.now));
-      await commit(client, rings());
+      await commit(client, channel !== null && rings?.() === true ? channel : null);
       return result;
     } catch (error) {
-      // Over a connection that says nothing a ROLLBACK would only wait once more; the server undoes it by itself.
+      // Over a connection that does not answer, a ROLLBACK would only wait again; the server rolls back by itself.
       broken = isConnectionLost(error) || !(await isUndone(client));
       throw translatePostgresError(error, where);
     } finally {
@@ -156,14 +162,14 @@ export function openPostgres(
   }
 
   /**
-   * The ring travels with the commit and comes after it: inside, it would queue for a lock of the whole database. It is a
-   * transaction of its own then, which would wait for the disk once more, and for a standby.
+   * The ring is sent with the commit and runs after it: inside the transaction it would queue for a lock of the whole
+   * database. It is then its own transaction, which would wait for the disk and for a standby once more.
    */
-  async function commit(client: pg.PoolClient, rings: boolean): Promise<void> {
-    if (!rings) return void (await client.query('COMMIT'));
+  async function commit(client: pg.PoolClient, channel: string | null): Promise<void> {
+    if (channel === null) return void (await client.query('COMMIT'));
     try {
       await client.query(
-        `COMMIT; ${setLocal({ synchronous_commit: 'off' })}; SELECT pg_notify('${place.channel}', '')`,
+        `COMMIT; ${setLocal({ synchronous_commit: 'off' })}; SELECT pg_notify('${channel}', '')`,
       );
     } catch (error) {
       if ((error as { code?: unknown }).code !== TOO_MANY_NOTIFICATIONS) throw error;
@@ -173,17 +179,44 @@ export function openPostgres(
   let schemaReady: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
-  /** Under the lock: of processes that start at once, `IF NOT EXISTS` alone would let one fail. */
+  /** What a write needs before there is anything to lock. Processes that start at once may all try: one wins. */
   async function ensureSchema(): Promise<void> {
-    const there = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(SCHEMA_THERE, [schema]));
-    if (there.length > 0) return;
-    await transaction(writers, writing, busy_ms + LIVENESS_MS, (sql) =>
-      sql.run(statement(`CREATE SCHEMA IF NOT EXISTS "${schema}"`), []),
-    );
+    const isThere = async (): Promise<boolean> => {
+      const found = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(LOCK_THERE, [schema]));
+      return found.length > 0;
+    };
+    if (await isThere()) return;
+    const beginning = `BEGIN; ${setLocal({ ...settings, lock_timeout: busy_ms })}; SELECT ${CLOCK}`;
+    try {
+      await transaction(writers, beginning, busy_ms + LIVENESS_MS, async (sql) => {
+        const [known] = await sql.all(SCHEMA_THERE, [schema]);
+        // A role that does not own the database may not create schemas, not even one that is there.
+        if (known === undefined) await sql.run(statement(`CREATE SCHEMA "${schema}"`), []);
+        await sql.run(statement(`CREATE TABLE "${schema}".write_lock (channel TEXT PRIMARY KEY)`), []);
+        const channel = `hive_${randomBytes(16).toString('hex')}`;
+        await sql.run(statement(`INSERT INTO "${schema}".write_lock (channel) VALUES ($1)`), [channel]);
+      });
+    } catch (error) {
+      if (!(await isThere())) throw error;
+    }
+  }
+
+  let named: Promise<string> | null = null;
+
+  /** Read once: it stays as long as the hive. */
+  function channelName(): Promise<string> {
+    named ??= transaction(readers, reading, LIVENESS_MS, async (sql) => {
+      const [row] = await sql.all(CHANNEL, []);
+      return String(row?.['channel']);
+    }).catch((error: unknown) => {
+      named = null;
+      throw error;
+    });
+    return named;
   }
 
   return {
-    // A receipt waits for the disk too: here the server may die alone, and who was handed something lives on.
+    // A receipt waits for the disk too: the server may die alone while the agent lives.
     write: (work, { rings } = {}) =>
       writes.run(() => transaction(writers, writing, busy_ms + LIVENESS_MS, work, rings)),
     read: (work) => transaction(readers, reading, LIVENESS_MS, work),
@@ -206,8 +239,8 @@ export function openPostgres(
 }
 
 /**
- * Said with each transaction, not once a connection: a pooler may give each another connection. In one statement, which
- * takes a third of the time of one each. The values are ours, and plain (postgres-place.ts).
+ * Set in each transaction, not once per connection, because a pooler may give each transaction another connection. One
+ * statement for all takes a third of the time of several. The values are ours and need no quoting (postgres-pool.ts).
  */
 function setLocal(settings: Readonly<Record<string, string | number>>): string {
   const all = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', true)`);
@@ -215,6 +248,8 @@ function setLocal(settings: Readonly<Record<string, string | number>>): string {
 }
 
 const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
+const LOCK_THERE = statement("SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'write_lock'");
+const CHANNEL = statement('SELECT channel FROM write_lock');
 
 async function isUndone(client: pg.PoolClient): Promise<boolean> {
   try {

@@ -1,6 +1,6 @@
 /**
- * The statements of prompts. The compare-and-set that gives each prompt one winner (invariant 2) stands
- * here as `SETTLE`: whoever comes second changes no row.
+ * The statements of prompts. `SETTLE` is the compare-and-set that gives each prompt one winner (invariant 2): whoever
+ * comes second changes no row.
  */
 import type {
   ClaimRecords,
@@ -34,10 +34,10 @@ import {
   table,
 } from './sql.ts';
 
-// ---------------------------------------------------------------------------
-// A prompt as a row: its columns, which of them may change, and the checksum over it.
+// ---- A prompt as a row ----
+// Its columns, those that may change, and its checksum.
 
-/** What may change once a prompt is asked, beside its status. */
+/** What may change after a prompt is asked, besides its status. */
 const MUTABLE = {
   notes: 'json',
   decision: 'plain',
@@ -45,6 +45,7 @@ const MUTABLE = {
   comment: 'plain',
   by: 'plain',
   via: 'plain',
+  attested: 'boolean',
   response_id: 'plain',
   cancel_reason: 'plain',
   late_response: 'json',
@@ -58,7 +59,7 @@ const MUTABLE = {
   responded_at: 'plain',
 } as const satisfies Partial<Record<keyof Prompt, Codec>>;
 
-/** How far its settlement has come stands with its delivery. */
+/** Its delivery records whether the settlement was handed over and read. */
 type Stored = Omit<Prompt, keyof Receipts>;
 
 const prompts = table<Stored>('prompts', {
@@ -123,12 +124,12 @@ function checksumOfEncoded(encoded: readonly SqlValue[]): number {
   return checksumOf(COVERED_AT.map((index) => encoded[index] ?? null));
 }
 
-/** The checksum that fits a row, whatever checksum it has. */
+/** The checksum that a row should have. */
 export function checksumOfPrompt(row: Row): number {
   return checksumOf(COVERED.map((column) => row[column] ?? null));
 }
 
-/** A prompt as it stands in a row. @throws HiveError `store_foreign` where that is not what was written. */
+/** Reads a prompt from a row. @throws HiveError `store_foreign` if the row is damaged. */
 function readPrompt(row: Row): Prompt {
   const values = COVERED.map((column) => row[column] ?? null);
   verifyChecksum(row['checksum'], values, `the prompt ${row['ask_id']}`);
@@ -138,7 +139,7 @@ function readPrompt(row: Row): Prompt {
 const ALL = statement(() => `SELECT ${COVERED.map((column) => `"${column}"`).join(', ')} FROM prompts`);
 const SET_CHECKSUM = statement('UPDATE prompts SET checksum = $2 WHERE ask_id = $1');
 
-/** Gives every prompt the checksum that fits it as it stands: for a migration that has changed its columns. */
+/** Computes the checksum of every prompt again, after a migration has changed its columns. */
 export async function renewPromptChecksums(sql: Sql): Promise<void> {
   for (const row of await sql.all(ALL, []))
     await sql.run(SET_CHECKSUM, [row['ask_id'] ?? null, checksumOfPrompt(row)]);
@@ -195,11 +196,11 @@ const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
 const ADD_RESPONSE = statement(
-  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 const RESPONSE = statement(
-  `SELECT response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome FROM responses WHERE response_id = $1`,
+  `SELECT response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome FROM responses WHERE response_id = $1`,
 );
 
 const SET_ORPHANED = statement(
@@ -225,7 +226,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     async openOf(session_id, limit) {
       const params = [session_id, limit];
       const found = await Promise.all([sql.all(UNCOLLECTED_OF, params), sql.all(PENDING_OF_SESSION, params)]);
-      // What is settled first: however much is pending, it must not hide an answer.
+      // Settled ones first: pending ones must not hide an answer, however many there are.
       return found.flat().slice(0, limit).map(readPrompt);
     },
     async countOpenOf(session_id) {
@@ -275,7 +276,8 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async addResponse(given) {
-      const { response_id, ask_id, decision, selected, comment, by, via, responded_at, outcome } = given;
+      const { response_id, ask_id, decision, selected, comment, by, via, attested } = given;
+      const { responded_at, outcome } = given;
       await sql.run(ADD_RESPONSE, [
         response_id,
         ask_id,
@@ -284,6 +286,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         comment,
         by,
         via,
+        attested ? 1 : 0,
         responded_at,
         outcome,
       ]);
@@ -310,7 +313,7 @@ function changes(prompt: Prompt): SqlValue[] {
   return [...mutable.encode(prompt), searchable(prompt), checksumOfEncoded(encode(prompt))];
 }
 
-/** Its columns, and its `urgency_rank` behind them. */
+/** Its columns, then its `urgency_rank`. */
 function encode(prompt: Prompt): SqlValue[] {
   return [...prompts.encode(prompt), URGENCY_RANK[prompt.urgency]];
 }
@@ -340,19 +343,19 @@ function toResponse(row: Row): StoredResponse {
     comment: row['comment'] === null ? null : String(row['comment']),
     by: String(row['by']),
     via: String(row['via']) as Via,
+    attested: row['attested'] === 1,
     responded_at: String(row['responded_at']),
     outcome: String(row['outcome']) as StoredOutcome,
   };
 }
 
-// ---------------------------------------------------------------------------
-// The lists of prompts: what each view shows, page by page, and how many there are.
+// ---- Lists of prompts ----
 
 const COUNT_BY_URGENCY = statement(
   `SELECT urgency, COUNT(*) AS n FROM prompts WHERE status = 'pending' GROUP BY urgency`,
 );
 
-/** What each view shows, and in which order: what waits by urgency and age, what is settled newest first. */
+/** What each view shows, and in which order: pending ones by urgency and age, settled ones newest first. */
 interface View {
   readonly where: string;
   readonly order: readonly (keyof Prompt | 'urgency_rank')[];
@@ -360,7 +363,7 @@ interface View {
 }
 const BY_URGENCY = { order: ['urgency_rank', 'created_at', 'ask_id'], direction: 'ASC' } as const;
 const NEWEST_FIRST = { order: ['settled_at', 'ask_id'], direction: 'DESC' } as const;
-/** What prompts_settled holds: without it in the query neither engine takes that index. */
+/** The condition of the index prompts_settled; neither engine uses the index unless the query contains it. */
 const SETTLED = 'settled_at IS NOT NULL';
 const VIEWS: Readonly<Record<NonNullable<PromptFilter['status']> | 'all', View>> = {
   waiting: { where: `status = 'pending'`, ...BY_URGENCY },
@@ -430,14 +433,14 @@ function promptLists(sql: Sql, now: string): Pick<PromptReads, 'list' | 'count' 
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of claims: which desk holds a prompt. Who holds it, its row in `prompts` says.
+// ---- Claims ----
+// Which desk holds a prompt. The row in `prompts` says which human.
 
 const LIVING = `EXISTS (SELECT 1 FROM desks WHERE desks.desk_id = claims.desk_id AND desks.lease_until > $1)`;
 const HOLDER = statement(() => `SELECT desk_id FROM claims WHERE ${LIVING} AND ask_id = $2`);
 const OF_DESK = statement('SELECT ask_id FROM claims WHERE desk_id = $1');
 const LAPSED = statement(() => `SELECT ask_id FROM claims WHERE NOT ${LIVING} ORDER BY ask_id LIMIT $2`);
-// A desk whose lease another has swept away has none: it ended at the beginning of time.
+// A desk whose lease was removed counts as expired at the beginning of time.
 const NEXT_LAPSE = statement(
   `SELECT MIN(COALESCE(desks.lease_until, '')) AS at FROM claims LEFT JOIN desks ON desks.desk_id = claims.desk_id`,
 );

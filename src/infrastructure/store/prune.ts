@@ -1,6 +1,6 @@
 /**
- * The statements of retention: what may go, and what goes with it. A removed event raises the mark below
- * which a cursor needs a snapshot (invariant 10). `application/retention.ts` says when and in which order.
+ * The statements of retention: what may be removed, and what is removed with it. A removed event raises the number below
+ * which a cursor needs a snapshot (invariant 10). `application/retention.ts` decides when and in which order.
  */
 import type { Prunable, PrunableReads, PruneCounts } from '../../application/ports.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
@@ -11,9 +11,9 @@ type Pruning = PrunableReads & Prunable;
 interface Kind {
   table: string;
   key: string;
-  /** Which rows may go, with `$1` for the time before which they must have settled. */
+  /** Which rows may go; they must have settled before `$1`. */
   where: string;
-  /** Tables whose column refers to the key, or to one that `through` finds by it; their rows go first, in this order. */
+  /** Tables whose column refers to the key, or to a key that `through` finds by it. Their rows go first, in this order. */
   with: readonly Hanging[];
 }
 
@@ -38,7 +38,7 @@ const PROMPTS: Kind = {
 
 const mentionsIn = (which: string): string => `SELECT mention_id FROM mentions WHERE message_id ${which}`;
 
-/** A message stays while somebody has yet to deal with a mention in it. */
+/** A message stays while a mention in it is unprocessed. */
 const MESSAGES: Kind = {
   table: 'messages',
   key: 'message_id',
@@ -53,7 +53,7 @@ const MESSAGES: Kind = {
   ],
 };
 
-/** By themselves, dealt with or not, and the messages stay: only when a person says so. What is stored now is not too young. */
+/** Mentions only, processed or not; the messages stay. Only a person starts this. It also removes mentions stored just now. */
 const MENTIONS: Kind = {
   table: 'mentions',
   key: 'mention_id',
@@ -65,7 +65,7 @@ const MENTIONS: Kind = {
   ],
 };
 
-/** Ended, and nobody needs them: neither a prompt that stays, nor a living descendant whose line leads through them. */
+/** Ended sessions that nothing needs: no prompt that stays, and no living descendant whose line of parents passes through them. */
 const SESSIONS: Kind = {
   table: 'sessions',
   key: 'session_id',
@@ -87,7 +87,7 @@ const SESSIONS: Kind = {
   ],
 };
 
-/** Of a process that ended without a word, on a machine that never came back; each process clears those of its own machine. */
+/** Connections of a process that died on a machine that never came back; each process clears those of its own machine. */
 const CONNECTIONS: Kind = {
   table: 'connections',
   key: 'connection_id',
@@ -108,7 +108,7 @@ const TURNS: Kind = {
   ],
 };
 
-/** What was shown, or told; a report that nobody has read yet stays. */
+/** Shown or delivered outreach; a report that nobody has read yet stays. */
 const OUTREACH: Kind = {
   table: 'outreach',
   key: 'outreach_id',
@@ -128,14 +128,14 @@ export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
 export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
 
-/** What ages, with all that hangs on it; desks and events, which have rules of their own, as well. */
+/** Everything that retention removes. Desks and events have their own rules. */
 export function agingTables(): ReadonlySet<string> {
   const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, TURNS, OUTREACH];
   const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
   return new Set([...tables, 'desks', 'events']);
 }
 
-/** A lease that has lapsed is a desk that is gone, however recently. */
+/** A desk whose lease has expired is gone, however recently. */
 export function pruneDesks(sql: Sql, now: string): Pruning {
   return {
     prunable: async () => counted('desks', await count(sql, COUNT_LAPSED, [now])),
@@ -145,7 +145,7 @@ export function pruneDesks(sql: Sql, now: string): Pruning {
 const COUNT_LAPSED = statement('SELECT COUNT(*) AS n FROM desks WHERE lease_until <= $1');
 const DELETE_LAPSED = statement('DELETE FROM desks WHERE lease_until <= $1');
 
-/** Old events go, unless what they are about still exists: then they are its history and go when it goes. */
+/** Old events go, unless their subject still exists: then they are its history and go with it. */
 const OLD_EVENTS = `seq < $1
   AND NOT EXISTS (SELECT 1 FROM prompts WHERE ask_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM messages WHERE message_id = events.subject)
@@ -154,7 +154,7 @@ const OLD_EVENTS = `seq < $1
   AND NOT EXISTS (SELECT 1 FROM turns WHERE turn_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM outreach WHERE outreach_id = events.subject)
   AND NOT EXISTS (SELECT 1 FROM desks WHERE desk_id = events.subject)`;
-/** They stand in the order of their time: the first that is young ends the old ones, and is soon found from the front. */
+/** Events are ordered by time, so the first young one ends the old ones; searching from the front finds it quickly. */
 const FIRST_YOUNG = statement('SELECT seq FROM events WHERE at >= $1 ORDER BY seq LIMIT 1');
 const COUNT_EVENTS = statement(() => `SELECT COUNT(*) AS n FROM events WHERE ${OLD_EVENTS}`);
 const OLDEST_EVENTS = statement(() => `SELECT seq FROM events WHERE ${OLD_EVENTS} ORDER BY seq LIMIT $2`);

@@ -1,9 +1,9 @@
-/** A queue of one: the next piece of work starts when the one before has ended, however it ended. */
+/** Runs one piece of work at a time: the next starts when the previous one has ended, with or without an error. */
 export interface Queue {
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Whether nothing runs or waits. */
+  /** Whether nothing is running or waiting. */
   readonly idle: boolean;
-  /** Resolves when everything queued has ended, what was queued meanwhile included. */
+  /** Resolves when everything queued has ended, including work that is queued in the meantime. */
   drained(): Promise<void>;
 }
 

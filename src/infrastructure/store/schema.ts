@@ -1,20 +1,28 @@
 /**
- * Which schema this code reads and writes. How a store gets there stands in migrations.ts, which holds the text of every
- * table: few processes ever need that, so it is imported at need, and `hive hook` goes without.
+ * Which schema this code reads and writes. migrations.ts creates and updates a store and holds the text of every table. Few
+ * processes need it, so it is imported on demand, and `hive hook` is built without it.
  */
 import { HiveError } from '../../domain/errors.ts';
 
 /** The oldest schema that is brought up to date; nothing older was ever released. */
 export const OLDEST_SCHEMA = 17;
 
-/** What has changed since, in order. Each is a file in sql/migrations/; the first brings a store from OLDEST_SCHEMA one on. */
-export const MIGRATION_NAMES = ['checksums', 'deliveries', 'popup_subjects', 'notes'] as const;
+/** The changes since, in order. Each is a file in sql/migrations/; the first one leads from OLDEST_SCHEMA to the next. */
+export const MIGRATION_NAMES = [
+  'checksums',
+  'deliveries',
+  'popup_subjects',
+  'notes',
+  'plain_names',
+  'token_projects',
+  'attested',
+] as const;
 
-/** The schema that this code reads and writes. It is stated nowhere: it follows from how many migrations there are. */
+/** The schema that this code reads and writes. It follows from the number of migrations. */
 export const SCHEMA_VERSION: number = OLDEST_SCHEMA + MIGRATION_NAMES.length;
 
 /**
- * Refuses a store that this code can neither read nor bring up to date. `found` is its schema, 0 where there is none yet.
+ * Refuses a store that this code can neither read nor bring up to date. `found` is its schema, 0 if there is none yet.
  * @throws HiveError `store_too_new`, `store_foreign`.
  */
 export function checkSchema(where: string, found: number): void {
@@ -28,7 +36,7 @@ export function checkSchema(where: string, found: number): void {
   if (found !== 0 && found < OLDEST_SCHEMA) {
     throw new HiveError(
       'store_foreign',
-      `The store ${where} was made by a development version of Hive (schema ${found}), and this one brings only stores of schema ${OLDEST_SCHEMA} and later up to date. Nothing was changed; move it away, and a new one is made.`,
+      `The store ${where} was made by a development version of Hive (schema ${found}), and this Hive can only update stores of schema ${OLDEST_SCHEMA} and later. Nothing was changed; move it away, and Hive makes a new one.`,
       { found, oldest: OLDEST_SCHEMA },
     );
   }

@@ -66,7 +66,7 @@ const RECORD_CALLER = statement(
   `INSERT INTO tool_callers (tool_use_id, session_id, at) VALUES ($1, $2, $3)
    ON CONFLICT (tool_use_id) DO UPDATE SET session_id = $2, at = $3`,
 );
-/** A call that has not come an hour after its hook never will. */
+/** How long a call may follow its hook; after that it never will. */
 const FORGET_CALLERS = statement('DELETE FROM tool_callers WHERE at < $1');
 const CALLER_MEMORY_MS = 60 * 60 * 1000;
 
@@ -144,14 +144,13 @@ export function sessionStatements(sql: Sql, now: string): SessionRecords {
   };
 }
 
-// ---------------------------------------------------------------------------
-// The statements of who waits to wake which session.
+// ---- Wakers ----
 
 const wakers = table<Waker>('wakers', {
   session_id: 'plain',
   waker_id: 'plain',
   until: 'plain',
-  told: 'json',
+  woken_for: 'json',
   wakes: 'plain',
   human_seq: 'plain',
 });

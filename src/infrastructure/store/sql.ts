@@ -1,7 +1,6 @@
 /**
- * SQL as both engines take it: named statements with `$n` placeholders over a small driver each.
- * A row and its domain object have the same field names; a `Table` only knows which of them are
- * booleans (0/1) or JSON (text).
+ * SQL that both engines accept: statements with `$n` placeholders, over a small driver for each engine. A row and its
+ * domain object have the same field names; a `Table` only knows which of them are booleans (0/1) or JSON (text).
  */
 import { HiveError, invalidInput } from '../../domain/errors.ts';
 import { searchText } from '../../domain/text.ts';
@@ -15,8 +14,8 @@ export interface Statement {
 }
 
 /**
- * Declares a statement once, at module load. One whose text is put together is given as a function, called with its
- * first use: a hook declares two hundred of them and uses twelve.
+ * Declares a statement once, at module load. A text that must be composed is given as a function, which is called at the
+ * first use: a hook declares two hundred statements and uses twelve.
  */
 export function statement(text: string | (() => string)): Statement {
   return typeof text === 'string' ? { text } : new LateStatement(text);
@@ -41,7 +40,7 @@ export function arityOf(text: string): number {
   return Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map((match) => Number(match[1])));
 }
 
-/** What statements run on: a transaction of one of the drivers. */
+/** Runs statements: a transaction of one of the drivers. */
 export interface Sql {
   all(statement: Statement, params: readonly SqlValue[]): Promise<Row[]>;
   /** Runs a statement that returns no rows; resolves to the number of rows changed. */
@@ -49,18 +48,18 @@ export interface Sql {
 }
 
 export interface WriteOptions<T> {
-  /** Asked after the commit: whether every process is to be told that something was committed. Default: no. */
+  /** Called after the commit: whether to ring the doorbell for every process. Default: no. */
   rings?: () => boolean;
   /**
-   * Asked after the commit: whether to wait for the disk before anybody is told (`Store.writeReceipt`). Without it the
-   * commit itself waits, and nobody sees what is not on disk; a driver may do so in any case.
+   * Called after the commit: whether to wait for the disk before the result is returned (`Store.writeReceipt`). Without it
+   * the commit itself waits, and nobody sees what is not on disk. A driver may always wait.
    */
   waits?: ((result: T) => boolean) | undefined;
 }
 
 /**
- * Whether a statement was refused because there is no such table: SQLite has no number for it, only these words
- * (its code is that of any error in a statement), PostgreSQL has (Appendix A: undefined_table).
+ * Whether a statement failed because there is no such table. SQLite only says it in the message (its code is that of any
+ * error in a statement); PostgreSQL has a code (Appendix A: undefined_table).
  */
 export function isTableMissing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -71,7 +70,7 @@ export function isTableMissing(error: unknown): boolean {
 export interface Driver {
   write<T>(work: (sql: Sql, now: string) => Promise<T>, options?: WriteOptions<T>): Promise<T>;
   read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
-  /** A read for the opening of a store, over the connection that writes: a process that only writes needs no other. */
+  /** A read while the store is opened, over the connection that writes: a process that only writes needs no other. */
   inspect<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T>;
   watch(listener: () => void): () => void;
   close(): Promise<void>;
@@ -79,7 +78,7 @@ export interface Driver {
   leave(): Promise<void>;
 }
 
-/** Refuses a call that would leave a parameter unbound. */
+/** Throws if a parameter would stay unbound. */
 export function checkArity(text: string, arity: number, params: readonly SqlValue[]): void {
   if (params.length !== arity) {
     throw new Error(`A statement takes ${arity} parameters and got ${params.length}: ${text}`);
@@ -144,26 +143,25 @@ function decodeValue(codec: Codec, value: SqlValue): unknown {
   return value;
 }
 
-/** JSON that a row holds. @throws HiveError `store_foreign` where it is none: only a damaged file says so. */
+/** Reads JSON from a row. @throws HiveError `store_foreign` if it is not JSON, which only a damaged file contains. */
 export function parseStored(value: SqlValue): unknown {
   try {
     return JSON.parse(String(value));
   } catch {
     throw new HiveError(
       'store_foreign',
-      'The store is damaged: a field that holds JSON cannot be read. Put the store aside and restore a backup.',
+      'The store is damaged: a field with JSON cannot be read. Move the store away and restore a backup.',
     );
   }
 }
 
-// ---------------------------------------------------------------------------
-// The WHERE of a list whose filters may each be missing, and the cursors that page through it. Every
-// value is a parameter; what is spliced into the text is ours alone.
+// ---- The WHERE of a list, and its cursors ----
+// Each filter is optional. Every value is a parameter; only our own text is spliced into a statement.
 
 export interface Conditions {
   readonly text: string;
   readonly params: readonly SqlValue[];
-  /** The placeholder that follows the last one used, `$4`. */
+  /** The next unused placeholder, for example `$4`. */
   readonly next: string;
   /** Adds a condition with one `?`, unless its value is undefined. */
   and(condition: string, value: SqlValue | undefined): Conditions;
@@ -201,7 +199,7 @@ export function encodeCursor(key: readonly SqlValue[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** @throws HiveError `invalid_input` for a cursor that no list of ours has given out. */
+/** @throws HiveError `invalid_input` for a cursor that does not come from one of our lists. */
 export function decodeCursor(cursor: string | null | undefined, length: number): SqlValue[] | null {
   if (cursor === null || cursor === undefined || cursor === '') return null;
   try {
@@ -214,17 +212,19 @@ export function decodeCursor(cursor: string | null | undefined, length: number):
       return key as SqlValue[];
     }
   } catch {
-    // Falls through to the one refusal below.
+    // The refusal below covers this too.
   }
-  throw invalidInput('The cursor is none of this list: begin again without a cursor.', { field: 'cursor' });
+  throw invalidInput('This cursor does not belong to this list. Start again without a cursor.', {
+    field: 'cursor',
+  });
 }
 
-/** A LIKE pattern (ESCAPE '\') that finds the words of a query as they stand in `search_text`. */
+/** A LIKE pattern (ESCAPE '\') that finds the words of a query in `search_text`. */
 export function likePattern(query: string): string {
   return `%${escapeLike(searchText(query))}%`;
 }
 
-/** A text as a LIKE pattern (ESCAPE '\') that means itself. */
+/** A LIKE pattern (ESCAPE '\') that matches exactly this text. */
 export function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&');
 }

@@ -1,5 +1,5 @@
 /**
- * The file of a SQLite store: what is refused before it is opened. Every refusal changes nothing.
+ * The file of a SQLite store: the checks before it is opened. A refusal changes nothing.
  */
 import {
   chmodSync,
@@ -36,15 +36,15 @@ export function checkSqliteVersion(version: string): void {
     if (part < least) {
       throw new HiveError(
         'sqlite_too_old',
-        `This Node brings SQLite ${version}, which can damage a store that several processes write. Hive needs ${OLDEST_SQLITE.join('.')} or newer: update Node.`,
+        `This Node contains SQLite ${version}, which can damage a store that several processes write. Hive needs ${OLDEST_SQLITE.join('.')} or newer: update Node.`,
       );
     }
   }
 }
 
 /**
- * Makes sure that `given` is a store of ours, creating it (folder 0700, file 0600) where there is none. Resolves to where
- * the file itself lies: whoever comes through a link meets the same checks, and the same bell, as whoever does not.
+ * Makes sure that `given` is a Hive store, and creates it (folder 0700, file 0600) if there is none. Resolves to the real
+ * path of the file, so that a store opened through a link gets the same checks and the same bell.
  * @throws HiveError `store_unsafe`, `store_foreign`, `store_unavailable`.
  */
 export async function prepareSqliteFile(
@@ -55,7 +55,7 @@ export async function prepareSqliteFile(
   const folder = dirname(path);
   const create = existsSync(path) ? null : createStoreFile;
   try {
-    // The folder may be ours to make; what it will lie on is known before.
+    // We may have to make the folder; its file system is known before.
     const above = existingAbove(folder);
     refuseNetwork(above, fileSystemType);
     makeFolders(above, folder);
@@ -77,7 +77,7 @@ function typeOf(folder: string): number {
   return statfsSync(folder).type;
 }
 
-/** Level by level: where none can be made, as in /proc, the recursive mkdir of Node tries for ever. */
+/** Makes one level at a time: where none can be made, as in /proc, Node's recursive mkdir never returns. */
 function makeFolders(above: string, folder: string): void {
   if (folder === above) return;
   makeFolders(above, dirname(folder));
@@ -98,7 +98,7 @@ function refuseNetwork(folder: string, fileSystemType: (folder: string) => numbe
   if (network !== null) {
     throw new HiveError(
       'store_unsafe',
-      `The folder ${folder} lies on a network file system (${network}), where SQLite cannot keep a store safe. Nothing was changed; set HIVE_STORE to a local path or a postgres:// URL.`,
+      `The folder ${folder} is on a network file system (${network}), where SQLite cannot keep a store safe. Nothing was changed; set HIVE_STORE to a local path or a postgres:// URL.`,
     );
   }
 }
@@ -113,19 +113,19 @@ function refuseOpenFolder(folder: string): void {
       `The folder ${folder} can be written by other users. Nothing was changed; run: chmod go-w '${folder}'`,
     );
   }
-  // Its owner may write it, whatever its mode; root may write everything anyhow.
+  // The owner can change the mode at any time, and root can write everything.
   if (uid !== me && uid !== 0) {
     throw new HiveError(
       'store_unsafe',
-      `The folder ${folder} belongs to another user (uid ${uid}). Nothing was changed; take it over with chown, or set HIVE_STORE to a folder of yours.`,
+      `The folder ${folder} belongs to another user (uid ${uid}). Nothing was changed; take it over with chown, or set HIVE_STORE to your own folder.`,
     );
   }
 }
 
-/** Up to here every index is compared with its table, in about half a second; above, only the pages are looked at. */
+/** Up to this size every index is compared with its table, in about half a second; above it, only the pages are checked. */
 const COMPARED_BYTES = 64 * 1024 * 1024;
 
-/** What is wrong with the structure of a store file, in SQLite's words; empty when nothing is. Reads all of it. */
+/** The errors in the structure of a store file, in SQLite's words; empty if there are none. Reads the whole file. */
 export function findDamage(path: string): string[] {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
@@ -159,15 +159,15 @@ function checkHeader(path: string): void {
 function foreign(path: string): HiveError {
   return new HiveError(
     'store_foreign',
-    `The file ${path} is no store of Hive. Nothing was changed; move it away or set HIVE_STORE to another path.`,
+    `The file ${path} is not a Hive store. Nothing was changed; move it away or set HIVE_STORE to another path.`,
   );
 }
 
-// ---------------------------------------------------------------------------
-// How the file of a SQLite store comes into being: built aside and linked into place whole, so that of eight
-// processes that start at once one wins and nobody ever sees a half-made one.
+// ---- Creating the file ----
+// It is built under another name and linked into place when it is complete. If eight processes start at once, one wins, and
+// none sees a half-made file.
 
-/** Makes an empty store of ours at `path`, unless another process is first; its folder is there. */
+/** Makes an empty store at `path`, unless another process is first. The folder exists. */
 function createStoreFile(path: string): void {
   const draft = `${path}.${randomIds.make('new')}`;
   try {
@@ -182,7 +182,7 @@ function createStoreFile(path: string): void {
     linkSync(draft, path);
     syncPath(dirname(path));
   } catch (error) {
-    // Another process was first: its store is as good as ours.
+    // Another process was first, and its store is equally good.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${draft}${suffix}`, { force: true });

@@ -1,7 +1,7 @@
 /**
- * The SQLite driver: `node:sqlite` in WAL mode, a connection that writes and one that reads beside it.
- * Pitfalls it is built around (measured): the built-in busy timeout starves writers, so it is 0 and
- * the retry below is ours; an asynchronous wrapper over one connection is no transaction, so writes queue.
+ * The SQLite driver: `node:sqlite` in WAL mode, with one connection that writes and one that reads.
+ * It avoids two pitfalls (measured). The built-in busy timeout starves writers, so it is 0 and we retry ourselves. An
+ * asynchronous wrapper around one connection is not a transaction, so writes queue.
  */
 import { closeSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -18,14 +18,15 @@ import {
   type WriteOptions,
 } from './sql.ts';
 
-/** Tries within this time stay synchronous: a writer holds the lock for well under a millisecond. */
+/** Retries within this time are synchronous: a writer holds the lock for well under a millisecond. */
 const SYNC_RETRY_MS = 8;
-/** After this the caller hears `store_busy`, unless it said otherwise. */
+/** After this time the caller gets `store_busy`, unless it has set another. */
 const BUSY_LIMIT_MS = 5_000;
 
 /**
- * Pages of log after which a commit copies them into place, four times what SQLite takes: of eight processes that write,
- * each keeps the others from finishing that, so it is begun again and again (measured: a fifth of all their time).
+ * How many pages of log a commit lets grow before it copies them into the file, four times SQLite's default. When eight
+ * processes write, each keeps the others from finishing that copy, so it starts again and again (measured: a fifth of
+ * their time).
  */
 const CHECKPOINT_PAGES = 4_000;
 
@@ -43,13 +44,13 @@ export function openSqlite(
   const writes = createQueue();
   const reads = createQueue();
   const doorbell: Doorbell = createDoorbell(`${path}-bell`, () => {
-    // `data_version` changes when any other connection commits: the net under a lost wake-up.
+    // `data_version` changes when any other connection commits, which covers lost wake-ups.
     try {
       dataVersion ??= openReader().database.prepare('PRAGMA data_version');
       const row = dataVersion.get() as { data_version: number };
       return row.data_version;
     } catch {
-      // The disk is gone for now: whoever waits looks for itself, and is told by its own read.
+      // The disk is gone for now. Whoever waits gets the error from its own read.
       return Number.NaN;
     }
   });
@@ -78,8 +79,8 @@ export function openSqlite(
   }
 
   /**
-   * A connection that was opened read-only stays so, and makes those beside it in its process read-only too:
-   * all are opened anew, since they may be allowed more by now.
+   * A connection that was opened read-only stays so, and makes the others in its process read-only too. They are all
+   * opened again, because the file may be writable by now.
    */
   async function reopen(): Promise<void> {
     await reads.run(async () => {
@@ -93,8 +94,8 @@ export function openSqlite(
   }
 
   /**
-   * Over the connection that writes, where that is idle: its cache holds the pages it wrote itself, while another one
-   * fetches all it reads anew after each commit (measured: half the time of a small read).
+   * Uses the connection that writes if it is idle: its cache holds the pages it wrote, while another connection fetches
+   * everything again after each commit (measured: half the time of a small read).
    */
   async function read<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
     if (!writes.idle || read_only) return readBeside(work);
@@ -104,13 +105,13 @@ export function openSqlite(
         return snapshot(writer, work);
       });
     } catch (error) {
-      // It does not wait, as a writer must not (`begin`); the other one does.
+      // This connection must not wait (`begin`); the other one may.
       if (error instanceof HiveError && error.code === 'store_busy') return readBeside(work);
       throw error;
     }
   }
 
-  /** Whatever is being written meanwhile. */
+  /** Reads even while something is being written. */
   function readBeside<T>(work: (sql: Sql, now: string) => Promise<T>): Promise<T> {
     return reads.run(async () => {
       stillThere();
@@ -137,20 +138,20 @@ export function openSqlite(
     }
   }
 
-  /** The engine goes on with a file that was removed, and all that it then acknowledges would be lost. */
+  /** The engine keeps using a file that was removed, and everything it then acknowledges would be lost. */
   function stillThere(): void {
     const now = inodeOf(path);
     if (now === place) return;
     throw new HiveError(
       'store_unavailable',
       now === undefined
-        ? `The store ${path} is gone: somebody moved or removed it. Nothing was written; put it back, or start Hive anew for a new store.`
-        : `The store ${path} was replaced by another one. Nothing was written; start Hive anew to use that.`,
+        ? `The store ${path} was moved or removed. Nothing was written; put it back, or restart Hive to make a new store.`
+        : `The store ${path} was replaced by another one. Nothing was written; restart Hive to use that one.`,
     );
   }
 
   async function begin(database: DatabaseSync): Promise<void> {
-    // The engine's own waiting starves writers; ours below does not.
+    // The engine's own waiting starves writers; our retry does not.
     if (!writes_begun)
       database.exec(`PRAGMA busy_timeout = 0; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     writes_begun = true;
@@ -161,7 +162,7 @@ export function openSqlite(
         return;
       } catch (error) {
         if (!isBusy(error)) throw error;
-        // Asked for only now: the first look at `performance` loads a millisecond of Node.
+        // Only here, because the first use of `performance` costs a millisecond of loading.
         started ??= performance.now();
         const waited = performance.now() - started;
         if (waited > busy_ms) {
@@ -194,7 +195,7 @@ export function openSqlite(
   }
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 function inodeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.ino;
@@ -205,18 +206,17 @@ function inodeOf(path: string): number | undefined {
 
 const cell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Sleeps without giving up the thread: shorter than any timer can. */
+/** Blocks the thread, because no timer can be this short. */
 function pause(ms: number): void {
   Atomics.wait(cell, 0, 0, ms);
 }
 
-// ---------------------------------------------------------------------------
-// A connection of `node:sqlite` to a store file, as statements run on it.
+// ---- A connection ----
 
-/** How long opening, and a reader, wait for a lock that belongs to no writer. */
+/** How long opening and reading wait for a lock that no writer holds. */
 const OPENING_MS = 2_000;
 
-/** A statement as `node:sqlite` runs it; `places[i]` is the parameter that its i-th `?` stands for, from 0. */
+/** A statement as `node:sqlite` runs it; `places[i]` is the index of the parameter for its i-th `?`. */
 interface Prepared {
   readonly text: string;
   readonly arity: number;
@@ -224,23 +224,23 @@ interface Prepared {
   readonly places: readonly number[];
 }
 
-/** A bare parameter SQLite would look at for its plan, and prepare the statement anew with each value it is given. */
+/** With a bare parameter SQLite would use the value in its plan and prepare the statement again for each one. */
 const LIMIT = 'LIMIT (? + 0)';
 
-/** One connection: its statements, prepared once, and how its commits wait. */
+/** One connection with its prepared statements. */
 class Connection implements Sql {
   readonly database: DatabaseSync;
   readonly #prepared = new Map<string, Prepared>();
   #waitsForDisk: boolean | null = null;
 
   constructor(path: string, readOnly: boolean) {
-    // Only recovery and the last one to close ever lock a reader out, and opening: both are short.
+    // Only recovery and the last connection to close lock out a reader or an opening. Both are short.
     this.database = new DatabaseSync(path, { readOnly, timeout: OPENING_MS });
   }
 
   /**
-   * Whether the next commits end with an fsync: to be said before each write. Without it they are in the log as much as
-   * any other: a process that dies loses none, and the next commit with one takes them along
+   * Sets whether the next commits end with an fsync; call it before each write. Commits without one are in the log like
+   * any other: a process that dies loses none of them, and the next commit with an fsync includes them
    * (sqlite.org/pragma.html#pragma_synchronous).
    */
   waitForDisk(wait: boolean): void {
@@ -274,7 +274,7 @@ class Connection implements Sql {
     return Number(prepared.statement.run(...bound(params, prepared)).changes);
   }
 
-  /** Leaves whatever transaction is open. The engine may have done so itself, and on a broken disk it cannot. */
+  /** Ends the open transaction. The engine may have ended it already, and on a broken disk it cannot. */
   end(how: 'COMMIT' | 'ROLLBACK'): void {
     try {
       if (this.database.isTransaction) this.database.exec(how);
@@ -289,7 +289,7 @@ class Connection implements Sql {
   }
 }
 
-/** Opening looks into the file: a damaged one is found here already. */
+/** Opening reads the file, so a damaged one is found here. */
 function connect(path: string, readOnly: boolean): Connection {
   try {
     return new Connection(path, readOnly);
@@ -298,24 +298,24 @@ function connect(path: string, readOnly: boolean): Connection {
   }
 }
 
-/** By position: `node:sqlite` binds `$1` by the name "1" only, which takes six times as long for a row of 52 columns. */
+/** Binds by position: `node:sqlite` binds `$1` only by the name "1", which takes six times as long for a row of 52 columns. */
 function bound(params: readonly SqlValue[], prepared: Prepared): SqlValue[] {
   checkArity(prepared.text, prepared.arity, params);
   return prepared.places.map((place) => params[place] ?? null);
 }
 
-// ---------------------------------------------------------------------------
-// The write-ahead log of a SQLite store as a file: what SQLite itself cannot be told about it (sqlite.org/wal.html).
+// ---- The write-ahead log as a file ----
+// What SQLite has no setting for (sqlite.org/wal.html).
 
-/** Reading back a log of this length takes whoever opens the store first about as long as ending it takes its last. */
+/** At this length, reading the log at the next opening takes about as long as copying it now. */
 const LONG_LOG_BYTES = 512 * 1024;
 
-/** Whether the last one to leave should copy the log into place. */
+/** Whether the last connection should copy the log into the file when it closes. */
 function isLogLong(path: string): boolean {
   return logBytes(path) > LONG_LOG_BYTES;
 }
 
-/** Whoever makes the log waits for the disk, for its name in the folder must be there as well. */
+/** Whoever creates the log also waits until its name in the folder is on disk. */
 function isLogNew(path: string): boolean {
   return logBytes(path) === 0;
 }
@@ -324,7 +324,7 @@ function logBytes(path: string): number {
   return statSync(logOf(path), { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** What a commit under FULL does, done after it. Closing the log drops no lock: SQLite's are on other files. */
+/** Flushes the log, as a commit under FULL does. Closing this file drops no lock: SQLite's locks are on other files. */
 function flushLog(path: string): void {
   const log = openSync(logOf(path), 'r+');
   try {
@@ -338,8 +338,7 @@ function logOf(path: string): string {
   return `${path}-wal`;
 }
 
-// ---------------------------------------------------------------------------
-// What SQLite says, as sentences and codes of ours.
+// ---- Errors of SQLite, as codes and sentences of Hive ----
 
 const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
@@ -357,7 +356,7 @@ function resultCode(error: unknown): number | undefined {
   return typeof errcode === 'number' ? errcode & 255 : undefined;
 }
 
-/** Whether another process holds the lock just now. */
+/** Whether another process holds the lock now. */
 function isBusy(error: unknown): boolean {
   const code = resultCode(error);
   return code === SQLITE_BUSY || code === SQLITE_LOCKED;
@@ -368,7 +367,7 @@ function isReadOnly(error: unknown): boolean {
   return resultCode(error) === SQLITE_READONLY;
 }
 
-/** A HiveError for what the file system or the engine refused; any other error passes unchanged. */
+/** The HiveError for an error of the file system or the engine; any other error is returned unchanged. */
 function translateSqliteError(error: unknown, path: string): unknown {
   const said = error instanceof Error ? error.message : String(error);
   switch (resultCode(error)) {
@@ -381,7 +380,7 @@ function translateSqliteError(error: unknown, path: string): unknown {
     case SQLITE_FULL:
       return new HiveError(
         'store_full',
-        `There is no room for the store ${path}. Nothing was written; make room on that disk and try again.`,
+        `The disk of the store ${path} is full. Nothing was written; free some space there and try again.`,
       );
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
@@ -390,13 +389,13 @@ function translateSqliteError(error: unknown, path: string): unknown {
         'store_unavailable',
         `The store ${path} cannot be written (${said}). Nothing was written; check the disk and the permissions.`,
       );
-    // Our statements fit our schema, so what does not fit a store is its file.
+    // Our statements fit our schema, so any other error means that the file is damaged.
     case SQLITE_ERROR:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return new HiveError(
         'store_foreign',
-        `The store ${path} is damaged or no store of Hive (${said}). Put it aside and restore a backup.`,
+        `The store ${path} is damaged or is not a Hive store (${said}). Move it away and restore a backup.`,
       );
     default:
       return isFileError(error)
@@ -408,7 +407,7 @@ function translateSqliteError(error: unknown, path: string): unknown {
   }
 }
 
-/** What the file system refused to us and not to the engine: a folder that may not be entered, say. */
+/** An error of the file system itself, for example a folder without permission to enter. */
 function isFileError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error && 'errno' in error;
 }

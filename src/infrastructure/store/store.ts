@@ -1,6 +1,6 @@
 /**
- * The one door to the store, over either driver: gives each transaction its statements, rings the bell
- * after a commit that appended an event, and knows the store's identity.
+ * The only access to the store, over either driver. It gives each transaction its statements, rings the bell after a commit
+ * that appended an event, and knows the store's identity.
  */
 import type { Store, WriteTx } from '../../application/ports.ts';
 import { HiveError } from '../../domain/errors.ts';
@@ -26,7 +26,7 @@ const IDENTITY = statement(
 const NAME = statement('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING');
 
 /**
- * Opens a store: refuses one that is too new or far too old, migrates one that is older, once however many processes start.
+ * Opens a store. Refuses one that is too new or far too old, and migrates an older one, once even if many processes start.
  * @throws HiveError `store_too_new`, `store_foreign`, `store_busy`, `store_unavailable`.
  */
 export async function openStore(driver: Driver, where: string): Promise<Store> {
@@ -74,7 +74,7 @@ export async function openStore(driver: Driver, where: string): Promise<Store> {
   };
 }
 
-/** Said by us: an engine would speak of its own connection, and SQLite could even open one anew. */
+/** Our own error: an engine would name its connection, and SQLite could even open a new one. */
 function closedError(where: string): HiveError {
   return new HiveError(
     'cancelled',
@@ -83,8 +83,8 @@ function closedError(where: string): HiveError {
 }
 
 /**
- * The statements of every capability over one transaction; a `ReadTx` is the same seen through a narrower type.
- * Each capability's come with its first use: a transaction needs two or three, and `hive hook` runs only one.
+ * The statements of every capability over one transaction; a `ReadTx` is the same object with a narrower type. Those of a
+ * capability are created at its first use: a transaction needs two or three, and `hive hook` runs only one transaction.
  */
 class Transaction implements WriteTx {
   readonly now: string;
@@ -193,13 +193,13 @@ function refuseAppend(): never {
   throw new Error('An event was appended inside a read.');
 }
 
-/** Which schema a store has, 0 where there is none, and its id. */
+/** The schema of a store, 0 if it has none, and its id. */
 export async function identify(sql: Sql): Promise<{ version: number; store_id: string }> {
   try {
     const [row] = await sql.all(IDENTITY, []);
     return { version: Number(row?.['version'] ?? 0), store_id: String(row?.['store_id']) };
   } catch (error) {
-    // A store that was linked into place a moment ago has no table yet; whatever else was refused is no answer.
+    // A store that was just linked into place has no table yet. Any other error is thrown.
     if (!isTableMissing(error)) throw error;
     return { version: 0, store_id: '' };
   }

@@ -1,5 +1,5 @@
 /** An agent over MCP: asks, polls, takes back, posts, deals with its mentions; a coordinator answers and interrupts too. */
-import { attempt, sleep } from '../calm.ts';
+import { attempt, sleep } from '../failures.ts';
 import { deskOf, remember, untilDone, type Worker, type World } from '../world.ts';
 import { type McpLine, mcpLine, type Result } from './mcp.ts';
 
@@ -41,7 +41,12 @@ export function createAsker(
 ): Asker & ReturnType<typeof deskOf> {
   const desk = deskOf(world, name);
   const { log, random, unique } = desk;
-  const line = mcpLine(world.yard, name, [...(coordinator ? ['--role', 'coordinator'] : []), ...args], env);
+  const line = mcpLine(
+    world.installation,
+    name,
+    [...(coordinator ? ['--role', 'coordinator'] : []), ...args],
+    env,
+  );
   const open = new Set<string>();
   /** Ended without an answer: a late one may come, so they are looked at again at the end. */
   const ended = new Set<string>();

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt, Failure, sleep } from '../calm.ts';
+import { attempt, Failure, sleep } from '../failures.ts';
 import type { Worker, World } from '../world.ts';
 import { createAsker } from './agent.ts';
 import { run } from './command.ts';
@@ -56,7 +56,7 @@ export function claude(world: World, name: string, session_id: string): Worker {
       ...changes,
     };
     const printed = await attempt(log, `hook ${event}`, () =>
-      run(world.yard, name, ['hook'], { env, input: JSON.stringify(stdin) }),
+      run(world.installation, name, ['hook'], { env, input: JSON.stringify(stdin) }),
     );
     if (printed instanceof Failure) return {};
     if (printed.err !== '')

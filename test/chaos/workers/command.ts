@@ -1,6 +1,6 @@
 /** One command or hook: started, given its input, and waited for, as a shell or a client does. */
-import { lost } from '../calm.ts';
-import { type Environment, signal, type Yard } from '../yard.ts';
+import { lost } from '../failures.ts';
+import { type Environment, type Installation, signal } from '../installation.ts';
 
 /** A client kills what takes longer. */
 const LIMIT_MS = 12_000;
@@ -13,12 +13,12 @@ export interface Ended {
 
 /** @throws Failure `lost` when it was killed, by the nemesis or for being silent too long. */
 export async function run(
-  yard: Yard,
+  installation: Installation,
   worker: string,
   args: readonly string[],
   { env = {}, input = '' }: { env?: Environment; input?: string } = {},
 ): Promise<Ended> {
-  const { child, pid, exited, stderr } = await yard.start(worker, args, { env });
+  const { child, pid, exited, stderr } = await installation.start(worker, args, { env });
   let out = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     out += text;

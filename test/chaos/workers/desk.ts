@@ -9,9 +9,9 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-jsonrpc/node';
-import { attempt, Failure, lost, sleep, within } from '../calm.ts';
+import { attempt, Failure, lost, sleep, within } from '../failures.ts';
+import { type Running, signal } from '../installation.ts';
 import { deskOf, untilDone, untilSeen, type Worker, type World } from '../world.ts';
-import { type Running, signal } from '../yard.ts';
 
 /** Longer than a write waits for the store. */
 const REQUEST_MS = 9_000;
@@ -43,7 +43,7 @@ export function desk(world: World, name: string): Worker {
   let last_message = '';
 
   async function connect(): Promise<Wire> {
-    const running = await world.yard.start(name, ['sidecar']);
+    const running = await world.installation.start(name, ['sidecar']);
     const { stdin, stdout } = running.child;
     const connection = createMessageConnection(
       new StreamMessageReader(stdout),

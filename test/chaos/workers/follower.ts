@@ -1,7 +1,7 @@
 /** One that reads the log as it grows: `hive log --follow`, begun again after what it saw last whenever it dies. */
-import { sleep } from '../calm.ts';
+import { sleep } from '../failures.ts';
+import type { Running } from '../installation.ts';
 import { deskOf, untilSeen, type Worker, type World } from '../world.ts';
-import type { Running } from '../yard.ts';
 
 export function follower(world: World, name: string): Worker {
   const { log } = deskOf(world, name);
@@ -11,7 +11,13 @@ export function follower(world: World, name: string): Worker {
   log.add({ did: 'followed', after: last });
 
   async function follow(): Promise<void> {
-    const child = await world.yard.start(name, ['log', '--follow', '--json', '--after', String(last)]);
+    const child = await world.installation.start(name, [
+      'log',
+      '--follow',
+      '--json',
+      '--after',
+      String(last),
+    ]);
     running = child;
     let rest = '';
     child.child.stdout.setEncoding('utf8').on('data', (text: string) => {

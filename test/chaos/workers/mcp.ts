@@ -2,8 +2,8 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { Failure, failureOf, lost, within } from '../calm.ts';
-import { type Environment, type Running, signal, type Yard } from '../yard.ts';
+import { Failure, failureOf, lost, within } from '../failures.ts';
+import { type Environment, type Installation, type Running, signal } from '../installation.ts';
 
 /** Longer than a write waits for the store. */
 const CALL_MS = 9_000;
@@ -19,11 +19,16 @@ export interface McpLine {
   end(): Promise<void>;
 }
 
-export function mcpLine(yard: Yard, worker: string, args: readonly string[], env: Environment): McpLine {
+export function mcpLine(
+  installation: Installation,
+  worker: string,
+  args: readonly string[],
+  env: Environment,
+): McpLine {
   let line: { client: Client; running: Running; gone: Promise<never> } | null = null;
 
   async function connect(): Promise<NonNullable<typeof line>> {
-    const running = await yard.start(worker, ['mcp', ...args], { env, hosted: true });
+    const running = await installation.start(worker, ['mcp', ...args], { env, hosted: true });
     const { stdin, stdout } = running.child;
     const gone = running.exited.then(() => Promise.reject(lost('hive mcp went away')));
     gone.catch(() => undefined);

@@ -1,5 +1,5 @@
 /** A person at a shell: each act is a command of its own. */
-import { attempt, Failure, lost, sleep } from '../calm.ts';
+import { attempt, Failure, lost, sleep } from '../failures.ts';
 import { deskOf, type Worker, type World } from '../world.ts';
 import { run } from './command.ts';
 
@@ -10,7 +10,7 @@ export function terminal(world: World, name: string): Worker {
   const { log, random, unique } = deskOf(world, name);
 
   async function hive(...args: string[]): Promise<Loose> {
-    const { out, err } = await run(world.yard, name, [...args, '--json']);
+    const { out, err } = await run(world.installation, name, [...args, '--json']);
     // Killed before it could say all: nobody knows.
     if (!out.endsWith('\n')) throw lost(err === '' ? `hive ${args[0]} said nothing` : err);
     const said = JSON.parse(out) as Loose;

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hookTable, serverSetting } from '../../../src/domain/installation.ts';
 import { type Child, childEnvironment, HIVE, outputOf, spawnChild } from '../../support/children.ts';
+import { HOOK_WAY } from './claude.ts';
 import { LOOPBACK_ONLY, type World } from './world.ts';
 
 /** Where it runs, and the scripted model it talks to. */
@@ -55,7 +56,7 @@ export function configureCodex(run: CodexRun): void {
       `env_vars = ${toml(serverSetting('codex', ['hive']).env_vars)}`,
     ].join('\n'),
   );
-  const hooks = hookTable('codex', { program: [process.execPath, HIVE] });
+  const hooks = hookTable('codex', { program: [process.execPath, HIVE], way: HOOK_WAY });
   writeFileSync(join(home, 'hooks.json'), JSON.stringify({ hooks }));
 }
 

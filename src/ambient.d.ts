@@ -1,3 +1,11 @@
+// What the build supplies and no file exports.
+
+/** Migrations are imported as text; the bundler and the test runner both know how. */
+declare module '*.sql' {
+  const text: string;
+  export default text;
+}
+
 /**
  * Deliberate bugs, by which `npm run chaos -- --sabotage` shows that its checker can fail (test/chaos/sabotage.ts says
  * what each breaks). A build holds them only when it is asked to (scripts/build.mjs); every other build replaces the

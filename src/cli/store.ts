@@ -1,17 +1,26 @@
-/**
- * `hive store prune`: retention by hand. The sidecar does the same every hour. With --mentions it removes mentions only,
- * processed or not, after a person has confirmed. No agent may remove anything: the store is the human's record.
- */
+/** `hive store`: removes old records by hand (`prune`), or copies the store (`migrate`). */
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { PruneCounts } from '../application/ports.ts';
 import { parseRetentionDays } from '../application/retention.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
+import { storeAddress } from '../infrastructure/platform/paths.ts';
+import { copyStore } from '../open-hive.ts';
 import { humanActor, refuseAgents } from './actor.ts';
 import { ask } from './init.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
-import { EXIT, type ExitCode, withHive } from './program.ts';
-import { DEED, PRUNE } from './sentences.ts';
+import { EXIT, type ExitCode, exitCodeOfError, withHive } from './program.ts';
+import { DEED, MIGRATE, PRUNE } from './sentences.ts';
+
+/** Both; the old spellings `hive prune` and `hive migrate` use them one by one. */
+export function defineStore(command: Command): void {
+  definePrune(command.command('prune').description('Remove old records'));
+  defineMigrate(command.command('migrate').description('Copy the store to another place or engine'));
+}
+
+// ---- hive store prune ----
+// `hive store prune`: retention by hand. The sidecar does the same every hour. With --mentions it removes mentions
+// only, processed or not, after a person has confirmed. No agent may remove anything: the store is the human's record.
 
 interface PruneOptions extends Format {
   dryRun?: boolean;
@@ -76,4 +85,47 @@ function report(counts: PruneCounts, days: number, what: string, options: PruneO
     '  ',
   );
   return EXIT.done;
+}
+
+// ---- hive store migrate ----
+// `hive store migrate`: copies the store to another place, or between SQLite and PostgreSQL. The old store is not
+// changed.
+
+interface MigrateOptions extends Format {
+  to: string;
+  from?: string;
+  inUse?: boolean;
+}
+
+export function defineMigrate(command: Command): void {
+  command
+    .requiredOption('--to <address>', 'where to copy it: a path or a postgres:// URL')
+    .option('--from <address>', 'the store to copy; default: HIVE_STORE')
+    .option('--in-use', 'copy even if the store seems to be in use')
+    .option('--json', 'print JSON')
+    .action(migrate);
+}
+
+async function migrate({ to, from, inUse = false, json = false }: MigrateOptions): Promise<void> {
+  const { env } = process;
+  const source = storeAddress(from === undefined ? env : { ...env, HIVE_STORE: from });
+  const target = storeAddress({ ...env, HIVE_STORE: to });
+  try {
+    if (to === '' || source === target) throw invalidInput(MIGRATE.samePlace);
+    const tables = await copyStore({ from: source, to: target, env, in_use: inUse });
+    if (json) return printJson({ tables });
+    print(MIGRATE.copied);
+    printRows(
+      tables.filter(({ rows }) => rows > 0).map(({ table, rows }) => [table, String(rows)]),
+      '  ',
+    );
+    remark(MIGRATE.next);
+  } catch (error) {
+    if (!(error instanceof HiveError)) throw error;
+    process.exitCode = exitCodeOfError(error);
+    if (json) printJson({ error: { code: error.code, message: error.message } });
+    remark(error.message);
+    return;
+  }
+  process.exitCode = EXIT.done;
 }

@@ -10,7 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { lost } from './calm.ts';
+import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
+import { lost } from './failures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLOCK = join(import.meta.dirname, 'children/clock.mjs');
@@ -29,7 +30,7 @@ export interface Running {
   stderr(): string;
 }
 
-export interface Yard {
+export interface Installation {
   /** A path, or the address of a PostgreSQL schema. */
   readonly store: string;
   /** Where the workers write their logs, and what their processes said on stderr is kept. */
@@ -55,7 +56,7 @@ export interface YardOptions {
   sabotage: SabotageName | null;
 }
 
-export function openYard({ folder, store, sabotage }: YardOptions): Yard {
+export function openInstallation({ folder, store, sabotage }: YardOptions): Installation {
   const home = join(folder, 'home');
   const logs = join(folder, 'logs');
   const clock = join(folder, 'clock');
@@ -70,6 +71,7 @@ export function openYard({ folder, store, sabotage }: YardOptions): Yard {
   const running = new Set<Running>();
   let cleared = false;
 
+  lettingScriptsAnswer(home);
   const environment: Environment = {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     HOME: home,

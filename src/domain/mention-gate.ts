@@ -1,0 +1,308 @@
+/**
+ * The mention gate: a tool call is denied until the session has processed its mentions. The gate names the call that
+ * clears it, never blocks that call, counts its denials and gives up after a bounded number of model steps (invariant
+ * 11). Also the loop guard, which says when mentions no longer gate. Pure.
+ */
+import type { MentionInFull, UnprocessedCount } from './mentions.ts';
+import { authorName, UNVERIFIED_NOTE } from './messages.ts';
+import type { GateMode, NotifyHeld } from './preferences.ts';
+import { labelled, type Source } from './sources.ts';
+import { excerpt } from './text.ts';
+
+/** The gate's state for one session. */
+export interface GateRecord {
+  session_id: string;
+  /** Model steps blocked in a row without progress; a batch of parallel calls is one step. */
+  steps: number;
+  /** Denials until this time belong to the step already counted; null once its batch was closed. */
+  step_until: string | null;
+  /** Denied calls in total. */
+  denials: number;
+  /** The gate gave up and only reminds until a mention is processed. */
+  gave_up: boolean;
+  /** Calls were blocked, and the session has not been notified yet that they pass again. */
+  held: boolean;
+  /** When the first call was blocked since the session last made progress; null when none is blocked. */
+  held_since: string | null;
+  /** The seats whose human was notified of that. */
+  held_notified: string[];
+  /** Prompts of the human refused in a row without progress (`gate_prompt`: `block`). */
+  prompts: number;
+  /** Prompts are let through until a mention is processed. */
+  prompts_gave_up: boolean;
+}
+
+type GateOpinion = 'pass' | 'remind' | 'deny';
+
+interface GateDecision {
+  opinion: GateOpinion;
+  record: GateRecord;
+  /** The gate gave up with this call: the human must be notified. */
+  gave_up_now: boolean;
+}
+
+/** The gate gives up after blocking this many steps in a row. */
+export const GATE_STEPS = 5;
+/** Where no event closes a batch, denials within this time are one step: six parallel calls fired within 47 ms (measured). */
+const STEP_MS = 2_000;
+
+/** The state of a gate that has not blocked anything yet. */
+export function newGate(session_id: string): GateRecord {
+  return {
+    session_id,
+    steps: 0,
+    step_until: null,
+    denials: 0,
+    gave_up: false,
+    held: false,
+    held_since: null,
+    held_notified: [],
+    prompts: 0,
+    prompts_gave_up: false,
+  };
+}
+
+/**
+ * Decides one tool call that the gate may block. `can_clear`: the session can make the call that clears the gate;
+ * one that cannot is only reminded.
+ */
+export function decideGate(
+  { count, gating, urgent }: UnprocessedCount,
+  record: GateRecord,
+  { mode, can_clear, now }: { mode: GateMode; can_clear: boolean; now: string },
+): GateDecision {
+  const pass = { record, gave_up_now: false };
+  if (count === 0 || mode === 'off') return { opinion: 'pass', ...pass };
+  const holding = mode === 'block' ? gating : urgent;
+  if (holding === 0 || !can_clear || record.gave_up) return { opinion: 'remind', ...pass };
+  const sameStep = record.step_until !== null && now <= record.step_until;
+  if (!sameStep && record.steps >= GATE_STEPS) {
+    const free = { ...record, gave_up: true, step_until: null, held_since: null, held_notified: [] };
+    return { opinion: 'remind', record: free, gave_up_now: true };
+  }
+  const step_until = sameStep ? record.step_until : new Date(Date.parse(now) + STEP_MS).toISOString();
+  const steps = sameStep ? record.steps : record.steps + 1;
+  return {
+    opinion: 'deny',
+    record: {
+      ...record,
+      steps,
+      step_until,
+      denials: record.denials + 1,
+      held: true,
+      held_since: record.held_since ?? now,
+    },
+    gave_up_now: false,
+  };
+}
+
+interface PromptDecision {
+  refused: boolean;
+  record: GateRecord;
+  /** The gate gave up with this prompt: the human is notified. */
+  gave_up_now: boolean;
+}
+
+/** The gate lets prompts through after refusing this many in a row. */
+export const PROMPT_REFUSALS = 5;
+
+/** Decides one prompt of the human where prompts are blocked. `gating`: how many mentions block. */
+export function decidePrompt(
+  { gating }: Pick<UnprocessedCount, 'gating'>,
+  record: GateRecord,
+  prompt: string,
+): PromptDecision {
+  if (gating === 0 || record.prompts_gave_up || clearsMentions(prompt))
+    return { refused: false, record, gave_up_now: false };
+  if (record.prompts >= PROMPT_REFUSALS)
+    return { refused: false, record: { ...record, prompts_gave_up: true }, gave_up_now: true };
+  return { refused: true, record: { ...record, prompts: record.prompts + 1 }, gave_up_now: false };
+}
+
+/** The commands for processing mentions, as typed: the plugin's, and a person's own of the same name. */
+const CLEARING_COMMAND = /^\s*\/(?:hive:)?(?:check-mentions|post)(?!\S)/;
+/** Some clients report the expanded command instead of what was typed; the expansion names the tool. */
+const CLEARING_TOOL = /\bhivemind_(?:(?:has|get)_unprocessed_mentions|process_mentions|post)\b/;
+
+/** Whether this prompt has the agent deal with its mentions. The gate never refuses such a prompt (invariant 11). */
+export function clearsMentions(prompt: string): boolean {
+  return CLEARING_COMMAND.test(prompt) || CLEARING_TOOL.test(prompt) || MENTIONS_COMMAND.test(prompt);
+}
+
+/** The batch of calls is closed: the model reads now, so the next denial is another step. */
+export function closeStep(record: GateRecord): GateRecord {
+  return record.step_until === null ? record : { ...record, step_until: null };
+}
+
+/** A mention was processed: that is progress, so the counts start again. */
+export function noteProgress(record: GateRecord): GateRecord {
+  return {
+    ...record,
+    steps: 0,
+    step_until: null,
+    gave_up: false,
+    held_since: null,
+    held_notified: [],
+    prompts: 0,
+    prompts_gave_up: false,
+  };
+}
+
+/** How many further mentions a reason shows shortened. */
+const IN_SHORT = 3;
+/** How many mentions a reason shows in all; it only counts the rest. */
+export const SHOWN: number = 1 + IN_SHORT;
+const FIRST_BODY = 20_000;
+const EXCERPT = 120;
+
+/** The mentions as the model reads them: the first in full, three shortened, a count of the rest. `count` is the total. */
+export function describeMentions(mentions: readonly MentionInFull[], count: number): string {
+  const [first, ...rest] = mentions;
+  if (first === undefined) return '';
+  const urgent = first.priority === 'urgent' ? ' (urgent)' : '';
+  const body =
+    first.body.length > FIRST_BODY
+      ? `${first.body.slice(0, FIRST_BODY).toWellFormed()}… (cut; hivemind_get_unprocessed_mentions returns the whole)`
+      : first.body;
+  const lines = [`${authorName(first)} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
+  for (const mention of rest.slice(0, IN_SHORT))
+    lines.push(`Also ${authorName(mention)} [${mention.mention_id}]: ${excerpt(mention.body, EXCERPT)}`);
+  if (count > SHOWN) lines.push(`+${count - SHOWN} more`);
+  if (mentions.slice(0, SHOWN).some(({ author }) => author === 'unverified')) lines.push(UNVERIFIED_NOTE);
+  return lines.join('\n');
+}
+
+/** The mentions that `describeMentions` shows in full. Those it shortened or only counted are still to be read. */
+export function shownInFull(mentions: readonly MentionInFull[]): MentionInFull[] {
+  const [first, ...rest] = mentions;
+  const short = rest.slice(0, IN_SHORT).filter(({ body }) => excerpt(body, EXCERPT) === body);
+  return first === undefined ? [] : [first, ...short];
+}
+
+/** Why a call was denied because of `count` mentions, the first of which are given, and the exact call that clears the gate. */
+export function denialReason(mentions: readonly MentionInFull[], count: number): string {
+  const many = count === 1 ? '1 unprocessed mention' : `${count} unprocessed mentions`;
+  const ids = JSON.stringify(mentions.slice(0, SHOWN).map((mention) => mention.mention_id));
+  return [
+    `This call was held: you have ${many} in the shared buffer.`,
+    describeMentions(mentions, count),
+    `Deal with it first: answer with hivemind_post (reply_to) if an answer is wanted, then call hivemind_process_mentions {"mention_ids": ${ids}}, or {"all": true}. After that your tool calls pass again; nothing has to be repeated.`,
+  ].join('\n\n');
+}
+
+/** The same as a reminder of `count` mentions, the first of which are given, when nothing is blocked. */
+export function reminder(mentions: readonly MentionInFull[], count: number): string {
+  return `${describeMentions(mentions, count)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
+    .slice(0, SHOWN)
+    .map((mention) => `"${mention.mention_id}"`)
+    .join(', ')}]}.`;
+}
+
+/** A command that only looks at and clears mentions, with nothing else a shell would run. */
+const MENTIONS_COMMAND = /^\s*hive mentions(?: [\w@:.=/-]+)*\s*$/;
+
+/** Calls the gate never blocks: our own tools, the search that may hide them, and the shell command that clears the gate. */
+export function isExempt(tool: { name: string; own: string | null; input: unknown }): boolean {
+  if (tool.own !== null || tool.name === 'ToolSearch') return !globalThis.SABOTAGE?.('own-call-held');
+  if (tool.name !== 'Bash') return false;
+  const command = (tool.input as { command?: unknown } | null)?.command;
+  return typeof command === 'string' && MENTIONS_COMMAND.test(command);
+}
+
+/** An agent whose tool calls the gate blocks, as a notice shows it. */
+export interface HeldAgent {
+  session_id: string;
+  handle: string;
+  source: Source;
+  project: string;
+  /** The mention that blocks it (the most urgent of several), and who wrote it. */
+  mention_id: string;
+  from_handle: string;
+  since: string;
+}
+
+/** When to notify a seat of a blocked agent; null when never, or when it was notified already. */
+export function heldNoticeAt(
+  { held_since, held_notified }: Pick<GateRecord, 'held_since' | 'held_notified'>,
+  seat: string,
+  when: NotifyHeld,
+): string | null {
+  if (held_since === null || when === 'never' || held_notified.includes(seat)) return null;
+  return new Date(Date.parse(held_since) + when * 1_000).toISOString();
+}
+
+/** The gate's state once a call of a turn that began at `started_at` is blocked: a block in an earlier turn does not count. */
+export function holdOfTurn(record: GateRecord, started_at: string | null): GateRecord {
+  const { held_since } = record;
+  if (held_since === null || started_at === null || started_at <= held_since) return record;
+  return { ...record, held_since: null, held_notified: [] };
+}
+
+const NAMED = 5;
+
+/** One sentence for all blocked agents, however many there are. `clock` formats a time for the human. */
+export function heldSentence(agents: readonly HeldAgent[], clock: (time: string) => string): string {
+  const [only] = agents;
+  if (only !== undefined && agents.length === 1)
+    return `${labelled(only)} (${only.project}) has been held since ${clock(only.since)} by a mention from ${only.from_handle}. Its tools wait until it processes the mention.`;
+  const named = agents
+    .slice(0, NAMED)
+    .map((agent) => `${labelled(agent)} since ${clock(agent.since)} by ${agent.from_handle}`);
+  if (agents.length > NAMED) named.push(`${agents.length - NAMED} more`);
+  return `${agents.length} agents are held by mentions: ${named.join(', ')}.`;
+}
+
+// ---- The loop guard (docs/mentions.md) ----
+// Agents that keep answering each other without a human message in between are still delivered to each other, but
+// no longer block each other. The counts are given; the decision comes back.
+
+/** A reply chain longer than this, counted since the last human message, is a loop. */
+export const MOST_HOPS = 8;
+/** More mentions than this between the same two agents within `PAIR_WINDOW_MS` are a loop. */
+export const MOST_MENTIONS = 6;
+const PAIR_WINDOW_MS = 5 * 60 * 1000;
+
+/** Two sessions, in the one order that makes (a, b) and (b, a) the same pair. */
+export interface Pair {
+  first_session_id: string;
+  second_session_id: string;
+}
+
+/** The loop state of a pair. `tripped`: its mentions no longer gate. `muted`: the human wants none delivered. */
+export interface Loop extends Pair {
+  state: 'tripped' | 'muted';
+  at: string;
+  /** The `seq` of the newest message at that time. */
+  seq: number;
+  reason: string;
+}
+
+/** The pair of two sessions, in its one order. */
+export function pairOf(a: string, b: string): Pair {
+  return a < b
+    ? { first_session_id: a, second_session_id: b }
+    : { first_session_id: b, second_session_id: a };
+}
+
+/** The hop count of an agent's answer to `parent`. It starts again once a human has posted; `spoke` is the newest `seq` at that time. */
+export function hopsAfter(parent: { hops: number; seq: number } | null, spoke: number): number {
+  if (parent === null) return 0;
+  return spoke >= parent.seq ? 1 : parent.hops + 1;
+}
+
+/** The start of the time window in which a pair's mentions count. */
+export function windowBefore(now: string): string {
+  return new Date(Date.parse(now) - PAIR_WINDOW_MS).toISOString();
+}
+
+/** Why a further mention between two agents must not gate; null when it may. `before` counts the earlier ones. */
+export function loopReason({ hops, before }: { hops: number; before: number }): string | null {
+  if (hops > MOST_HOPS) return `a chain of ${hops} replies`;
+  if (before + 1 > MOST_MENTIONS) return `${before + 1} mentions of each other within 5 minutes`;
+  return null;
+}
+
+/** Whether the human was already notified of this loop. A loop from before their last message is a different one. */
+export function isLoopNotified(loop: Loop | undefined, spoke: number): boolean {
+  return loop !== undefined && loop.state === 'tripped' && loop.seq > spoke;
+}

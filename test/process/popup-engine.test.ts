@@ -1,0 +1,701 @@
+/** The popup engine with a notifier that only records: leases, storms, late clicks, and processes that hang or end. */
+import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
+import type { PopupParty } from '../../src/application/popup-kinds.ts';
+import {
+  HUNG_DESK_MS,
+  LOST_LEASE_MS,
+  NO_DESK_MS,
+  OTHER_DESK_MS,
+  patienceOf,
+  startPopups,
+} from '../../src/application/popups.ts';
+import type { Notifier } from '../../src/application/ports.ts';
+import { HiveError } from '../../src/domain/errors.ts';
+import { type Popup, STORM } from '../../src/domain/popups.ts';
+import type { PreferenceChanges } from '../../src/domain/preferences.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import {
+  ageLeases,
+  type FakeNotifier,
+  fakeNotifier,
+  leasedAt,
+  refreshLeases,
+  standing,
+} from '../support/fake-notifier.ts';
+import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { join, post, postUnverified } from '../support/messages.ts';
+import { attended } from '../support/outreach.ts';
+import { recorded, trail } from '../support/popup-trail.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually, sleep } from '../support/wait.ts';
+
+describe('one process', () => {
+  let hive: OpenedHive;
+  let notifier: FakeNotifier;
+
+  async function desk(parts: Partial<OpenedHive> = {}): Promise<() => Promise<void>> {
+    const party = {
+      seat: 'ada@home',
+      name: 'desk-1',
+      desk_id: 'desk-1',
+      open: null,
+      answers: async () => undefined,
+    };
+    return startPopups(
+      { ...hive, ...parts, notifier },
+      { ...party, cursor: await hive.store.read((tx) => tx.events.head()) },
+    );
+  }
+
+  const cards = (count: number): Promise<void> =>
+    eventually(() => notifier.cards.length === count, 5_000, `${count} popups`);
+  const pressed = (index: number): void => notifier.cards[index]?.end({ kind: 'button', index: 0 });
+
+  beforeEach(async () => {
+    hive = await openTestHive();
+    notifier = fakeNotifier();
+  });
+
+  describe('a click that comes too late', () => {
+    it('is told to the person: somebody else has answered', async () => {
+      const stop = await desk();
+      const { ask_id } = await ask(hive, { options: ['yes', 'no'] });
+      await cards(1);
+      // The click was on its way before the popup could be taken down.
+      const click = hive.prompts.respond({ ask_id, decision: 'no', actor: HUMAN });
+      pressed(0);
+      await click;
+      await cards(2);
+      const notice = notifier.cards[1];
+      expect(notice).toMatchObject({ kind: 'notice', buttons: [] });
+      expect(notice?.body).toBe('ada answered "no" before.');
+      await stop();
+    });
+  });
+
+  describe('a click while the store is busy', () => {
+    it('is tried again until it is on disk, and is one answer', async () => {
+      let refusals = 2;
+      const respond: OpenedHive['prompts']['respond'] = async (command) => {
+        refusals -= 1;
+        if (refusals >= 0) throw new HiveError('store_busy', 'The store is busy.');
+        return hive.prompts.respond(command);
+      };
+      const stop = await desk({ prompts: { ...hive.prompts, respond } });
+      const { ask_id } = await ask(hive, { options: ['yes'] });
+      await cards(1);
+      pressed(0);
+      const [answered] = await hive.prompts.wait([ask_id], { wait_ms: 5_000 });
+      expect(answered).toMatchObject({ decision: 'yes', by: 'ada', via: 'notification' });
+      await stop();
+    });
+  });
+
+  describe('a permission', () => {
+    it('is not answered by a popup whose human has turned that off meanwhile, and the person is told', async () => {
+      await hive.trust.lend({ popup_permissions: true });
+      const stop = await desk();
+      const { ask_id } = await ask(hive, { kind: 'permission', options: ['allow', 'deny'] });
+      await cards(1);
+      await hive.trust.lend({ popup_permissions: null });
+      pressed(0);
+      await cards(2);
+      expect(notifier.cards[1]?.body).toMatch(/"allow" was not taken: A permission is answered at a desk/);
+      expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+      await stop();
+    });
+  });
+
+  describe('a prompt that settles while its popup is being shown', () => {
+    it('has it taken down as soon as it stands', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      notifier.delay = promise;
+      const stop = await desk();
+      const { ask_id } = await ask(hive);
+      await cards(1);
+      await hive.prompts.respond({ ask_id, decision: 'yes', actor: HUMAN });
+      await sleep(50);
+      resolve();
+      await eventually(() => notifier.cards[0]?.closed === true);
+      await stop();
+    });
+  });
+
+  describe('prompts that trickle in', () => {
+    it('are single popups up to three, then one with all that wait, whatever comes of it', async () => {
+      const stop = await desk();
+      for (let n = 1; n <= 3; n += 1) {
+        await ask(hive, { question: `${n}?` });
+        await cards(n);
+      }
+      await ask(hive, { question: '4?' });
+      await cards(4);
+      expect(notifier.cards[3]).toMatchObject({ kind: 'storm', title: '4 questions wait for you' });
+      expect(notifier.cards.map((card) => card.closed)).toEqual([true, true, true, false]);
+      await ask(hive, { question: '5?' });
+      await cards(5);
+      expect(notifier.cards[4]).toMatchObject({ title: '5 questions wait for you' });
+      expect(notifier.cards[3]?.closed).toBe(true);
+      await stop();
+    });
+
+    it('are no storm at a slower pace: what comes after it is a popup of its own again', async () => {
+      const store = tempStore();
+      hive = await openTestHive(store);
+      const stop = await desk();
+      for (const n of [1, 2, 3, 4]) await ask(hive, { question: `${n}?` });
+      await eventually(() => notifier.cards.at(-1)?.title === '4 questions wait for you');
+      ageLeases(store, STORM.window_ms);
+      const { ask_id } = await ask(hive, { question: '5?' });
+      await eventually(() => notifier.cards.at(-1)?.body === '5?');
+      await recorded(hive, ask_id);
+      expect(standing(notifier).map(({ kind }) => kind)).toEqual(['storm', 'prompt']);
+      await stop();
+    });
+
+    it('are recorded even when the process ends before the storm was shown', async () => {
+      const stop = await desk();
+      const asked = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => ask(hive, { question: `${n}?` })));
+      await sleep(100);
+      await stop();
+      for (const { ask_id } of asked) {
+        const events = await hive.store.read((tx) => tx.events.of(ask_id, 10));
+        expect(events.filter((event) => event.type === 'prompt/popup')).toHaveLength(1);
+      }
+    });
+  });
+
+  describe('a process that ends', () => {
+    it('leaves no popup of a prompt that it was leasing just then, and the trail says why', async () => {
+      const gate = Promise.withResolvers<void>();
+      let isWriting = false;
+      const write: OpenedHive['store']['write'] = async (work) => {
+        isWriting = true;
+        const result = await hive.store.write(work);
+        await gate.promise;
+        return result;
+      };
+      const stop = await desk({ store: { ...hive.store, write } });
+      const { ask_id } = await ask(hive);
+      await eventually(() => isWriting);
+      const stopped = stop();
+      await sleep(50);
+      gate.resolve();
+      await stopped;
+      expect(notifier.isClosed).toBe(true);
+      expect(standing(notifier)).toEqual([]);
+      expect(await recorded(hive, ask_id)).toMatchObject({
+        outcome: 'failed',
+        reason: expect.stringContaining('has ended'),
+      });
+    });
+
+    it('takes down what was on its way to the screen', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      notifier.delay = promise;
+      const stop = await desk();
+      await ask(hive);
+      await cards(1);
+      const stopped = stop();
+      await sleep(50);
+      resolve();
+      await stopped;
+      expect(standing(notifier)).toEqual([]);
+    });
+  });
+});
+
+describe('which process goes first', () => {
+  const SEAT = 'ada@home';
+  /** A timer may ring a millisecond early, and a time in the store has lost its fraction. */
+  const CLOCK_MS = 2;
+
+  /** A desk that lives, whether or not its process gets popups done. */
+  async function openDesk(hive: OpenedHive, { focused = false, seat = SEAT } = {}): Promise<PopupParty> {
+    const desk = await hive.desks.open({ seat, pid: 1, client: 'test' });
+    onTestFinished(() => desk.close());
+    if (focused) await desk.setFocused(true);
+    return { seat, name: desk.desk_id, desk_id: desk.desk_id, open: null, answers: async () => undefined };
+  }
+
+  const agent: PopupParty = { seat: SEAT, name: 'connection-1', desk_id: null, open: null };
+
+  /** Starts the popups of a party over a hive of its own. */
+  async function start(store: string, party: PopupParty): Promise<void> {
+    const hive = await openTestHive(store);
+    const cursor = await hive.store.read((tx) => tx.events.head());
+    onTestFinished(
+      startPopups({ ...hive, notifier: fakeNotifier(), log: recordingLog() }, { ...party, cursor }),
+    );
+  }
+
+  describe('how long a process lets others go first', () => {
+    it('is nothing at the focused desk, 300 ms at another, and 2 s where there is none', async () => {
+      const hive = await openTestHive();
+      const focused = await openDesk(hive, { focused: true });
+      const other = await openDesk(hive);
+      expect(await patienceOf(hive.store, focused)).toBe(0);
+      expect(await patienceOf(hive.store, other)).toBe(300);
+      expect(await patienceOf(hive.store, agent)).toBe(2_000);
+      expect([OTHER_DESK_MS, NO_DESK_MS]).toEqual([300, 2_000]);
+    });
+
+    it('is nothing at any desk while none of its seat has the focus', async () => {
+      const hive = await openTestHive();
+      const one = await openDesk(hive);
+      await openDesk(hive, { focused: true, seat: 'bob@home' });
+      expect(await patienceOf(hive.store, one)).toBe(0);
+    });
+  });
+
+  describe('a popup', () => {
+    it('is had by the focused desk as long as that does its work', async () => {
+      const store = tempStore();
+      const hive = await openTestHive(store);
+      const focused = await openDesk(hive, { focused: true });
+      const other = await openDesk(hive);
+      for (const party of [other, focused, agent]) await start(store, party);
+      const { ask_id } = await ask(hive);
+      expect(await recorded(hive, ask_id)).toMatchObject({ claimed_by: focused.name });
+    });
+
+    it('goes to another desk when the focused one hangs, after its time and not before', async () => {
+      const store = tempStore();
+      const hive = await openTestHive(store);
+      await openDesk(hive, { focused: true });
+      const other = await openDesk(hive);
+      for (const party of [other, agent]) await start(store, party);
+      const { ask_id, created_at } = await ask(hive);
+      expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: other.name });
+      expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(
+        OTHER_DESK_MS - CLOCK_MS,
+      );
+    });
+
+    it("goes to an agent's process when every desk hangs, after its time and not before", async () => {
+      const store = tempStore();
+      const hive = await openTestHive(store);
+      await openDesk(hive, { focused: true });
+      await openDesk(hive);
+      await start(store, agent);
+      await start(store, { ...agent, name: 'connection-2' });
+      const { ask_id, created_at } = await ask(hive);
+      expect((await recorded(hive, ask_id)).claimed_by).toMatch(/^connection-/);
+      expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(
+        HUNG_DESK_MS - CLOCK_MS,
+      );
+      await sleep(OTHER_DESK_MS);
+      expect(await trail(hive, ask_id)).toHaveLength(1);
+    });
+  });
+});
+
+describe('storms', () => {
+  interface Process {
+    notifier: FakeNotifier;
+    /** From now on it gets nothing done that must be written, as when it hangs; until the returned function is called. */
+    hang(): () => void;
+  }
+
+  /** A process of the seat with connections of its own; a desk unless it is an agent's. It begins with the events after `cursor`. */
+  async function start(store: string, name: string, desk = true, cursor?: number): Promise<Process> {
+    const hive = await openTestHive(store);
+    const notifier = fakeNotifier();
+    let gate = Promise.resolve();
+    const write: OpenedHive['store']['write'] = async (work) => {
+      await gate;
+      return hive.store.write(work);
+    };
+    const from = cursor ?? (await hive.store.read((tx) => tx.events.head()));
+    const stop = startPopups(
+      { ...hive, store: { ...hive.store, write }, notifier, log: recordingLog() },
+      { seat: 'ada@home', name, desk_id: desk ? name : null, open: null, cursor: from },
+    );
+    onTestFinished(stop);
+    return {
+      notifier,
+      hang() {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        gate = promise;
+        onTestFinished(() => resolve());
+        return resolve;
+      },
+    };
+  }
+
+  async function askAll(hive: OpenedHive, questions: readonly string[]): Promise<string[]> {
+    const asked = await Promise.all(questions.map((question) => ask(hive, { question })));
+    return asked.map(({ ask_id }) => ask_id);
+  }
+
+  /** Waits until this is all there is on the screen. */
+  const onScreen = (processes: readonly Process[], ...titles: string[]): Promise<void> =>
+    eventually(
+      () => {
+        const shown = standing(...processes.map(({ notifier }) => notifier)).map(({ title }) => title);
+        return JSON.stringify(shown) === JSON.stringify(titles);
+      },
+      15_000,
+      titles.join(', '),
+    );
+
+  describe('a storm at a seat of several processes', () => {
+    it.each([2, 3])(
+      'is one popup with all of them, whichever of %i desks holds the leases',
+      async (count) => {
+        const store = tempStore();
+        const desks = await Promise.all(Array.from({ length: count }, (_, n) => start(store, `desk-${n}`)));
+        const hive = await openTestHive(store);
+        const ids: string[] = [];
+        for (let n = 0; n < 8; n += 1) {
+          ids.push(...(await askAll(hive, [`${n}?`])));
+          // A lease counts for two seconds; how quickly this machine asks is beside the point.
+          refreshLeases(store);
+          await sleep(100);
+        }
+        await onScreen(desks, '8 questions wait for you');
+        for (const ask_id of ids) expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent' });
+        const [last = '', ...others] = ids;
+        for (const ask_id of others) await hive.prompts.cancel(ask_id, HUMAN, 'human');
+        await onScreen(desks, '8 questions wait for you');
+        await hive.prompts.cancel(last, HUMAN, 'human');
+        await onScreen(desks);
+      },
+    );
+
+    it('takes the place of what another process has shown, and grows', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      const first = await askAll(hive, ['1?', '2?']);
+      for (const ask_id of first) await recorded(hive, ask_id);
+      const goOn = one.hang();
+      const two = await start(store, 'desk-2');
+      refreshLeases(store);
+      const [third = ''] = await askAll(hive, ['3?', '4?']);
+      expect(await recorded(hive, third)).toMatchObject({ claimed_by: 'desk-2', count: 4 });
+      await onScreen([one, two], '4 questions wait for you');
+      goOn();
+      refreshLeases(store);
+      const [fifth = ''] = await askAll(hive, ['5?']);
+      expect(await recorded(hive, fifth)).toMatchObject({ outcome: 'sent', count: 5 });
+      await onScreen([one, two], '5 questions wait for you');
+      for (const ask_id of first) expect(await trail(hive, ask_id)).toHaveLength(1);
+    });
+
+    it('is taken over, with all that waits, when who holds it hangs; who wakes again makes room', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      const ids = await askAll(hive, ['1?', '2?', '3?', '4?', '5?']);
+      await onScreen([one], '5 questions wait for you');
+      for (const ask_id of ids) await recorded(hive, ask_id);
+      const goOn = one.hang();
+      const two = await start(store, 'desk-2');
+      const newest = refreshLeases(store);
+      const [sixth = ''] = await askAll(hive, ['6?']);
+      expect(await recorded(hive, sixth)).toMatchObject({ claimed_by: 'desk-2', count: 6 });
+      expect(leasedAt(store, sixth) - newest).toBeGreaterThanOrEqual(STORM.window_ms);
+      await onScreen([one, two], '6 questions wait for you');
+      goOn();
+      await sleep(300);
+      await onScreen([one, two], '6 questions wait for you');
+    });
+
+    it('is one popup also where only agents run', async () => {
+      const store = tempStore();
+      const agents = await Promise.all(
+        ['connection-1', 'connection-2'].map((name) => start(store, name, false)),
+      );
+      const hive = await openTestHive(store);
+      await askAll(hive, ['1?', '2?', '3?', '4?', '5?']);
+      await onScreen(agents, '5 questions wait for you');
+    });
+
+    it('grows out of the one before, wherever that stands, as long as something of it waits', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      const ids = await askAll(hive, ['1?', '2?', '3?', '4?']);
+      await onScreen([one], '4 questions wait for you');
+      for (const ask_id of ids) await recorded(hive, ask_id);
+      ageLeases(store, 3_600_000);
+      one.hang();
+      const two = await start(store, 'desk-2');
+      await askAll(hive, ['5?', '6?', '7?', '8?']);
+      await eventually(() => standing(two.notifier).at(-1)?.title === '8 questions wait for you', 15_000);
+    });
+  });
+
+  /** An agent says so many things, one after the other, as quickly as it takes to be one storm. */
+  async function sayAll(
+    store: string,
+    hive: OpenedHive,
+    kind: 'mention' | 'outreach',
+    words: readonly string[],
+  ): Promise<void> {
+    const author = await join(hive, 'abc12-session');
+    await attended(hive);
+    for (const word of words) {
+      if (kind === 'mention') await post(hive, author, `@Human ${word}`);
+      else await hive.outreach.card({ title: word }, author);
+      refreshLeases(store);
+      await sleep(100);
+    }
+  }
+
+  describe('a storm of what wants no answer', () => {
+    it.each([
+      ['mention', 'mentions of you'],
+      ['outreach', 'messages from agents'],
+    ] as const)('is one popup with all of it at a seat of two desks: %s', async (kind, title) => {
+      const store = tempStore();
+      const desks = await Promise.all(['desk-1', 'desk-2'].map((name) => start(store, name)));
+      const hive = await openTestHive(store);
+      await sayAll(store, hive, kind, ['1', '2', '3', '4', '5', '6', '7', '8']);
+      await onScreen(desks, `8 ${title}`);
+    });
+
+    it('takes the place of what another process has shown', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      await sayAll(store, hive, 'mention', ['1', '2']);
+      await eventually(() => standing(one.notifier).length === 2, 5_000);
+      const goOn = one.hang();
+      const two = await start(store, 'desk-2');
+      await sayAll(store, hive, 'mention', ['3', '4']);
+      await eventually(() => standing(two.notifier).at(-1)?.title === '4 mentions of you', 15_000);
+      await onScreen([one, two], '4 mentions of you');
+      goOn();
+    });
+
+    it('of one kind leaves the popups of the others alone', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      const [ask_id = ''] = await askAll(hive, ['1?']);
+      await recorded(hive, ask_id);
+      await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
+      await onScreen([one], 'Claude-sessi · demo', '4 mentions of you');
+    });
+
+    it('goes when the last mention in it is dealt with', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      await sayAll(store, hive, 'mention', ['1', '2', '3', '4']);
+      await onScreen([one], '4 mentions of you');
+      await hive.mentions.process({ session_id: 'human', actor: HUMAN, all: true });
+      await onScreen([one]);
+    });
+
+    it('of cards is not taken up again by a later one, since a card waits for nothing', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const hive = await openTestHive(store);
+      await sayAll(store, hive, 'outreach', ['1', '2', '3', '4']);
+      await onScreen([one], '4 messages from agents');
+      ageLeases(store, 3_600_000);
+      const author = await join(hive, 'abc12-session');
+      await Promise.all(['5', '6', '7', '8', '9'].map((title) => hive.outreach.card({ title }, author)));
+      await onScreen([one], '4 messages from agents', '5 messages from agents');
+    });
+  });
+
+  describe('a popup whose process died before it was on the screen', () => {
+    it('is shown by another one, once', async () => {
+      const store = tempStore();
+      const one = await start(store, 'desk-1');
+      const { promise, resolve } = Promise.withResolvers<void>();
+      one.notifier.delay = promise;
+      onTestFinished(() => resolve());
+      const two = await start(store, 'connection-1', false);
+      const hive = await openTestHive(store);
+      const [ask_id = ''] = await askAll(hive, ['Lost?']);
+      await eventually(() => one.notifier.cards.length === 1, 5_000);
+      ageLeases(store, LOST_LEASE_MS + 1_000);
+      await eventually(() => two.notifier.cards.length === 1, 20_000);
+      expect(await recorded(hive, ask_id)).toMatchObject({ outcome: 'sent', claimed_by: 'connection-1' });
+      // Had it only been asleep, it finds that another was quicker.
+      resolve();
+      await eventually(() => standing(one.notifier).length === 0, 5_000);
+      expect(await trail(hive, ask_id)).toHaveLength(1);
+    }, 30_000);
+
+    it.each(['mention', 'outreach'] as const)(
+      'is shown by another one, also of the kind %s',
+      async (kind) => {
+        const store = tempStore();
+        const hive = await openTestHive(store);
+        const before = await hive.store.read((tx) => tx.events.head());
+        const one = await start(store, 'desk-1');
+        const { promise, resolve } = Promise.withResolvers<void>();
+        one.notifier.delay = promise;
+        onTestFinished(() => resolve());
+        await sayAll(store, hive, kind, ['Lost?']);
+        await eventually(() => one.notifier.cards.length === 1, 5_000);
+        ageLeases(store, LOST_LEASE_MS + 1_000);
+        const two = await start(store, 'desk-2', true, before);
+        await eventually(() => two.notifier.cards.length === 1, 5_000);
+        resolve();
+        await onScreen([one, two], two.notifier.cards[0]?.title ?? '');
+      },
+    );
+  });
+});
+
+describe('mentions of the human', () => {
+  const SEAT = 'ada@test';
+
+  interface World {
+    hive: OpenedHive;
+    ada: Session;
+    shown: Popup[];
+    fail: boolean;
+    /** Another process of the seat that shows popups. */
+    desk(): Promise<void>;
+  }
+
+  async function world(): Promise<World> {
+    const hive = await openTestHive();
+    const shown: Popup[] = [];
+    const made: World = {
+      hive,
+      ada: await join(hive, 'abc12-session'),
+      shown,
+      fail: false,
+      async desk() {
+        const open = await hive.desks.open({ seat: SEAT, pid: 1, client: 'test' });
+        const { desk_id } = open;
+        const stop = startPopups(
+          { ...hive, notifier, log: recordingLog() },
+          { seat: SEAT, name: desk_id, desk_id, open: null },
+        );
+        onTestFinished(async () => {
+          await stop();
+          await open.close();
+        });
+        // It begins with what comes from now on.
+        await sleep(20);
+      },
+    };
+    const notifier: Notifier = {
+      reachable: async () => true,
+      async show(popup) {
+        if (made.fail) throw new Error('no screen');
+        shown.push(popup);
+        return { outcome: Promise.resolve({ kind: 'closed' }), close: () => undefined };
+      },
+      close: async () => undefined,
+    };
+    return made;
+  }
+
+  const shownIn = ({ shown }: World, count: number): Promise<void> =>
+    eventually(() => shown.length >= count, 4_000, `${count} popups`);
+
+  test('it says who, where and what, without buttons', async () => {
+    const here = await world();
+    await here.desk();
+    await post(here.hive, here.ada, '@Human the login is done', { priority: 'urgent' });
+    await shownIn(here, 1);
+    expect(here.shown).toEqual([
+      {
+        kind: 'mention',
+        title: 'Claude-abc12 mentions you · demo',
+        body: '@Human the login is done',
+        urgency: 'critical',
+        buttons: [],
+        openable: false,
+        sound: false,
+        command: null,
+        count: 1,
+        prompts: [],
+      },
+    ]);
+    await eventually(async () => {
+      const [mention] = await here.hive.mentions.get('human', null);
+      return mention?.carrier === `popup:${SEAT}` && mention.status === 'unprocessed';
+    });
+  });
+
+  test('two desks of a seat show it once', async () => {
+    const here = await world();
+    await here.desk();
+    await here.desk();
+    await post(here.hive, here.ada, '@Human look');
+    await shownIn(here, 1);
+    await sleep(500);
+    expect(here.shown).toHaveLength(1);
+  });
+
+  test('mentions of agents do not pop up', async () => {
+    const here = await world();
+    await here.desk();
+    await join(here.hive, 'def34-session');
+    await post(here.hive, here.ada, '@Claude-def34 @All');
+    await post(here.hive, here.ada, '@Human now');
+    await shownIn(here, 1);
+    expect(here.shown.map((popup) => popup.body)).toEqual(['@Human now']);
+  });
+
+  test('many at once are one popup', async () => {
+    const here = await world();
+    await here.desk();
+    for (let n = 0; n < 8; n += 1) await post(here.hive, here.ada, `@Human ${n}`);
+    await eventually(() => here.shown.some((popup) => popup.title.endsWith('mentions of you')), 4_000);
+    const last = here.shown.at(-1);
+    expect(last?.title).toMatch(/^\d mentions of you$/);
+    expect(last?.title).toBe(`${last?.count} mentions of you`);
+    expect(last?.body).toContain('Claude-abc12: @Human');
+    expect(here.shown.length).toBeLessThan(8);
+  });
+
+  describe('it does not pop up', () => {
+    const wishes: [string, PreferenceChanges][] = [
+      ['in a muted project', { muted_projects: ['demo'] }],
+      ['when the seat wants none', { notify_when: 'never' }],
+      ['while it is not to be disturbed', { do_not_disturb: true }],
+    ];
+    test.each(wishes)('%s', async (_name, preferences) => {
+      const here = await world();
+      await here.hive.desks.setPreferences(SEAT, preferences);
+      await here.desk();
+      await post(here.hive, here.ada, '@Human look');
+      await sleep(150);
+      expect(here.shown).toEqual([]);
+      expect(await here.hive.mentions.has('human')).toMatchObject({ count: 1 });
+    });
+
+    test('where there is no screen, and waits all the same', async () => {
+      const here = await world();
+      here.fail = true;
+      await here.desk();
+      await post(here.hive, here.ada, '@Human look');
+      await sleep(150);
+      expect((await here.hive.mentions.get('human', null))[0]).toMatchObject({
+        status: 'unprocessed',
+        delivered_at: null,
+      });
+    });
+  });
+
+  test('whose author is not verified says so', async () => {
+    const { hive, shown, desk } = await world();
+    await desk();
+    await postUnverified(hive, 'Claude-1', '@Human the build is red');
+    await eventually(() => shown.length === 1);
+    expect(shown[0]?.title).toBe('unverified (as Claude-1) mentions you · demo');
+  });
+
+  test('of a background agent says so', async () => {
+    const { hive, ada, shown, desk } = await world();
+    await hive.sessions.configure(ada.session_id, { source: 'bg' }, HUMAN);
+    await desk();
+    await post(hive, ada, '@Human the build is red');
+    await eventually(() => shown.length === 1);
+    expect(shown[0]?.title).toMatch(/^\[bg\] Claude-abc12 mentions you/);
+  });
+});

@@ -1,0 +1,88 @@
+/** What a permission rule of the human's may not be made to allow: a corpus of attacks, and the examples of the documentation. */
+import { mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { decidingRule, type Place, readRules, rulesForTool } from '../../src/domain/permission-rules.ts';
+import { placeAt } from '../../src/infrastructure/platform/place.ts';
+import { ROOT } from '../support/children.ts';
+import { beforeFile } from '../support/lifetime.ts';
+import { tempFolder } from '../support/temp.ts';
+import { type CorpusCall, honestCalls, hostileCalls } from './rule-corpus.ts';
+
+const SESSION = { project: 'demo', project_dir: '/demo', source: 'main' as const, machine: 'here' };
+const SEED = 20_260_301;
+
+function fixture(name: string, made: readonly CorpusCall[]): CorpusCall[] {
+  const file = join(ROOT, 'test/security/golden', name);
+  if (process.env['HIVE_UPDATE_GOLDEN'] === '1')
+    writeFileSync(file, `[\n${made.map((call) => JSON.stringify(call)).join(',\n')}\n]\n`);
+  return JSON.parse(readFileSync(file, 'utf8')) as CorpusCall[];
+}
+
+const HOSTILE = fixture('hostile-calls.json', hostileCalls(SEED, 900));
+const HONEST = fixture('honest-calls.json', honestCalls(SEED, 240));
+
+let place: Place;
+let here = '';
+
+/** The directory in which the agent works: it has links that lead out of it, and what is hidden. */
+function lay(): void {
+  here = realpathSync.native(tempFolder());
+  for (const folder of ['src/deep', 'lib', 'tests', 'out', '.git', 'src/.git/hooks'])
+    mkdirSync(join(here, folder), { recursive: true });
+  for (const file of ['src/a.ts', 'src/deep/a.ts', '.env', 'src/.env', '.git/config'])
+    writeFileSync(join(here, file), '');
+  symlinkSync('/etc', join(here, 'out-link'));
+  symlinkSync('/etc', join(here, 'src/out-link'));
+  symlinkSync('.env', join(here, 'src/env-link.ts'));
+  for (const name of ['dangling', 'src/dangling', 'src/dangling.ts'])
+    symlinkSync('/nowhere/at/all', join(here, name));
+  place = placeAt(here);
+}
+
+beforeFile(async () => lay());
+
+function decide({ rule, tool, input }: Pick<CorpusCall, 'rule' | 'tool' | 'input'>): string | null {
+  const written = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('@HERE@', here)) as T;
+  const { rules, problems } = readRules([written(rule)], 'trust.json');
+  expect(problems).toEqual([]);
+  const call = { name: tool, input: written(input), use_id: null, response: null, own: null };
+  return decidingRule(rulesForTool(rules, call, place), SESSION)?.decision ?? null;
+}
+
+describe('no hostile variant of an allowed call is allowed by its rule', () => {
+  test('there are at least 500, and they are what the generator makes', () => {
+    expect(HOSTILE.length).toBeGreaterThanOrEqual(500);
+    expect(HOSTILE).toEqual(JSON.parse(JSON.stringify(hostileCalls(SEED, 900))));
+  });
+
+  test.each([...new Set(HOSTILE.map(({ how }) => how))])('by %s', (how) => {
+    const allowed = HOSTILE.filter((call) => call.how === how && decide(call) !== null);
+    expect(allowed).toEqual([]);
+  });
+
+  test('nor any of ten thousand more', { timeout: 60_000 }, () => {
+    const allowed = hostileCalls(SEED + 1, 10_000).filter((call) => decide(call) !== null);
+    expect(allowed.map(({ how, rule, input }) => [how, rule['input'], input])).toEqual([]);
+  });
+});
+
+test('an honest call is decided as its rule says', () => {
+  expect(HONEST.length).toBeGreaterThanOrEqual(200);
+  expect(HONEST).toEqual(honestCalls(SEED, 240));
+  expect(HONEST.filter((call) => decide(call) !== call.decision)).toEqual([]);
+  expect(new Set(HONEST.map(({ decision }) => decision))).toEqual(new Set(['allow', 'deny', null]));
+});
+
+describe('the examples of the documentation hold', () => {
+  test.each([
+    ['npm test*', 'npm test --script-shell=./evil'],
+    ['git log*', 'git log --output=x'],
+    ['find*', 'find . -delete'],
+  ])('%j does not allow %j', (input, command) => {
+    const rule = { decision: 'allow', tool: 'Bash', input };
+    expect(decide({ rule, tool: 'Bash', input: { command } })).toBeNull();
+    const [honest = ''] = command.split(' -');
+    expect(decide({ rule, tool: 'Bash', input: { command: honest } })).toBe('allow');
+  });
+});
