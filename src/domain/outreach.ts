@@ -508,6 +508,8 @@ const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   muted_agent: 'no Emacs is open, and they muted this agent',
   do_not_disturb: 'no Emacs is open, and they are not to be disturbed now',
   quiet_hours: 'no Emacs is open, and these are their quiet hours',
+  quiet_criticals:
+    'no Emacs is open, they are not to be disturbed now, and as much that is critical as they allow has been shown',
   settled: 'no Emacs is open',
 };
 
