@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { openHive } from '../src/open-hive.ts';
+import type { ListedTool } from './peers/peer.ts';
 import { raiseQuotas } from './session.ts';
 
 export const ROOT: string = join(import.meta.dirname, '..');
@@ -67,6 +68,7 @@ export function wallTime(args: readonly string[], env: Environment, input: strin
 export interface Server {
   readonly pid: number;
   call(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  tools(): Promise<readonly ListedTool[]>;
   close(): Promise<void>;
 }
 
@@ -88,6 +90,7 @@ export async function connect(args: readonly string[], env: Environment): Promis
       if (isError === true) throw new Error(`${name}: ${JSON.stringify(content)}`);
       return (structuredContent ?? {}) as Record<string, unknown>;
     },
+    tools: async () => (await client.listTools()).tools,
     async close() {
       clients.delete(client);
       await client.close();

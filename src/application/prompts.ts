@@ -271,7 +271,7 @@ async function turnOfAsk(
 function tooLate({ turn_id, abort_reason }: Turn): HiveError {
   return new HiveError(
     'turn_not_current',
-    `The turn ${turn_id} is over (${abort_reason}): what belongs to it is asked no more. Nothing was asked.`,
+    `The turn ${turn_id} is over (${abort_reason}), so its questions are no longer asked. Nothing was asked.`,
     { turn_id },
   );
 }
@@ -294,7 +294,7 @@ function usedBefore({ response_id, ask_id }: StoredResponse): HiveError {
 export function wrongStore(given: string, own: string, what: 'answer' | 'message' = 'answer'): HiveError {
   return new HiveError(
     'wrong_store',
-    `The ${what} was written for the store ${given}; this is ${own}. It was not taken here.`,
+    `The ${what} was written for the store ${given}; this is ${own}. It was not accepted here.`,
     { given, own },
   );
 }

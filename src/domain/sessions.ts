@@ -288,7 +288,7 @@ export function explainHandle(name: string, handle: string): string | null {
   if (!isNamed(handle, base))
     return `HIVE_AGENT is "${name}", but the handle is ${handle}: the name belongs to the session that started this one, or this one had a handle before.`;
   if (handle !== base)
-    return `HIVE_AGENT is "${name}", and another living session has that name: the handle is ${handle}.`;
+    return `HIVE_AGENT is "${name}", and another live session has that name: the handle is ${handle}.`;
   return `HIVE_AGENT is "${name}": the handle is ${handle}, because a handle has letters, digits, - and _ only, at most ${LONGEST_NAME}.`;
 }
 

@@ -284,7 +284,7 @@ export const SETTINGS: readonly Setting[] = [
 /** The bounds of a whole number, for checks elsewhere. */
 export function boundsOf(key: SettingKey): { min: number; max: number } {
   const setting = SETTINGS.find((one) => one.key === key);
-  if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is no whole number.`);
+  if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is not a whole number.`);
   return setting.type;
 }
 

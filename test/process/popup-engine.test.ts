@@ -101,7 +101,9 @@ describe('one process', () => {
       await hive.trust.lend({ popup_permissions: null });
       pressed(0);
       await cards(2);
-      expect(notifier.cards[1]?.body).toMatch(/"allow" was not taken: A permission is answered at a desk/);
+      expect(notifier.cards[1]?.body).toMatch(
+        /"allow" was not accepted: A permission can be answered only at a desk/,
+      );
       expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
       await stop();
     });

@@ -1,6 +1,7 @@
 /** The mention gate where the agent is on another machine. */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
 import { connectBridge, FAR, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
@@ -47,7 +48,9 @@ describe('the mention gate of another machine', () => {
     const { served, file } = await mentioned();
     const agent = await connectBridge(served);
     await agent.call('hivemind_status');
-    const held = await runRemoteHook(served, bash('far-1'), file, { CLAUDE_PID: String(process.pid) });
+    const held = await runRemoteHook(served, bash('far-1'), file, {
+      CLAUDE_PID: String(processes.ancestors(agent.pid)[0]),
+    });
     expect(held.out).toContain('"deny"');
     // Another client of that machine has no connection.
     await runRemoteHook(served, { ...FAR_START, session_id: 'far-2' }, file, { CLAUDE_PID: '77' });

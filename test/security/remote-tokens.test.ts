@@ -105,7 +105,7 @@ describe('a token takes part in the projects that it lists', () => {
     const agent = await hive.sessions.introduce(introduction({ session_id: 'local-1', ...place }));
     await hive.messages.post({ body: secret, author: agentAuthor(agent, 'mcp') });
     // What `hive hook --url` sends, with the directory of another's project in place of its own.
-    const body = { event: farCall('use-1'), client: 'claude-code', env: {}, place };
+    const body = { event: farCall('use-1'), client: 'claude-code', env: {}, project: place };
     const reply = await fetch(new URL('/hook', served.url), {
       method: 'POST',
       headers: { Authorization: `Bearer ${readFileSync(file, 'utf8')}`, 'Content-Type': 'application/json' },

@@ -257,6 +257,6 @@ test('an agent that calls a tool of coordinators reads how its human would give 
   );
   expect(await said('codex-mcp-client', 'hivemind_respond')).toContain('hive init codex --role coordinator');
   expect(await said('cursor', 'hivemind_interrupt')).toContain('hive mcp --role coordinator');
-  expect(await said('cursor', 'hivemind_nonsense')).toContain('not found');
+  expect(await said('cursor', 'hivemind_nonsense')).toContain('There is no tool hivemind_nonsense');
   expect(await hive.sessions.list()).toEqual([]);
 });

@@ -98,6 +98,8 @@ const CONNECTIONS: Kind = {
 
 const TOKENS: Kind = { table: 'tokens', key: 'name', where: 'revoked_at < $1', with: [] };
 
+const RUNS: Kind = { table: 'runs', key: 'run_id', where: `status = 'ended' AND changed_at < $1`, with: [] };
+
 const TURNS: Kind = {
   table: 'turns',
   key: 'turn_id',
@@ -135,11 +137,12 @@ export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
 export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
 export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
+export const pruneRuns = (sql: Sql): Pruning => pruning(sql, RUNS);
 export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
 
 /** Everything that retention removes. Desks and events have their own rules. */
 export function agingTables(): ReadonlySet<string> {
-  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, TURNS, OUTREACH, QUOTAS];
+  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, RUNS, TURNS, OUTREACH, QUOTAS];
   const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
   return new Set([...tables, 'desks', 'events']);
 }
