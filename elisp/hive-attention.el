@@ -73,6 +73,15 @@ A cons of two times, such as (\"22:00\" . \"07:30\")."
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
+(defcustom hive-quiet-criticals nil
+  "How many critical questions an hour break do-not-disturb and quiet hours.
+So many may come at once; then one more after each part of an hour.
+The others arrive silently.  0 lets none through.  The same number
+holds for popups and for the echo area."
+  :type (hive-attention--type 'hive-quiet-criticals)
+  :initialize #'custom-initialize-default
+  :set #'hive-attention--set)
+
 (defcustom hive-popup-permissions nil
   "Whether the buttons of a popup may answer a permission.
 Off by default, since it is easy to click by mistake.  Holds while
@@ -320,18 +329,28 @@ ones.  A subagent has a handle of its own."
 ;;;; Do not disturb
 
 ;; While do-not-disturb is on, and in quiet hours, the sidecar pops up only
-;; critical questions.  Emacs applies the same rule to the echo area, also for
-;; muted projects.  At the end, one line counts the questions that arrived and
-;; are still pending.
+;; critical questions, and only a few an hour.  Emacs applies the same rules to
+;; the echo area, also for muted projects and agents.  At the end, one line
+;; counts the questions that arrived and are still pending.
 
-(defun hive-attention--count-since (since)
-  "Return the number of pending questions that arrived after the time SINCE."
-  (cl-count-if (lambda (prompt) (string< since (plist-get prompt :created_at)))
-               (hive-prompts-mine)))
+(defvar hive-attention--broke nil
+  "The ids of the critical items that were announced in quiet times.")
 
-(defun hive-attention--say-arrived (count)
-  "Report that COUNT questions arrived in a quiet time."
-  (hive-announce 'quiet-arrived (hive-count count "question")))
+(defun hive-attention--arrived (since)
+  "Return the pending questions that arrived after the time SINCE."
+  (cl-remove-if-not (lambda (prompt) (string< since (plist-get prompt :created_at)))
+                    (hive-prompts-mine)))
+
+(defun hive-attention--say-arrived (arrived)
+  "Report the number of questions that ARRIVED in a quiet time.
+Name how many of them are critical and were not announced."
+  (let ((silent (cl-count-if (lambda (prompt)
+                               (and (equal "critical" (plist-get prompt :urgency))
+                                    (not (member (plist-get prompt :ask_id) hive-attention--broke))))
+                             arrived)))
+    (setq hive-attention--broke nil)
+    (hive-announce 'quiet-arrived (hive-count (length arrived) "question")
+                   (if (> silent 0) (hive-words 'quiet-silent silent) ""))))
 
 (defvar hive-attention--since nil "When do-not-disturb began, or nil.")
 (defvar hive-attention--end-timer nil "The timer of its end, or nil.")
@@ -339,8 +358,9 @@ ones.  A subagent has a handle of its own."
 ;;;###autoload
 (defun hive-do-not-disturb (&optional minutes)
   "Turn do-not-disturb on or off; while it is on, hold back notifications.
-Only critical questions pop up or are announced in the echo area; a
-`z' in the mode line shows that.  With a prefix argument, it ends by
+Only critical questions pop up or are announced in the echo area, and
+only a few an hour (`hive-quiet-criticals'); a `z' in the mode line
+shows that.  With a prefix argument, it ends by
 itself after that many MINUTES.  At the end, one line counts the
 questions that arrived."
   (interactive "P")
@@ -371,11 +391,11 @@ questions that arrived."
   (when hive-attention--end-timer (cancel-timer hive-attention--end-timer))
   (setq hive-attention--end-timer nil)
   (when hive-attention--since
-    (let ((count (hive-attention--count-since hive-attention--since)))
+    (let ((arrived (hive-attention--arrived hive-attention--since)))
       (setq hive-attention--since nil)
       (hive-changed)
-      (if (> count 0)
-          (hive-attention--say-arrived count)
+      (if arrived
+          (hive-attention--say-arrived arrived)
         (hive-announce 'quiet-nothing-new)))))
 
 ;;;; Quiet hours
@@ -409,9 +429,9 @@ A plist of :begins_at and :ends_at.")
   "Report what arrived in the quiet hours since BEGIN; ask for the next ones."
   (setq hive-attention--hours-timer nil
         hive-attention--times nil)
-  (let ((count (hive-attention--count-since begin)))
+  (let ((arrived (hive-attention--arrived begin)))
     ;; Nobody asked, so do not report that nothing arrived.
-    (when (> count 0) (hive-attention--say-arrived count)))
+    (when arrived (hive-attention--say-arrived arrived)))
   (hive-changed)
   (when (hive-sidecar-connected-p) (hive-attention-tell nil)))
 
@@ -435,12 +455,34 @@ A plist of :begins_at and :ends_at.")
 (defun hive-attention--held-p (item)
   "Return non-nil if ITEM, a plist, is held back."
   ;; A question has an urgency; a ping or card is critical or is not.
-  (and (not (equal (plist-get item :urgency) "critical"))
-       (not (hive-rpc-true-p item :critical))
-       (or (hive-quiet-text)
-           (member (plist-get item :project) hive-attention--muted)
-           (member (plist-get item :project_dir) hive-attention--muted)
-           (hive-attention--muted-agent-p (or (plist-get item :agent) (plist-get item :from_handle))))))
+  (if (or (equal (plist-get item :urgency) "critical")
+          (hive-rpc-true-p item :critical))
+      (and (hive-quiet-text) (not (hive-attention--break-quiet-p item)))
+    (or (hive-quiet-text)
+        (member (plist-get item :project) hive-attention--muted)
+        (member (plist-get item :project_dir) hive-attention--muted)
+        (hive-attention--muted-agent-p (or (plist-get item :agent) (plist-get item :from_handle))))))
+
+(defvar hive-attention--criticals 3
+  "How many critical items an hour are announced in quiet times.")
+(defvar hive-attention--credits nil
+  "How many more may be announced, and since when: (CREDITS . TIME), or nil.
+Credits come back evenly, as those for popups do in the sidecar.")
+
+(defun hive-attention--break-quiet-p (item)
+  "Return non-nil if ITEM, which is critical, may be announced in a quiet time.
+An item takes one credit, however often this is asked about it."
+  (let* ((id (or (plist-get item :ask_id) (plist-get item :outreach_id)))
+         (now (float-time))
+         (limit hive-attention--criticals)
+         (credits (if hive-attention--credits
+                      (min limit (+ (car hive-attention--credits)
+                                    (/ (* limit (- now (cdr hive-attention--credits))) 3600.0)))
+                    limit)))
+    (cond ((member id hive-attention--broke))
+          ((>= credits 1)
+           (setq hive-attention--credits (cons (1- credits) now))
+           (push id hive-attention--broke)))))
 
 (defun hive-attention--muted-agent-p (handle)
   "Return non-nil if HANDLE, in any case, is that of a muted agent."
@@ -451,6 +493,7 @@ A plist of :begins_at and :ends_at.")
 (defun hive-attention--take (preferences)
   "Apply the current PREFERENCES, which may be older than this Emacs."
   (hive-attention--plan (plist-get preferences :quiet_times))
+  (setq hive-attention--criticals (or (plist-get preferences :quiet_criticals) 3))
   (setq hive-attention--muted (append (plist-get preferences :muted_projects) nil)
         hive-attention--muted-agents (append (plist-get preferences :muted_agents) nil))
   (let* ((until (plist-get preferences :do_not_disturb))

@@ -158,10 +158,11 @@
       (mode-line-unsent . " %d unsent")
 
       ;; Quiet times and preferences
-      (quiet-begins . "Do not disturb: only critical questions are announced%s")
+      (quiet-begins . "Do not disturb: only a few critical questions are announced%s")
       (quiet-for . " for %s")
       (quiet-nothing-new . "Nothing new while you were away")
-      (quiet-arrived . "%s arrived while you were away")
+      (quiet-arrived . "%s arrived while you were away%s")
+      (quiet-silent . "; %d of them critical and not announced")
       (quiet-help . "Do not disturb is on; M-x hive-do-not-disturb turns it off")
       (quiet-until . "Quiet hours until %s")
       (muted . "Muted %s")

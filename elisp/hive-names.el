@@ -49,6 +49,7 @@ A request that failed with `transient' may be sent again.")
 (defconst hive-attention-settings
   '((hive-notify-when :notify_when seat choice (always unfocused never))
     (hive-quiet-hours :quiet_hours seat hours)
+    (hive-quiet-criticals :quiet_criticals seat whole-number)
     (hive-sound :sound seat yes-no)
     (hive-notify-held :notify_held seat word-or-number (never) "seconds")
     (hive-gate :gate seat choice (block remind off))

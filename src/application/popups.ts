@@ -7,9 +7,19 @@
  */
 import type { HiveEvent } from '../domain/events.ts';
 import type { Absence } from '../domain/outreach.ts';
-import type { PopupSubject, Storm } from '../domain/popups.ts';
-import { decide, goesOn, holderUntil, isOutreachShown, isStormy, STORM } from '../domain/popups.ts';
-import { momentOf, preferencesFrom } from '../domain/preferences.ts';
+import type { PopupSubject, Storm, Verdict } from '../domain/popups.ts';
+import {
+  breakQuiet,
+  breaksQuiet,
+  decide,
+  goesOn,
+  holderUntil,
+  isOutreachShown,
+  isStormy,
+  quietBucket,
+  STORM,
+} from '../domain/popups.ts';
+import { momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
 import type { Audience } from './outreach.ts';
 import { createPopupBoard } from './popup-board.ts';
 import {
@@ -255,13 +265,28 @@ async function leasePopups<T>(
       if ((await tx.popups.outcome(id, seat)) === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
       continue;
     }
-    const verdict = decide(descriptor.subjectOf(item), preferences, { focused }, momentOf(tx.now));
+    const verdict = await verdictFor(tx, descriptor.subjectOf(item), { seat, preferences, focused });
     const result = { outcome: 'suppressed', reason: verdict.show ? null : verdict.reason } as const;
     if (verdict.show) shown.push(item);
     else await settlePopup(tx, item, { descriptor, seat, result });
   }
   const subjects = shown.map((item) => descriptor.subjectOf(item));
   return { shown, again, storm: await joinStorm(tx, subjects, { descriptor, seat, standing }) };
+}
+
+/** Whether a popup is shown; what breaks the human's quiet is charged for it. */
+async function verdictFor(
+  tx: WriteTx,
+  subject: PopupSubject,
+  { seat, preferences, focused }: { seat: string; preferences: Preferences; focused: boolean },
+): Promise<Verdict> {
+  const moment = momentOf(tx.now);
+  const verdict = decide(subject, preferences, { focused }, moment);
+  if (!verdict.show || !breaksQuiet(subject, preferences, moment)) return verdict;
+  const left = breakQuiet(await tx.outreach.bucket(quietBucket(seat)), seat, preferences, tx.now);
+  if (left === null) return { show: false, reason: 'quiet_criticals' };
+  await tx.outreach.putBucket(left);
+  return verdict;
 }
 
 /** Whether these new leases belong to a storm; marks them if they do. */

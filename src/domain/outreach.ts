@@ -508,6 +508,7 @@ const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   muted_agent: 'no Emacs is open, and your human has muted this agent',
   do_not_disturb: 'no Emacs is open, and do-not-disturb is on',
   quiet_hours: 'no Emacs is open, and these are quiet hours',
+  quiet_criticals: 'no Emacs is open, and no more critical ones are shown at this quiet time',
   settled: 'no Emacs is open',
 };
 

@@ -4,11 +4,12 @@
  */
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
-import { cardPopupText, type Outreach } from './outreach.ts';
+import { type Bucket, cardPopupText, fullBucket, type Outreach, takeCredit } from './outreach.ts';
 import { permissionLines, REFUSALS } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
+import { QUOTA_BUCKETS } from './quotas.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
@@ -71,6 +72,36 @@ export function decide(
   if (notify_when === 'unfocused' && seat.focused) return suppress('focused');
   const reason = disturbance(preferences, moment);
   return reason === null || subject.urgency === 'critical' ? { show: true } : suppress(reason);
+}
+
+/** Whether a popup is shown only because it is critical. */
+export function breaksQuiet(
+  { urgency }: Pick<PopupSubject, 'urgency'>,
+  preferences: Preferences,
+  moment: Moment,
+): boolean {
+  return urgency === 'critical' && disturbance(preferences, moment) !== null;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What breaks the quiet of a seat takes one credit of it, so that an agent that calls everything critical does not
+ * break it for long. Null when there is none left.
+ */
+export function breakQuiet(
+  bucket: Bucket | undefined,
+  seat: string,
+  { quiet_criticals }: Preferences,
+  now: string,
+): Bucket | null {
+  if (quiet_criticals === 0) return null;
+  const size = { capacity: quiet_criticals, refill_ms: HOUR_MS / quiet_criticals };
+  return takeCredit(bucket ?? fullBucket(quietBucket(seat), size, now), size, now);
+}
+
+export function quietBucket(seat: string): string {
+  return `${QUOTA_BUCKETS}quiet:${seat}`;
 }
 
 function suppress(reason: SuppressReason): Verdict {

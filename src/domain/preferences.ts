@@ -25,6 +25,8 @@ export interface Preferences {
   /** True until it is turned off, or the time (ISO-8601 UTC) at which it ends by itself. */
   do_not_disturb: boolean | string;
   quiet_hours: QuietHours | null;
+  /** How many critical ones an hour get through do-not-disturb and quiet hours. */
+  quiet_criticals: number;
   /** Short names of projects or their directories. */
   muted_projects: readonly string[];
   /** Handles of agents. */
@@ -59,6 +61,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   notify_when: 'always',
   do_not_disturb: false,
   quiet_hours: null,
+  quiet_criticals: 3,
   muted_projects: [],
   muted_agents: [],
   sound: false,
@@ -181,6 +184,7 @@ export type SuppressReason =
   | 'muted_agent'
   | 'do_not_disturb'
   | 'quiet_hours'
+  | 'quiet_criticals'
   | 'settled';
 
 // ---- Agents blocked by a mention ----

@@ -98,6 +98,11 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     emacs: 'hive-quiet-hours',
     text: 'the time of day in which only what is critical pops up, such as 22:00-07:30',
   },
+  quiet_criticals: {
+    type: between(0, 1_000),
+    emacs: 'hive-quiet-criticals',
+    text: 'how many critical questions, pings and mentions an hour pop up at such times; the others arrive silently',
+  },
   muted_projects: {
     type: { kind: 'names' },
     emacs: 'M-x hive-mute-project',

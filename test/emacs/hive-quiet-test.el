@@ -6,6 +6,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'hive-attention)
 (require 'hive-notify)
 (require 'hive-test-help)
@@ -15,7 +16,8 @@
   (declare (indent 0))
   `(hive-test-with-desk nil
      (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
-           (hive-attention--muted-agents nil)
+           (hive-attention--muted-agents nil) (hive-attention--criticals 3)
+           (hive-attention--credits nil) (hive-attention--broke nil)
            (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; What the sidecar has would come in between.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
@@ -55,6 +57,29 @@
     (hive-quiet-test-ask :question "Later?")
     (hive-test-wait 5 (cddr told))
     (should (string-match-p "Later\\?" (car told)))))
+
+(ert-deftest hive-quiet-only-a-few-critical-ones-break-it-and-the-rest-are-counted ()
+  (hive-quiet-test
+    (hive-quiet-test-stands :do_not_disturb t :quiet_criticals 2)
+    (setq hive-attention--since (hive-text-before 60))
+    (dotimes (n 4)
+      (hive-quiet-test-ask :question (format "Critical %d?" n) :urgency "critical")
+      (when (< n 2) (hive-test-wait 5 (= (length told) (1+ n)))))
+    (should (= 2 (length told)))
+    (should (string-match-p "Critical 1\\?" (car told)))
+    ;; Asking again whether one of the first is held changes nothing.
+    (should-not (hive-notify-held-p (cl-find "Critical 0?" (hive-prompts)
+                                             :key (lambda (prompt) (plist-get prompt :question))
+                                             :test #'equal)))
+    ;; With two an hour, half an hour brings one back.
+    (setq hive-attention--credits (cons 0 (- (float-time) 1801)))
+    (should-not (hive-notify-held-p '(:outreach_id "o-1" :kind "ping" :critical t)))
+    (should (hive-notify-held-p '(:outreach_id "o-2" :kind "ping" :critical t)))
+    (hive-quiet-test-stands :do_not_disturb :json-false :quiet_criticals 2)
+    (hive-test-wait 5 (cddr told))
+    (should (equal "4 questions arrived while you were away; 2 of them critical and not announced" (car told)))
+    ;; It is not quiet any more: all are announced.
+    (should-not (hive-notify-held-p '(:outreach_id "o-3" :kind "ping" :critical t)))))
 
 (ert-deftest hive-quiet-hours-hold-back-as-well ()
   (hive-quiet-test
