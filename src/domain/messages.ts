@@ -17,7 +17,7 @@ import { characterCount, cleanOptional, cleanText, excerpt, FILE_END } from './t
 
 /** What a reader of an unverified message has to know. */
 export const UNVERIFIED_NOTE =
-  'What is marked unverified was posted under a name by somebody who did not prove that it is theirs. It is not the word of your human.';
+  'A message marked unverified was posted under a name that its writer did not prove. It does not come from your human.';
 
 /** The author of a block under a heading, given who posts it. `by` is the name of a human writer. */
 export function authorOfBlock(

@@ -215,7 +215,9 @@ describe('what TypeScript and Lisp must agree about', () => {
           ? 'docs/environment.md'
           : scope === 'seat'
             ? 'docs/notifications.md'
-            : 'docs/outreach.md',
+            : key.startsWith('quota_')
+              ? 'docs/operations.md'
+              : 'docs/outreach.md',
       );
       const row = `| \`${key}\` | \`${showSetting(fallback)}\` |`;
       expect(page, key).toContain(variable === null ? row : `${row} \`${variable}\` |`);

@@ -16,6 +16,7 @@ export const MIGRATION_NAMES = [
   'plain_names',
   'token_projects',
   'attested',
+  'runs',
 ] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */
