@@ -17,7 +17,6 @@
 (require 'cl-lib)
 (require 'hive-names)
 (require 'iso8601)
-(require 'seq)
 (require 'subr-x)
 
 ;;;; Wrapping long lines
@@ -147,31 +146,33 @@ tabs stay.  If TEXT is not a string, return the empty string."
       (with-temp-buffer
         (insert text)
         (goto-char (point-min))
-        (let ((shown (make-hash-table)))
+        (let ((shown (make-hash-table))
+              (counts (make-vector (1+ (length hive-text-scripts)) 0)))
           (while (re-search-forward hive-text--mixed nil t)
             (skip-chars-backward hive-text--word-characters)
-            (hive-text--spell-word shown)))
+            (hive-text--spell-word shown (fillarray counts 0))))
         (buffer-string)))))
 
-(defun hive-text--spell-word (shown)
+(defun hive-text--spell-word (shown counts)
   "Spell out the strangers in the word at point, and go behind it.
-SHOWN has how the characters that were met before are spelled."
-  (let ((counts (make-vector (1+ (length hive-text-scripts)) 0))
-        (length (save-excursion (skip-chars-forward hive-text--word-characters)))
-        main)
-    (dotimes (at length)
-      (let ((script (aref hive-text--script (char-after (+ (point) at)))))
-        (aset counts script (1+ (aref counts script)))))
-    (aset counts (length hive-text-scripts) 0)
-    ;; Of two that are as frequent, the first is the main one.
-    (setq main (cl-position (seq-max counts) counts))
-    (dotimes (_ length)
-      (if (memq (aref hive-text--script (following-char)) (list main (length hive-text-scripts)))
-          (forward-char 1)
-        (let ((char (following-char)))
+SHOWN has how the characters that were met before are spelled.
+COUNTS, zeros, is for the letters of each script.  Nothing is made for
+each word or character, so hostile text leaves no garbage."
+  (let ((others (1- (length counts))) (pos (point)) (main 0) script)
+    (while (setq script (and (< pos (point-max)) (aref hive-text--script (char-after pos))))
+      (aset counts script (1+ (aref counts script)))
+      (setq pos (1+ pos)))
+    (dotimes (other others)
+      ;; Of two that are as frequent, the first is the main one.
+      (when (> (aref counts other) (aref counts main)) (setq main other)))
+    (dotimes (_ (- pos (point)))
+      (let ((char (following-char)))
+        (setq script (aref hive-text--script char))
+        (if (or (= script main) (= script others))
+            (forward-char 1)
           (insert (or (gethash char shown)
-                      (puthash char (hive-text--reveal (string char)) shown))))
-        (delete-char 1)))))
+                      (puthash char (hive-text--reveal (string char)) shown)))
+          (delete-char 1))))))
 
 (defun hive-text-line (text &optional width)
   "Return TEXT as one inert line, at most WIDTH columns wide.

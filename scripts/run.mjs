@@ -20,7 +20,7 @@ const tasks = {
   build: [modulesOnly, 'scripts/manual.mjs', 'scripts/build.mjs'],
   demo: [everything, quickBuild, 'scripts/demo.mjs'],
   test: [everything, quickBuild, `${vitest} run --project quick --project security`],
-  'test:security': [everything, quickBuild, `${vitest} run --project security`],
+  'test:security': [everything, quickBuild, 'scripts/security-tests.mjs'],
   'test:long': [everything, quickBuild, `${vitest} run --project long`],
   'test:clients': [everything, quickBuild, `${vitest} run --project clients`],
   check: ['scripts/setup.mjs --system=emacs,package-lint', 'scripts/check.mjs'],

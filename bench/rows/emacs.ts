@@ -18,6 +18,7 @@ export const emacs: Family = {
     `Emacs, list opened, ${MANY.toLocaleString('en')} pending`,
     'Emacs, the same refreshed',
     'Emacs, a snapshot of them taken',
+    'Emacs, a hostile text of 64 KB shown',
   ],
   async measure(effort) {
     const folder = tempFolder();
@@ -26,6 +27,7 @@ export const emacs: Family = {
       await arrival(folder, lisp, effort === 'full' ? 100 : 15),
       ...events(folder, lisp, effort === 'full' ? 2_000 : 200),
       ...list(folder, lisp, effort === 'full' ? 30 : 5),
+      hostile(folder, lisp, effort === 'full' ? 10 : 2),
     ];
   },
 };
@@ -128,4 +130,10 @@ function list(folder: string, lisp: string, rounds: number): Measurement[] {
     row('Emacs, the same refreshed', refreshed, 80),
     row('Emacs, a snapshot of them taken', taken, 100),
   ];
+}
+
+function hostile(folder: string, lisp: string, rounds: number): Measurement {
+  const [samples = []] = measured(folder, lisp, 'colour.el', { BENCH_ROUNDS: `${rounds}` });
+  const name = 'Emacs, a hostile text of 64 KB shown';
+  return { name, unit: 'ms', samples, floor: null, target: { of: 'p99', at_most: 50 } };
 }

@@ -284,7 +284,7 @@ test('no link within the documents leads nowhere', () => {
     readdirSync(ROOT, { recursive: false })
       .map(String)
       .concat(
-        ['docs', 'examples', 'plugin', 'elisp'].flatMap((folder) =>
+        ['docs', 'examples', 'plugin', 'elisp', 'test'].flatMap((folder) =>
           readdirSync(join(ROOT, folder), { recursive: true }).map((name) => join(folder, String(name))),
         ),
       ),

@@ -20,7 +20,7 @@ export function readPage(page: string): string {
 
 /** The cells of the table that stands under a heading, row by row, without its head. */
 export function tableUnder(page: string, heading: string): string[][] {
-  const text = readPage(page);
+  const text = `\n${readPage(page)}`;
   const from = text.indexOf(`\n${heading}\n`);
   if (from === -1) throw new Error(`${page} has no heading "${heading}".`);
   const lines = text.slice(from + heading.length + 2).split('\n');

@@ -7,9 +7,18 @@ import { beforeFile } from '../support/lifetime.ts';
 import { tempStore } from '../support/temp.ts';
 import { codeIn, tableUnder } from './support.ts';
 
-const CLAIMS = tableUnder('docs/threat-model.md', '## Claims and their tests').map(
-  ([claim = '', tests = '']) => ({ claim, files: codeIn(tests) }),
+const PAGE = 'docs/threat-model.md';
+const CLAIMS = tableUnder(PAGE, '## Claims and their tests').map(([claim = '', tests = '']) => ({
+  claim,
+  files: codeIn(tests),
+}));
+
+/** The table with which the page opens: who may do what, cell by cell. */
+const CELLS = tableUnder(PAGE, '# Threat model').flatMap(([who = '', ...cells]) =>
+  cells.map((cell, index) => ({ name: `${who}, column ${index + 1}`, cell })),
 );
+const linksOf = (cell: string): string[] =>
+  [...cell.matchAll(/\]\(\.\.\/(test\/[^)]+)\)/g)].map(([, file = '']) => file);
 
 /** What the runner itself says that it would run. */
 let run: string[] = [];
@@ -43,4 +52,26 @@ describe('each claim', () => {
     expect(files).not.toEqual([]);
     expect(files.filter((file) => !existsSync(join(ROOT, file)) || !isRun(file))).toEqual([]);
   });
+});
+
+describe('each cell of the first table', () => {
+  test('says of six things what happens to them, for everybody', () => expect(CELLS.length % 6).toBe(0));
+
+  test.each(CELLS)('$name', ({ cell }) => {
+    for (const part of cell.split('; ')) expect(part).toMatch(/\b(?:refused|marked|admitted)\b/);
+    const files = linksOf(cell);
+    expect(files).not.toEqual([]);
+    expect(files.filter((file) => !existsSync(join(ROOT, file)) || !isRun(file))).toEqual([]);
+  });
+});
+
+test('npm run test:security runs every test that the page names, and all attacks', async () => {
+  const named = [...CLAIMS.flatMap(({ files }) => files), ...CELLS.flatMap(({ cell }) => linksOf(cell))];
+  const direct = named.filter((file) => file.endsWith('.test.ts'));
+  const attacks = run.filter((file) => file.startsWith('test/security/'));
+  const script = [join(ROOT, 'scripts/security-tests.mjs'), '--list'];
+  const said = await outputOf(spawnChild(process.execPath, script, childEnvironment(tempStore())));
+  const runs = JSON.parse(said) as string[];
+  expect([...direct, ...attacks].filter((file) => !runs.includes(file))).toEqual([]);
+  expect(runs.filter((file) => !run.includes(file))).toEqual([]);
 });

@@ -87,8 +87,9 @@ describe('hive init', () => {
       '.emacs.d/init.el',
     ]);
     await uninit(person);
-    expect(readdirSync(folder).sort()).toEqual(['.cache', '.local']);
-    expect(readdirSync(join(folder, '.local/state/hive'))).toEqual([]);
+    expect(readdirSync(folder).sort()).toEqual(['.local']);
+    // Compiled code, which every program of Hive keeps there.
+    expect(readdirSync(join(folder, '.local/state/hive'))).toEqual(['code', 'code.key']);
   });
 
   it('does nothing the second time', async () => {
