@@ -27,8 +27,8 @@ const escaped = (text) => text.replace(/[@{}]/g, '@$&');
 function inline(text) {
   return (
     text
-      // A link with code in its words would be torn apart below; within the manual only its words stay.
-      .replace(/\[((?:[^[\]`]|`[^`]*`)*`(?:[^[\]`]|`[^`]*`)*)\]\((?!https?:)[^)]+\)/g, '$1')
+      // Of a link within the pages only its words stay. They may contain code, which is split off below.
+      .replace(/\[((?:[^[\]`]|`[^`]*`)+)\]\((?!https?:)[^)\s]+\)/g, '$1')
       .split(/(`[^`]+`)/)
       .map((part) =>
         /^`.+`$/.test(part)

@@ -26,6 +26,7 @@ import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import { chargeQuotas, demandOf } from './quotas.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
 
@@ -83,8 +84,9 @@ async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
   return null;
 }
 
-/** Stores the prompts of one dialog as one group; returns their ids. */
-async function store({ tx, ids }: HookContext, prompts: readonly Prompt[]): Promise<string[]> {
+/** Stores the prompts of one dialog as one group; returns their ids. Beyond a quota only the terminal asks. */
+async function store({ tx, ids, session }: HookContext, prompts: readonly Prompt[]): Promise<string[]> {
+  if ((await chargeQuotas(tx, session, demandOf(prompts))) !== null) return [];
   const group_id = prompts.length > 1 ? ids.make('group') : null;
   for (const prompt of prompts) await insertPrompt(tx, { ...prompt, group_id });
   return prompts.map(({ ask_id }) => ask_id);

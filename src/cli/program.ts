@@ -55,8 +55,10 @@ export async function reportErrors({ json = false }: Format, work: () => Promise
   } catch (error) {
     if (!(error instanceof HiveError)) throw error;
     process.exitCode = exitCodeOfError(error);
-    if (json) printJson({ error: { code: error.code, message: error.message } });
-    remark(error.message);
+    const { code, message, details } = error;
+    const { retry_after_s } = details;
+    if (json) printJson({ error: { code, message, ...(retry_after_s !== undefined && { retry_after_s }) } });
+    remark(message);
   }
 }
 

@@ -374,7 +374,7 @@ export const INIT = {
   untrusted: (why: string): string =>
     `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex (${why}).`,
   aboutTrust: (count: number): string =>
-    `Codex skips hooks that nobody has trusted. These ${count} run "hive hook" at each step of every session, with all your rights.`,
+    `Codex skips hooks that nobody has trusted. These ${count} report each step of every session to Hive. Most start "hive hook" with all your rights; the others use the connection to "hive mcp".`,
   askTrust: 'Trust them? Type yes to write that into config.toml: ',
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',

@@ -166,11 +166,11 @@ export function readUntil({ name }: HookEvent, now: string): string | null {
 
 /**
  * Claude Code's tools that only read, which are most calls. They fire no hook when they return: a hook costs the agent
- * time, and what it would carry goes in with the hook before the call, whose words the model reads with the result.
+ * time, and what it would deliver comes with the hook before the call, whose text the model reads with the result.
  */
 export const QUIET_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep', 'LS'];
 
-/** Whether nothing is heard of a call of this tool once it runs. */
+/** Whether a call of this tool fires no hook when it returns. */
 export function isQuiet({ client, tool }: Pick<HookEvent, 'client' | 'tool'>): boolean {
   return client === 'claude-code' && tool !== null && QUIET_TOOLS.includes(tool.name);
 }
