@@ -96,10 +96,11 @@ async function open(hook: HookContext, run: Run, dialog: Dialog): Promise<Partia
   }
   // Without an id no later call could be recognized; the client's own question waits as outside of runs.
   if (use_id === null) return (await dialogHandler(event, hook.settings))(hook);
-  const before = run.calls.find(({ call_id }) => call_id === use_id);
-  const [asked] = await askFor(hook, dialog, null, before?.given === true ? MAY_HAVE_RUN : null);
+  const warning = (await mayHaveRun(hook, run, dialog)) ? MAY_HAVE_RUN : null;
+  const [asked] = await askFor(hook, dialog, null, warning);
   if (asked === undefined) return null;
-  await insertPrompt(tx, asked);
+  // It outlives the turn whose agent died: the next agent makes the same call again.
+  await insertPrompt(tx, { ...asked, when_turn_aborted: 'cancelled_if_interrupted' });
   await putCall(hook, run, { call_id: use_id, ask_id: asked.ask_id, deferred: false, given: false }, use_id);
   return waitFor(asked, run.patience_ms);
 }
@@ -124,6 +125,15 @@ async function knownCall(
     if (await asksThis(hook, dialog, prompt)) return { call, prompt };
   }
   return null;
+}
+
+/** Whether an agent died after it had been given the answer to the same call, perhaps before the call ran. */
+async function mayHaveRun(hook: HookContext, run: Run, dialog: Dialog): Promise<boolean> {
+  for (const { given, ask_id } of run.calls) {
+    const prompt = given ? await hook.tx.prompts.get(ask_id) : undefined;
+    if (prompt !== undefined && (await asksThis(hook, dialog, prompt))) return true;
+  }
+  return false;
 }
 
 async function asksThis(hook: HookContext, dialog: Dialog, prompt: Prompt): Promise<boolean> {
