@@ -111,13 +111,15 @@ Afterwards Hive restarts with what was installed."
   "Check the outbox: unsent and rejected answers."
   (let* ((pending (hive-outbox-entries 'pending))
          (rejected (hive-outbox-entries 'rejected))
+         (unverified (hive-outbox-entries 'unverified))
          (elsewhere (cl-remove-if #'hive-outbox-sendable-p pending)))
     (cons
      (hive-doctor-check
-      :name (hive-words 'doctor-outbox-name) :ok (not (or rejected elsewhere))
+      :name (hive-words 'doctor-outbox-name) :ok (not (or rejected elsewhere unverified))
       :text (hive-words 'doctor-outbox (length pending) (length rejected)
                         (abbreviate-file-name hive-outbox-directory))
-      :advice (cond (rejected (hive-words 'doctor-forget-rejected))
+      :advice (cond (unverified (hive-words 'doctor-review))
+                    (rejected (hive-words 'doctor-forget-rejected))
                     (elsewhere (hive-words 'doctor-other-store (length elsewhere)))))
      (mapcar (lambda (entry)
                (hive-doctor-check

@@ -36,6 +36,18 @@
   (let ((seconds (hive-text-seconds time)))
     (if seconds (format-time-string "%F %H:%M" seconds) "")))
 
+(defun hive-history--unlinked (text)
+  "Return TEXT with a space in whatever Org could take for a link.
+Org offers the links of an entry wherever they are in it."
+  (setq text (replace-regexp-in-string "\\[\\[" "[ [" text t))
+  (setq text (replace-regexp-in-string "<\\([[:alnum:]+-]+:\\)" "< \\1" text t))
+  (replace-regexp-in-string "\\([[:alnum:]]\\):\\([^ \t\n]\\)" "\\1: \\2" text t))
+
+(defun hive-history--title (line)
+  "Return LINE, from an agent, without what a heading could mean to Emacs.
+That is the mode line of a file, and links of Org."
+  (hive-history--unlinked (replace-regexp-in-string "-\\*-" "- * -" line t t)))
+
 (defun hive-history--lines (text prefix)
   "Return TEXT, inert, with PREFIX before each line."
   (replace-regexp-in-string "^" prefix (hive-text-inert text) t t))
@@ -44,13 +56,14 @@
   "Return ENTRY as Org."
   (concat
    (format "* %s %s: %s\n" (hive-history-export-time (plist-get entry :at))
-           (hive-text-agent entry 40)
-           (hive-text-line (plist-get entry :text) 60))
+           (hive-history--title (hive-text-agent entry 40))
+           (hive-history--title (hive-text-line (plist-get entry :text) 60)))
    ;; A colon before a line makes it literal: neither a heading nor a block.
-   (hive-history--lines (plist-get entry :text) ": ") "\n"
+   (hive-history--lines (hive-history--unlinked (plist-get entry :text)) ": ") "\n"
    (if (plist-get entry :decision)
-       (format "\n%s:\n%s\n" (hive-text-line (or (plist-get entry :by) "") 40)
-               (hive-history--lines (plist-get entry :decision) ": "))
+       (format "\n%s:\n%s\n"
+               (hive-history--title (hive-text-line (or (plist-get entry :by) "") 40))
+               (hive-history--lines (hive-history--unlinked (plist-get entry :decision)) ": "))
      (if (plist-get entry :status)
          (format "\n/%s/\n" (hive-text-line (plist-get entry :status) 20)) ""))
    "\n"))
@@ -59,7 +72,8 @@
   "Return ENTRY as Markdown."
   (concat
    (format "## %s `%s`\n\n" (hive-history-export-time (plist-get entry :at))
-           (replace-regexp-in-string "`" "'" (hive-text-agent entry 40)))
+           (hive-history--title
+            (replace-regexp-in-string "`" "'" (hive-text-agent entry 40))))
    ;; Four spaces make a line literal.
    (hive-history--lines (plist-get entry :text) "    ") "\n\n"
    (if (plist-get entry :decision)
@@ -71,7 +85,8 @@
 
 (defun hive-history-export-text (entries org)
   "Return ENTRIES as one text, Org if ORG, else Markdown."
-  (mapconcat (if org #'hive-history--org #'hive-history--markdown) entries ""))
+  (concat (mapconcat (if org #'hive-history--org #'hive-history--markdown) entries "")
+          hive-text-file-end))
 
 ;;;; Writing a file
 

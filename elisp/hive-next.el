@@ -15,6 +15,7 @@
 
 (require 'cl-lib)
 (require 'hive-compose)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -42,6 +43,7 @@ If TEXT is NEW to the human, keys count only after a moment in which
 it was shown and no key was pressed."
   (let ((resize-mini-windows t)
         (max-mini-window-height 0.75)
+        (message-truncate-lines nil)
         (message-log-max nil))
     (when (and new (hive-next--dropped-p text))
       (setq text (concat text (propertize (hive-words 'next-dropped)
@@ -107,15 +109,16 @@ A prefix key then begins its usual key sequence."
            for key across hive-next--keys
            collect (cons key option)))
 
-(defun hive-next--choice-text (choice chosen)
-  "Return the text of CHOICE, a key and an option; CHOSEN are labels."
+(defun hive-next--choice-text (choice chosen &optional whole)
+  "Return the text of CHOICE, a key and an option; CHOSEN are labels.
+With WHOLE, do not shorten it."
   (let* ((label (plist-get (cdr choice) :label))
          (mine (member label chosen))
          (template (plist-get (cdr choice) :template)))
     (concat (propertize (format " %c " (car choice)) 'face 'hive-next-key) " "
             (if template
-                (propertize (hive-text-line template 60) 'face 'hive-template)
-              (propertize (hive-text-line label 60) 'face (if mine 'hive-next-chosen 'default)))
+                (propertize (hive-text-line template (unless whole 60)) 'face 'hive-template)
+              (propertize (hive-text-line label (unless whole 60)) 'face (if mine 'hive-next-chosen 'default)))
             (if mine " ✓" ""))))
 
 (defun hive-next--help (prompt)
@@ -132,7 +135,18 @@ A prefix key then begins its usual key sequence."
    "  "))
 
 (defun hive-next--text (prompt chosen left)
-  "Return the text for PROMPT; CHOSEN are labels, LEFT is how many follow."
+  "Return the text for PROMPT; CHOSEN are labels, LEFT is how many follow.
+A permission is shown in full if that fits.  Then the text has the
+property `hive-whole'."
+  (let ((whole (and (hive-permission-p prompt)
+                    (not (hive-rpc-true-p prompt :context_truncated))
+                    (hive-next--long-text prompt chosen left))))
+    (if (and whole (hive-display-fits-p whole))
+        (propertize whole 'hive-whole t)
+      (hive-next--short-text prompt chosen left))))
+
+(defun hive-next--heading (prompt left)
+  "Return the first line for PROMPT; LEFT is how many follow."
   (let ((mark (pcase (hive-prompt-rank prompt) (0 "! ") (2 "· ") (_ ""))))
     (concat
      (propertize
@@ -143,13 +157,35 @@ A prefix key then begins its usual key sequence."
               (if (> left 0) (hive-words 'next-more left) ""))
       'face 'shadow)
      (hive-permission-mark prompt)
-     (propertize (hive-human-note prompt) 'face 'warning)
-     (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
-     (hive-read-below prompt (frame-width))
-     (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
-                (hive-next--choices prompt) "   ")
-     (if (hive-next--choices prompt) "\n" "")
-     (propertize (hive-next--help prompt) 'face 'shadow))))
+     (propertize (hive-human-note prompt) 'face 'warning))))
+
+(defun hive-next--long-text (prompt chosen left)
+  "Return all of the text of PROMPT; CHOSEN and LEFT as in `hive-next--text'."
+  (concat
+   (hive-next--heading prompt left)
+   (hive-text-inert (plist-get prompt :question)) "\n"
+   (hive-read-below prompt)
+   (mapconcat (lambda (choice)
+                (let ((description (plist-get (cdr choice) :description)))
+                  (concat (hive-next--choice-text choice chosen t)
+                          (if description (concat ": " (hive-text-inert description)) "")
+                          "\n")))
+              (hive-next--choices prompt) "")
+   (propertize (hive-next--help prompt) 'face 'shadow)))
+
+(defun hive-next--short-text (prompt chosen left)
+  "Return the text for PROMPT as it fits; CHOSEN and LEFT as in `hive-next--text'."
+  (concat
+   (hive-next--heading prompt left)
+   (hive-text-line (plist-get prompt :question) (* 3 (frame-width))) "\n"
+   (hive-read-below prompt (frame-width))
+   (if (and (hive-permission-p prompt) (not (hive-display-digest prompt)))
+       (propertize (hive-words 'permission-long) 'face 'warning)
+     "")
+   (mapconcat (lambda (choice) (hive-next--choice-text choice chosen))
+              (hive-next--choices prompt) "   ")
+   (if (hive-next--choices prompt) "\n" "")
+   (propertize (hive-next--help prompt) 'face 'shadow)))
 
 ;;;; Dealing with one question
 
@@ -167,20 +203,29 @@ Return what they did: answered, skip, snooze, or nil to leave."
         (free (hive-rpc-true-p prompt :allow_free_text))
         (chosen nil) (done nil) (new t))
     (while (not done)
-      (let* ((key (hive-next--read-key (hive-next--text prompt chosen left) new))
+      (let* ((text (hive-next--text prompt chosen left))
+             (key (prog1 (hive-next--read-key text new)
+                    (when (get-text-property 0 'hive-whole text)
+                      (hive-display-whole prompt))))
              (option (cdr (assq key choices)))
              (label (plist-get option :label)))
         ;; Toggling an option changes nothing else on the screen.
         (setq new (not (and option several)))
         (cond
+         ((and (plist-get option :template) (hive-next--unread-p prompt nil))
+          (setq done (hive-next--open prompt)))
          ((plist-get option :template)
           (setq done (hive-next--send-template prompt (plist-get option :template) chosen)))
          ((and option several)
           (setq chosen (if (member label chosen) (remove label chosen)
                          (append chosen (list label)))))
+         ((and option (hive-next--unread-p prompt (list :selected (list label))))
+          (setq done (hive-next--open prompt)))
          (option (setq done (hive-next--send prompt (list label))))
          ((memq key '(?\r ?\n return))
-          (cond (chosen (setq done (hive-next--send prompt chosen)))
+          (cond ((and chosen (hive-next--unread-p prompt (list :selected chosen)))
+                 (setq done (hive-next--open prompt)))
+                (chosen (setq done (hive-next--send prompt chosen)))
                 (several (hive-next--say (hive-words 'next-choose-first)))
                 (free (setq done (hive-next--own-words prompt)))
                 (t (hive-next--say (hive-words 'next-options-only)))))
@@ -192,6 +237,16 @@ Return what they did: answered, skip, snooze, or nil to leave."
          (t (setq done (hive-next--stray key))))))
     (unless (eq done 'answered) (hive-respond-release prompt))
     (unless (eq done 'leave) done)))
+
+(defun hive-next--unread-p (prompt answer)
+  "Return non-nil if ANSWER could permit what was not displayed of PROMPT."
+  (and (hive-permission-grant-p prompt answer) (not (hive-display-digest prompt))))
+
+(defun hive-next--open (prompt)
+  "Show PROMPT in full, because it must be read before it is allowed."
+  (hive-prompt-show prompt)
+  (hive-say 'permission-open)
+  'leave)
 
 (defun hive-next--say (text)
   "Show TEXT for a second or until a key is pressed; return nil."
@@ -212,17 +267,26 @@ DESCRIPTION is that of its option, or nil.  Return leave if they press
 a key that leaves, and nil if they go back."
   (if (not (hive-permission-confirmed-p prompt decision))
       'answered
-    (let ((key (hive-next--read-key
-                (concat (hive-permission-mark prompt)
-                        (hive-text-line (plist-get prompt :question) (* 2 (frame-width)))
-                        "\n" (hive-read-below prompt (frame-width))
-                        (propertize (hive-text-line decision 120) 'face 'hive-next-chosen)
-                        (if description (concat ": " (hive-text-line description 160)) "")
-                        (propertize (hive-words 'next-confirm) 'face 'shadow))
-                t)))
+    (let ((key (hive-next--read-key (hive-next--confirm-text prompt decision description) t)))
       (cond ((memq key '(?y ?\r ?\n return)) 'answered)
             ((memq key '(?n ?q ?\e ?\C-g escape)) nil)
             (t (hive-next--stray key))))))
+
+(defun hive-next--confirm-text (prompt decision description)
+  "Return the text that asks to confirm DECISION about PROMPT.
+DESCRIPTION is that of its option, or nil."
+  (let* ((said (lambda (width)
+                 (concat (propertize (hive-text-line decision width) 'face 'hive-next-chosen)
+                         (if description (concat ": " (hive-text-line description width)) "")
+                         (propertize (hive-words 'next-confirm) 'face 'shadow))))
+         (whole (concat (hive-permission-mark prompt)
+                        (hive-text-inert (plist-get prompt :question)) "\n"
+                        (hive-read-below prompt) (funcall said nil))))
+    (if (hive-display-fits-p whole)
+        whole
+      (concat (hive-permission-mark prompt)
+              (hive-text-line (plist-get prompt :question) (* 2 (frame-width))) "\n"
+              (hive-read-below prompt (frame-width)) (funcall said 160)))))
 
 (defun hive-next--description (prompt labels)
   "Return the descriptions in PROMPT of its options LABELS, or nil."
@@ -283,7 +347,9 @@ and shows the full question in a buffer, where \\<hive-prompt-mode-map>\\[hive-n
 
 A key counts only after its question has been shown for a moment; keys
 typed earlier are ignored.  What may grant a permission is confirmed
-with RET or y.  Any other key leaves, and does what it usually does."
+with RET or y.  If a permission does not fit here in full, a key that
+may grant it opens its buffer instead.  Any other key leaves, and does
+what it usually does."
   (interactive)
   (when executing-kbd-macro
     (hive-fail 'next-macro))

@@ -12,6 +12,11 @@
 ;;
 ;;     pending ──▶ acked      the sidecar stored it, or already had an answer
 ;;             └─▶ rejected   it can never be stored; kept and shown
+;;     unverified             not written with your key; sent only if you confirm it
+;;
+;; A file in the outbox could be planted by anything that runs as you.  So each
+;; line is authenticated with a key that only you can read, and only answers and
+;; messages are sent.
 ;;
 ;; Sending is retried only where that may help: the sidecar is away or does
 ;; not reply, or the store is busy.  Entries about the same question, or in
@@ -30,6 +35,14 @@
 (require 'subr-x)
 
 ;;;; Options
+
+(defcustom hive-outbox-key-file (locate-user-emacs-file "hive-outbox.key")
+  "File of the key that proves that Emacs wrote a line of the outbox.
+It is created when it is needed.  Only you can read it; keep it away
+from directories that agents work in.  Without it, unsent answers
+are kept and sent only after you confirm them."
+  :type 'file
+  :group 'hive)
 
 (defcustom hive-outbox-directory (locate-user-emacs-file "hive/outbox/")
   "Directory of answers that the sidecar has not stored yet.
@@ -63,6 +76,80 @@ Only you can read it."
                            :null-object nil :false-object :json-false)
       (let ((json-object-type 'plist) (json-false :json-false))
         (json-read-from-string line)))))
+
+;; The code of a line is over its bytes, so nothing depends on how JSON is read
+;; and written again.
+
+(defun hive-outbox--hmac (key bytes)
+  "Return the HMAC-SHA256 of BYTES with KEY, at most 64 bytes, in hex."
+  (let* ((block (concat key (make-string (- 64 (length key)) 0)))
+         (pad (lambda (byte)
+                (apply #'unibyte-string
+                       (mapcar (lambda (char) (logxor char byte)) block)))))
+    (secure-hash 'sha256 (concat (funcall pad #x5c)
+                                 (secure-hash 'sha256 (concat (funcall pad #x36) bytes)
+                                              nil nil t)))))
+
+(defun hive-outbox--stored-key ()
+  "Return the key in `hive-outbox-key-file', or nil.
+A key that others could have read or written does not count."
+  (let ((attributes (file-attributes hive-outbox-key-file)))
+    (and attributes
+         (null (file-attribute-type attributes))
+         (= (user-uid) (file-attribute-user-id attributes))
+         (zerop (logand #o077 (file-modes hive-outbox-key-file)))
+         (let ((key (with-temp-buffer
+                      (set-buffer-multibyte nil)
+                      (insert-file-contents-literally hive-outbox-key-file)
+                      (buffer-string))))
+           (and (= 64 (length key)) key)))))
+
+(defun hive-outbox--random-key ()
+  "Return a new key, 64 hexadecimal digits."
+  (with-temp-buffer
+    (set-buffer-multibyte nil)
+    (unless (and (file-exists-p "/dev/urandom")
+                 (eq 0 (ignore-errors (call-process "head" "/dev/urandom" t nil "-c" "32")))
+                 (= 32 (buffer-size)))
+      ;; `random' takes its seed from the system.
+      (random t)
+      (dotimes (_ 8) (insert (number-to-string (random most-positive-fixnum)))))
+    (secure-hash 'sha256 (current-buffer))))
+
+(defun hive-outbox--key ()
+  "Return the key of the outbox; create it if there is none."
+  (or (hive-outbox--stored-key)
+      (let ((directory (file-name-directory (expand-file-name hive-outbox-key-file))))
+        (with-file-modes #o700 (make-directory directory t))
+        ;; What cannot be trusted as a key is in the way of a new one.
+        (when (file-exists-p hive-outbox-key-file)
+          (rename-file hive-outbox-key-file (concat hive-outbox-key-file ".refused") t))
+        (with-file-modes #o600
+          ;; Of two Emacsen that start at once, one creates it, and both use it.
+          (ignore-errors
+            (let ((coding-system-for-write 'no-conversion)
+                  (write-region-inhibit-fsync nil))
+              (write-region (hive-outbox--random-key) nil hive-outbox-key-file
+                            nil 'quiet nil 'excl))))
+        (or (hive-outbox--stored-key)
+            (error "The key of the outbox cannot be kept in %s" hive-outbox-key-file)))))
+
+(defun hive-outbox--sign (line)
+  "Return LINE, the bytes of a JSON object, with its code as last field."
+  (concat (substring line 0 -1)
+          (format ",\"mac\":\"%s\"}" (hive-outbox--hmac (hive-outbox--key) line))))
+
+(defun hive-outbox--read-line (key bytes)
+  "Return the record in BYTES, a line, or nil if it is torn.
+It has :verified t only if its code is that of KEY."
+  (let ((record (hive-outbox--decode (decode-coding-string bytes 'utf-8-unix))))
+    (when (consp record)
+      (plist-put record :verified
+                 (and key
+                      (string-match ",\"mac\":\"\\([0-9a-f]\\{64\\}\\)\"}\\'" bytes)
+                      (equal (match-string 1 bytes)
+                             (hive-outbox--hmac
+                              key (concat (substring bytes 0 (match-beginning 0)) "}"))))))))
 
 (defun hive-outbox--host ()
   "Return the name of this machine, as used in file names."
@@ -152,17 +239,19 @@ Signal an error if it cannot be written."
     (unless (hive-outbox--decode (decode-coding-string line 'utf-8-unix))
       (error "The answer could not be encoded"))
     ;; The newline in front ends a line that a crash or a full disk cut off.
-    (hive-outbox--write (concat "\n" line "\n") file t)))
+    (hive-outbox--write (concat "\n" (hive-outbox--sign line) "\n") file t)))
 
 (defun hive-journal-read (file)
-  "Return the complete records of FILE, oldest first."
-  (let ((text (with-temp-buffer
-                (set-buffer-multibyte nil)
-                (insert-file-contents-literally file)
-                (decode-coding-string (buffer-string) 'utf-8-unix t))))
-    (delq nil (mapcar #'hive-outbox--decode
+  "Return the complete records of FILE, oldest first.
+Each has :verified t or nil: whether it was written with our key."
+  (let ((bytes (with-temp-buffer
+                 (set-buffer-multibyte nil)
+                 (insert-file-contents-literally file)
+                 (buffer-string)))
+        (key (hive-outbox--stored-key)))
+    (delq nil (mapcar (lambda (line) (hive-outbox--read-line key line))
                       ;; A line without a newline is incomplete.
-                      (butlast (split-string text "\n"))))))
+                      (butlast (split-string bytes "\n"))))))
 
 (defun hive-journal-rewrite (file records)
   "Replace the content of FILE by RECORDS, atomically.
@@ -171,7 +260,8 @@ Without RECORDS, delete the file."
       (when (file-exists-p file) (delete-file file))
     (let ((new (concat file ".new")))
       (hive-outbox--write
-       (mapconcat (lambda (record) (concat (hive-outbox--encode record) "\n"))
+       (mapconcat (lambda (record)
+                    (concat (hive-outbox--sign (hive-outbox--encode record)) "\n"))
                   records "")
        new nil)
       (rename-file new file t))))
@@ -248,8 +338,19 @@ They need not wait for any other entry."
         :code (hive-entry-code entry)
         :text (hive-entry-text entry)))
 
+(defconst hive-outbox--methods '("hivemind-response" "prompt/amend" "message/post")
+  "What an entry may request; nothing else is sent.")
+
+(defun hive-outbox--trusted-p (record)
+  "Return non-nil if RECORD may be sent without asking."
+  (and (plist-get record :verified)
+       (member (plist-get record :method) hive-outbox--methods)
+       t))
+
 (defun hive-entry-load (file)
-  "Return the entries of FILE that are not stored yet, oldest first."
+  "Return the entries of FILE that are not stored yet, oldest first.
+What was not written with our key is unverified, and what such a
+record says about another entry is ignored."
   (let ((entries (make-hash-table :test #'equal)) order)
     (dolist (record (hive-journal-read file))
       (let* ((id (plist-get record :response_id))
@@ -262,13 +363,15 @@ They need not wait for any other entry."
                           :file file :response-id id
                           :store-id (plist-get record :store_id)
                           :ask-id (plist-get record :ask_id)
+                          :state (if (hive-outbox--trusted-p record) 'pending 'unverified)
                           :method (plist-get record :method)
                           :params (plist-get record :params)
                           :at (plist-get record :at))
                       entries)))
-          ("acked" (remhash id entries))
+          ("acked" (when (plist-get record :verified) (remhash id entries)))
           ("rejected"
-           (when entry
+           (when (and entry (plist-get record :verified)
+                      (eq 'pending (hive-entry-state entry)))
              (setf (hive-entry-state entry) 'rejected
                    (hive-entry-code entry) (plist-get record :code)
                    (hive-entry-text entry) (plist-get record :text)))))))
@@ -288,7 +391,8 @@ They need not wait for any other entry."
 (defvar hive-outbox--not-before 0 "No attempt before this time.")
 
 (defun hive-outbox-entries (state)
-  "Return the entries in STATE, `pending' or `rejected', oldest first."
+  "Return the entries in STATE, oldest first.
+STATE is `pending', `rejected' or `unverified'."
   (cl-remove-if-not (lambda (entry) (eq state (hive-entry-state entry)))
                     hive-outbox--entries))
 
@@ -297,7 +401,9 @@ They need not wait for any other entry."
   (let ((left (cl-remove-if-not
                (lambda (entry) (equal file (hive-entry-file entry)))
                hive-outbox--entries)))
-    (unless (cl-find 'pending left :key #'hive-entry-state)
+    ;; What is unverified stays as it was found, for the human to see.
+    (unless (cl-find-if (lambda (entry) (memq (hive-entry-state entry) '(pending unverified)))
+                        left)
       (hive-journal-rewrite
        file (cl-mapcan (lambda (entry)
                          (list (hive-entry-record entry)
@@ -320,6 +426,8 @@ ASK-ID is nil for a message.  PARAMS is a plist with :response_id and
 :store_id.  On return the answer is on disk.  If it cannot be written,
 put TEXT into the kill ring, and signal an error which says that
 nothing was sent."
+  (unless (member method hive-outbox--methods)
+    (error "The outbox does not send %s" method))
   (let ((entry (hive-entry-make
                 :file (hive-journal-file) :ask-id ask-id :params params
                 :store-id (plist-get params :store_id)
@@ -344,6 +452,9 @@ A file that cannot be read is left alone, for the next time."
     (dolist (entry entries)
       (when (eq 'pending (hive-entry-state entry))
         (hive-model-set-answered (hive-entry-ask-id entry) t)))
+    (let ((unverified (cl-count 'unverified entries :key #'hive-entry-state)))
+      (when (> unverified 0)
+        (hive-announce 'outbox-unverified (hive-count unverified "entry" "entries"))))
     (hive-outbox--compact file)))
 
 (defun hive-outbox-open ()
@@ -468,6 +579,52 @@ When that is done, this is called again."
   (hive-model-set-answered (hive-entry-ask-id entry) nil)
   (hive-outbox--note entry (hive-entry-rejection entry))
   (run-hook-with-args 'hive-outbox-rejected-functions entry))
+
+;;;; What was not written with our key
+
+(defun hive-outbox--print-unverified (entry)
+  "Show everything that ENTRY would send in a buffer."
+  (with-current-buffer (get-buffer-create "*hive outbox*")
+    (let ((inhibit-read-only t))
+      (special-mode)
+      (visual-line-mode)
+      (erase-buffer)
+      (insert (hive-words 'outbox-about (hive-text-line (hive-entry-file entry))) "\n\n"
+              (hive-text-line (hive-entry-method entry)) "\n\n")
+      (cl-loop for (key value) on (hive-entry-params entry) by #'cddr
+               do (insert (hive-text-line (substring (symbol-name key) 1)) ": "
+                          (hive-text-inert (if (stringp value) value (format "%S" value)))
+                          "\n"))
+      (goto-char (point-min)))
+    (display-buffer (current-buffer))))
+
+(defun hive-outbox--confirm (entry)
+  "Send ENTRY, which the human has confirmed, as an answer of this Emacs."
+  (let ((params (copy-sequence (hive-entry-params entry))))
+    (hive-outbox-add (hive-entry-ask-id entry) (hive-entry-method entry) params
+                     (format "%s" (or (plist-get params :decision) (plist-get params :body))))
+    (hive-outbox--discard entry)))
+
+(defun hive-outbox--discard (entry)
+  "Forget ENTRY, which is unverified."
+  (setq hive-outbox--entries (delq entry hive-outbox--entries))
+  (hive-outbox--note entry (list :entry "acked" :response_id (hive-entry-response-id entry))))
+
+(defun hive-outbox-review ()
+  "Show each entry of the outbox that was not written with your key.
+You can send it, delete it, or leave it for later.  It may be your own
+answer from before the key was there, or one that was planted."
+  (interactive)
+  (let ((unverified (copy-sequence (hive-outbox-entries 'unverified))))
+    (unless unverified (hive-say 'outbox-none-unverified))
+    (dolist (entry unverified)
+      (hive-outbox--print-unverified entry)
+      (let ((known (member (hive-entry-method entry) hive-outbox--methods)))
+        (pcase (read-char-choice (hive-words (if known 'outbox-review 'outbox-review-unknown))
+                                 (if known '(?s ?d ?l) '(?d ?l)))
+          (?s (hive-outbox--confirm entry))
+          (?d (hive-outbox--discard entry)))))
+    (hive-changed)))
 
 (defun hive-outbox-forget-rejected ()
   "Delete the answers that were rejected.

@@ -17,6 +17,7 @@
 (require 'cl-lib)
 (require 'hive-compose)
 (require 'hive-human)
+(require 'hive-display)
 (require 'hive-messages)
 (require 'hive-model)
 (require 'hive-notify)
@@ -97,8 +98,6 @@
 
 ;;;; Faces and state
 
-(declare-function markdown-mode "ext:markdown-mode")
-
 (defface hive-prompt-heading '((t :inherit (bold font-lock-keyword-face)))
   "Headings in the buffer of a question."
   :group 'hive)
@@ -121,40 +120,39 @@
   "Insert TEXT, Markdown from an agent, coloured and inert."
   (insert (hive-prompt--coloured (hive-text-inert text)) "\n"))
 
-(defun hive-prompt--coloured (text)
-  "Return TEXT with the faces of Markdown and no other property."
-  (with-temp-buffer
-    (insert text)
-    (if (and (fboundp 'markdown-mode) (< (length text) 65536))
-        (ignore-errors
-          (delay-mode-hooks (markdown-mode))
-          (font-lock-ensure))
-      (hive-prompt--colour-plainly))
-    ;; Take over only the faces, nothing that hides, links or runs.
-    (let ((coloured (buffer-substring-no-properties (point-min) (point-max)))
-          (position (point-min)))
-      (while (< position (point-max))
-        (let ((next (next-single-property-change position 'face nil (point-max)))
-              (face (get-text-property position 'face)))
-          (when face
-            (put-text-property (1- position) (1- next) 'face face coloured))
-          (setq position next)))
-      coloured)))
+;; No other mode touches text from agents: `markdown-mode' calls whatever mode a
+;; code block names, and hostile text keeps it busy for minutes.
 
-(defun hive-prompt--colour-plainly ()
-  "Colour headings, code and code blocks of the Markdown in this buffer."
+(defconst hive-prompt--most-colours 1000
+  "How many pieces of a text get a face; Emacs is slow with more.")
+
+(defun hive-prompt--coloured (text)
+  "Return TEXT with our faces for its Markdown and no other property."
+  (with-temp-buffer
+    (insert (substring-no-properties text))
+    (hive-prompt--colour)
+    (buffer-string)))
+
+(defun hive-prompt--colour ()
+  "Colour headings, code and code blocks of the Markdown in this buffer.
+No text is passed twice: what a search has passed is coloured or left."
   (goto-char (point-min))
-  (while (re-search-forward "^#+ .*$" nil t)
-    (put-text-property (match-beginning 0) (match-end 0) 'face 'hive-prompt-heading))
-  (goto-char (point-min))
-  (while (re-search-forward "`[^`\n]+`" nil t)
-    (put-text-property (match-beginning 0) (match-end 0) 'face 'hive-prompt-code))
-  (goto-char (point-min))
-  (while (re-search-forward "^\\(```+\\|~~~+\\)" nil t)
-    (let ((begin (line-beginning-position)) (fence (match-string 1)))
-      (forward-line 1)
-      (unless (search-forward (concat "\n" fence) nil t) (goto-char (point-max)))
-      (put-text-property begin (line-end-position) 'face 'hive-prompt-code))))
+  (let ((left hive-prompt--most-colours))
+    (cl-flet ((paint (from to face)
+                (setq left (1- left))
+                (put-text-property from to 'face face)))
+      (while (and (> left 0) (not (eobp)))
+        (let ((begin (point)) (end (line-end-position)))
+          (cond
+           ((looking-at "\\(?:```+\\|~~~+\\)")
+            (unless (search-forward (concat "\n" (match-string 0)) nil t)
+              (goto-char (point-max)))
+            (paint begin (line-end-position) 'hive-prompt-code))
+           ((looking-at "#+ ") (paint begin end 'hive-prompt-heading))
+           (t (while (and (> left 0) (re-search-forward "`[^`\n]+`" end t))
+                (paint (match-beginning 0) (match-end 0) 'hive-prompt-code)))))
+        (end-of-line)
+        (skip-chars-forward "\n")))))
 
 (defun hive-prompt--insert-options (prompt)
   "Insert the options of PROMPT, as buttons while it is pending."
@@ -211,11 +209,25 @@
                                   (hive-text-age (plist-get other :created_at)))
                           'face 'shadow)))))
 
+(defun hive-prompt--print-options (prompt)
+  "Insert the options of PROMPT under a heading, if it has any."
+  (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
+    (hive-prompt--heading "Options")
+    (hive-prompt--insert-options prompt)))
+
+(defun hive-prompt--print-context (prompt)
+  "Insert the context of PROMPT under a heading, if it has one."
+  (when (plist-get prompt :context)
+    (hive-prompt--heading "Context")
+    (hive-prompt--insert-context (plist-get prompt :context)))
+  (when (hive-rpc-true-p prompt :context_truncated)
+    (insert (hive-words 'context-loading))))
+
 (defun hive-prompt--print ()
   "Print the question; point stays where it is."
   (let* ((prompt hive-prompt--prompt)
          (inhibit-read-only t)
-         (line (line-number-at-pos)) (column (current-column)))
+         (line (line-number-at-pos)) (column (current-column)) begin)
     (erase-buffer)
     (insert (propertize
              (string-join
@@ -235,14 +247,17 @@
                           (when (hive-rpc-true-p prompt :orphaned) (hive-words 'session-ended))))
               " · ")
              'face 'shadow)
-            "\n\n" (hive-text-inert (plist-get prompt :question)) "\n")
+            "\n\n")
+    (setq begin (point))
+    (insert (hive-text-inert (plist-get prompt :question)) "\n")
     (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
-    (when (append (plist-get prompt :options) nil) ; an empty vector is not nil
-      (hive-prompt--heading "Options")
-      (hive-prompt--insert-options prompt))
-    (when (plist-get prompt :context)
-      (hive-prompt--heading "Context")
-      (hive-prompt--insert-context (plist-get prompt :context)))
+    ;; What a permission is about comes first; below it is what a key allows.
+    (if (hive-permission-p prompt)
+        (progn (hive-prompt--print-context prompt)
+               (hive-prompt--print-options prompt)
+               (hive-display-track prompt begin (point)))
+      (hive-prompt--print-options prompt)
+      (hive-prompt--print-context prompt))
     (hive-prompt--insert-answer prompt)
     (hive-prompt--insert-receipts prompt)
     (hive-prompt--insert-others)

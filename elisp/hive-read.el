@@ -13,6 +13,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -22,15 +23,19 @@
 
 ;;;; Permissions
 
+(declare-function hive-prompt-show "hive-prompt")
+
 ;; The answer to a permission makes an agent act.  So a permission is labelled
-;; wherever it is answered, and an answer that may allow something with a
-;; single key is confirmed.
+;; wherever it is answered.  An answer that may allow something is taken only
+;; once all of the permission's text was displayed, and confirmed if a single
+;; key gives it.
 
 (defconst hive-read--refusals '("Deny" "Abort" "Keep planning")
   "The options that refuse, in the dialogs of agents.
 Any other option may allow something.")
 
-(defconst hive-read--lines 5 "How many lines of a permission's context are shown.")
+(defconst hive-read--lines 5
+  "How many lines of a permission are shown where not all of them fit.")
 
 (defun hive-permission-p (prompt)
   "Return non-nil if PROMPT asks for a permission."
@@ -40,9 +45,34 @@ Any other option may allow something.")
   "Return the label of PROMPT if it asks for a permission, or \"\"."
   (if (hive-permission-p prompt) (propertize "PERMISSION " 'face 'warning) ""))
 
+(defun hive-permission-grant-p (prompt answer)
+  "Return non-nil if ANSWER to PROMPT could permit something.
+ANSWER is a plist of :decision and :selected.  In the dialog of an
+agent, free text only denies."
+  (and (hive-permission-p prompt)
+       (let ((selected (append (plist-get answer :selected) nil)))
+         (if selected
+             (not (cl-subsetp selected hive-read--refusals :test #'equal))
+           (not (hive-rpc-true-p prompt :dialog))))))
+
+(defun hive-permission-demand (prompt answer)
+  "Signal a `user-error' if ANSWER could permit what was not displayed.
+Then show PROMPT in a buffer, where its whole text can be read."
+  (when (and (hive-permission-grant-p prompt answer)
+             (not (hive-display-digest prompt)))
+    (unless (hive-display-here-p prompt) (hive-prompt-show prompt))
+    (hive-fail 'permission-unread)))
+
 (defun hive-permission-confirmed-p (prompt decision)
-  "Return non-nil if DECISION must be confirmed as the answer to PROMPT."
-  (and (hive-permission-p prompt) (not (member decision hive-read--refusals))))
+  "Return non-nil if DECISION must be confirmed as the answer to PROMPT.
+Signal a `user-error' if it may allow what was not displayed in full."
+  (when (and (hive-permission-p prompt) (not (member decision hive-read--refusals)))
+    (let ((labels (mapcar (lambda (option) (plist-get option :label))
+                          (append (plist-get prompt :options) nil))))
+      (hive-permission-demand prompt (list :decision decision
+                                           :selected (and (member decision labels)
+                                                          (list decision)))))
+    t))
 
 (defun hive-read-notes (prompt)
   "Return what the agent has added to PROMPT since, a list of texts."
@@ -51,17 +81,21 @@ Any other option may allow something.")
                         (hive-text-inert (plist-get note :text))))
           (append (plist-get prompt :notes) nil)))
 
-(defun hive-read-below (prompt width)
-  "Return what is shown below the question of PROMPT, in lines of WIDTH.
-That is what the agent has added since, and the context of a
-permission, so that what is allowed is on the screen."
+(defun hive-read-below (prompt &optional width)
+  "Return what is shown below the question of PROMPT, in lines.
+With WIDTH, these are the first lines, at most that wide.  They are what
+the agent has added since, and the context of a permission."
   (let* ((lines (and (hive-permission-p prompt)
-                     (split-string (hive-text-inert (plist-get prompt :context)) "\n" t "[ \t]+")))
-         (rest (nthcdr hive-read--lines lines)))
+                     (cl-remove-if #'string-blank-p
+                                   (split-string (hive-text-inert (plist-get prompt :context))
+                                                 "\n"))))
+         (rest (and width (nthcdr hive-read--lines lines))))
     (concat
-     (mapconcat (lambda (note) (concat (hive-text-line note (* 3 width)) "\n"))
+     (mapconcat (lambda (note)
+                  (concat (if width (hive-text-line note (* 3 width)) note) "\n"))
                 (hive-read-notes prompt) "")
-     (mapconcat (lambda (line) (concat "  " (hive-text-line line (max 20 (- width 3))) "\n"))
+     (mapconcat (lambda (line)
+                  (concat "  " (if width (hive-text-line line (max 20 (- width 3))) line) "\n"))
                 (butlast lines (length rest)) "")
      (if rest
          (propertize (hive-words 'permission-more (length rest))
@@ -84,7 +118,8 @@ The buffer follows what the agent adds while the human types."
     (unwind-protect
         (progn
           (when (or (plist-get prompt :context) (hive-read-notes prompt)
-                    (> (length question) 200) (string-search "\n" question))
+                    (> (length question) 200) (string-search "\n" question)
+                    (hive-permission-p prompt))
             (setq buffer (get-buffer-create hive-read--buffer))
             (hive-read--show prompt buffer)
             (display-buffer buffer '((display-buffer-below-selected
@@ -123,10 +158,20 @@ The buffer follows what the agent adds while the human types."
       (dolist (note (hive-read-notes prompt)) (insert "\n" note "\n"))
       (let ((context (plist-get prompt :context)))
         (when context (insert "\n" (hive-text-inert context) "\n")))
+      (when (hive-permission-p prompt)
+        (insert "\n" (hive-read--options-text prompt) "\n")
+        (hive-display-track prompt (point-min) (point-max)))
       (when (hive-rpc-true-p prompt :context_truncated)
         (insert (hive-words 'context-loading)))
       (hive-wrap-heed (point-min) (point-max))
       (goto-char (min place (point-max))))))
+
+(defun hive-read--options-text (prompt)
+  "Return the options of PROMPT with their descriptions, in lines."
+  (mapconcat (lambda (option)
+               (concat "[" (hive-text-inert (plist-get option :label)) "] "
+                       (hive-text-inert (plist-get option :description))))
+             (plist-get prompt :options) "\n"))
 
 (defun hive-read--fetch (prompt buffer)
   "Fetch the whole context of PROMPT, and print it in BUFFER."

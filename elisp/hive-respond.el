@@ -14,6 +14,7 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-display)
 (require 'hive-human)
 (require 'hive-messages)
 (require 'hive-model)
@@ -61,14 +62,18 @@ ANSWER is a plist of :decision, :selected and :comment."
 
 (defun hive-respond-params (prompt answer)
   "Return the request parameters for ANSWER to PROMPT.
-ANSWER is a plist of :decision, :selected and :comment."
+ANSWER is a plist of :decision, :selected and :comment.  Signal a
+`user-error' if it may allow something that was not displayed in full."
+  (hive-permission-demand prompt answer)
   (let ((selected (plist-get answer :selected))
         (comment (plist-get answer :comment))
+        (digest (and (hive-permission-grant-p prompt answer) (hive-display-digest prompt)))
         (store (plist-get hive-sidecar-info :store_id)))
     `( :ask_id ,(plist-get prompt :ask_id)
        :decision ,(hive-text-sendable (plist-get answer :decision))
        ,@(when selected (list :selected selected))
        ,@(when comment (list :comment (hive-text-sendable comment)))
+       ,@(when digest (list :displayed_digest digest))
        :by ,(hive-human-name)
        :response_id ,(hive-rpc-new-id)
        ,@(when store (list :store_id store)))))

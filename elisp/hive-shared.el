@@ -100,7 +100,8 @@ They are as stored, whatever was changed in the buffer."
   (concat (hive-format-front (hive-format-stamp
                               (or (plist-get (hive-shared-first) :at) (hive-text-now)))
                              (plist-get hive-shared-place :project))
-          (mapconcat #'hive-format-message hive-shared-messages "\n")))
+          (mapconcat #'hive-format-message hive-shared-messages "\n")
+          hive-text-file-end))
 
 (defun hive-shared-save (file)
   "Write the shown messages to FILE, in the format of the buffer.

@@ -73,10 +73,12 @@ A number at the beginning is part of the indentation."
 (defconst hive-text--hidden
   (concat "["
           "\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD" ; controls, soft hyphen
-          "\u061C\u115F\u1160\u180E"        ; Arabic letter mark, fillers
+          "\u034F\u061C\u115F\u1160"        ; joiner, Arabic letter mark, fillers
+          "\u17B4\u17B5\u180B-\u180F"       ; invisible vowels, Mongolian selectors
           "\u200B-\u200F\u2028-\u202E"      ; zero width, bidi marks
-          "\u2060-\u206F\u3164\uFEFF\uFFA0\uFFF9-\uFFFB"
-          "\U000E0000-\U000E007F"           ; tags: invisible text
+          "\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB"
+          "\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A"
+          "\U000E0000-\U000E0FFF"           ; tags and selectors: invisible text
           "\x3FFF80-\x3FFFFF"               ; raw bytes
           "]")
   "Characters that a terminal interprets, or hides, instead of printing them.")
@@ -149,6 +151,13 @@ If its heading had another name, that comes behind it."
   (let ((as (plist-get message :as_handle)))
     (concat (hive-text-line (plist-get message :from_handle) width)
             (if as (format " (as %s)" (hive-text-line as width)) ""))))
+
+;;;; Text in files
+
+(defconst hive-text-file-end "\n\f\n"
+  "The end of a file with text from agents.
+Emacs reads local variables only behind the last page break, so after
+this none of the text before it is taken for any.")
 
 ;;;; Sending text
 

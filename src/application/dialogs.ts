@@ -2,12 +2,22 @@
  * The hook handler of dialogs: what an agent's client asks its person is also asked at the desk. The hook waits outside
  * any transaction, and the first answer wins. If nobody answers, everything is as if there were no hook.
  */
-import { ALLOW, DENY, type Dialog, decideDialog, dialogOf, mayClose, promptsOf } from '../domain/dialogs.ts';
+import {
+  ALLOW,
+  DENY,
+  type Dialog,
+  decideDialog,
+  dialogFingerprint,
+  dialogOf,
+  mayClose,
+  promptsOf,
+} from '../domain/dialogs.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import type { DialogAnswer, HookEvent, Verdict, Waited } from '../domain/hooks.ts';
 import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
@@ -78,9 +88,11 @@ async function ask(hook: HookContext, dialog: Dialog, timeout_ms: number | null)
   const asker = { session_id, agent, source, project, project_dir, turn_id };
   const requests = promptsOf(dialog, event);
   const ask_ids = requests.map(() => ids.make('ask')).sort();
+  const fingerprint = dialogFingerprint(dialog);
   return requests.map((request, n) => ({
     ...createPrompt({ ...request, timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
     dialog: true,
+    fingerprint,
   }));
 }
 
@@ -119,8 +131,9 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
     for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
     return null;
   }
-  const decision = decideDialog(dialog, prompts);
-  if (decision === null) return null;
+  const decided = decideDialog(dialog, prompts);
+  if (decided === null) return null;
+  const decision = (await differs(hook, dialog, decided, prompts)) ? NOT_WHAT_WAS_DISPLAYED : decided;
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
@@ -128,6 +141,27 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   return { decision, carries: true };
 }
+
+/** A yes to something else than what is about to run is no yes (invariant 13): somebody changed the stored question. */
+async function differs(
+  hook: HookContext,
+  dialog: Dialog,
+  decided: DialogAnswer,
+  [answered]: readonly Prompt[],
+): Promise<boolean> {
+  if (decided.kind !== 'allow' || !isPermission(dialog) || answered === undefined) return false;
+  const [asked] = await ask(hook, dialog, null);
+  // What its asker has added since was displayed, too, and runs nothing.
+  const { notes } = answered;
+  return asked === undefined || permissionDigest({ ...asked, notes }) !== permissionDigest(answered);
+}
+
+const NOT_WHAT_WAS_DISPLAYED: DialogAnswer = {
+  kind: 'deny',
+  message:
+    'Denied by Hive: what the human was shown is not what is about to run. Nothing was allowed. Tell the human.',
+  interrupt: false,
+};
 
 function isTold(decision: DialogAnswer, { kind }: Dialog, { comment }: Prompt): boolean {
   return comment === null || decision.kind === 'deny' || kind === 'questions';

@@ -7,6 +7,7 @@ import { isTransient } from '../domain/errors.ts';
 import type { HiveEvent } from '../domain/events.ts';
 import { concerns, namesOf, userOfSeat } from '../domain/humans.ts';
 import type { Outreach } from '../domain/outreach.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import {
   type MentionOfHuman,
   mentionPopup,
@@ -22,6 +23,7 @@ import {
   promptPopup,
   promptSubject,
   stormPopup,
+  wholePermission,
 } from '../domain/popups.ts';
 import { preferencesFrom } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
@@ -178,6 +180,7 @@ function answerFromPopups(
       selected: [label],
       response_id,
       actor: { kind: 'human', by: humanOf(party), via: 'notification', confirmed: popup_permissions },
+      displayed_digest: wholePermission(prompt) === null ? null : permissionDigest(prompt),
     });
     if (outcome === 'lost')
       return `${standing.by ?? 'Somebody'} answered "${standing.decision ?? ''}" before.`;

@@ -25,11 +25,15 @@ export async function insertPrompt(tx: WriteTx, prompt: Prompt): Promise<void> {
   await Promise.all([tx.prompts.insert(prompt), appendPrompt(tx, 'prompt/created', prompt, data)]);
 }
 
-/** Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed. */
+/**
+ * Applies one answer to one prompt. The caller has checked that the prompt is current and the answerer is allowed.
+ * `displayed_digest` is that of a permission's text as it was displayed.
+ */
 export async function recordAnswer(
   tx: WriteTx,
   prompt: Prompt,
   answer: PromptAnswer,
+  displayed_digest: string | null = null,
 ): Promise<{ outcome: AnswerOutcome; prompt: Prompt }> {
   const { ask_id } = prompt;
   const { prompt: settled, outcome } = respondPrompt(prompt, answer);
@@ -41,7 +45,13 @@ export async function recordAnswer(
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
   const { decision, by, via, response_id } = answer;
-  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, { decision, by, via, response_id });
+  await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, {
+    decision,
+    by,
+    via,
+    response_id,
+    ...(displayed_digest !== null && { displayed_digest }),
+  });
   return { outcome, prompt: settled };
 }
 

@@ -6,6 +6,7 @@ import { type Actor, refusalToAnswer, refusalToCancel, refuse } from '../domain/
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
+import { refusalOfUnseen } from '../domain/permissions.ts';
 import {
   type AnswerOutcome,
   type AnswerRequest,
@@ -19,6 +20,7 @@ import {
   notePrompt,
   OPEN_LIMIT,
   type Prompt,
+  type PromptAnswer,
   releasePrompt,
   resolveAnswer,
   type Urgency,
@@ -66,6 +68,8 @@ export interface AnswerCommand extends AnswerRequest {
   response_id?: string | null | undefined;
   /** The store this answer was written for; another store refuses it. */
   store_id?: string | null | undefined;
+  /** The digest of the permission as it was displayed in full; what may allow something needs it. */
+  displayed_digest?: string | null | undefined;
 }
 
 /** A session's open prompts: first those that are settled and not collected, then the pending ones, oldest first. */
@@ -298,6 +302,13 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
     throw wrongStore(store_id, store.store_id);
   }
 
+  /** A person allows only what was displayed to them in full. A program that answers through the library displays nothing. */
+  function refuseUnseen(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): void {
+    const { actor, displayed_digest } = command;
+    if (actor.kind !== 'human' || actor.via === 'library') return;
+    refuse(refusalOfUnseen(prompt, answer, displayed_digest ?? null));
+  }
+
   return {
     respond: (command) =>
       store.write(async (tx) => {
@@ -318,7 +329,9 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           response_id,
           responded_at: tx.now,
         });
-        return recordAnswer(tx, prompt, answer);
+        const displayed = command.displayed_digest ?? null;
+        refuseUnseen(prompt, answer, command);
+        return recordAnswer(tx, prompt, answer, displayed);
       }),
 
     amend: (command) =>
@@ -339,6 +352,7 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           response_id,
           responded_at: tx.now,
         });
+        refuseUnseen(prompt, answer, command);
         const amended = amendPrompt(prompt, answer);
         await tx.prompts.update(amended);
         await tx.prompts.addResponse({ ...answer, ask_id, outcome: 'amendment' });
@@ -349,6 +363,7 @@ function createAnswering(store: Store, ids: Ids): Pick<PromptService, 'respond' 
           by: answer.by,
           via: answer.via,
           response_id,
+          ...(command.displayed_digest != null && { displayed_digest: command.displayed_digest }),
         });
         return amended;
       }),

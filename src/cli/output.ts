@@ -2,9 +2,11 @@
 import { createInterface } from 'node:readline/promises';
 import { eastAsianWidth } from 'get-east-asian-width';
 import { HiveError } from '../domain/errors.ts';
+import { permissionLines } from '../domain/permissions.ts';
 import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.ts';
 import { sourcePrefix } from '../domain/sources.ts';
 import { HIDDEN, revealed } from '../domain/text.ts';
+import { screensOf } from './screens.ts';
 import { LIST, PERMISSION, PROMPT_ROWS, STATE } from './sentences.ts';
 
 /** Every command has it. */
@@ -232,9 +234,16 @@ export async function confirmPermission(prompt: Prompt, decision: string): Promi
     throw new HiveError('not_allowed', PERMISSION.noTerminal);
   }
   output.write(`${PERMISSION.asks(line(prompt.agent), line(prompt.project))}\n`);
-  output.write(`${revealed(prompt.question)}\n`);
   const lines = createInterface({ input, output });
   try {
+    const screens = screensOf(
+      permissionLines(prompt).map((text) => `  ${revealed(text)}`),
+      output,
+    );
+    for (const [n, screen] of screens.entries()) {
+      if (n > 0) await lines.question(PERMISSION.more);
+      output.write(`${screen.join('\n')}\n`);
+    }
     const typed = await lines.question(PERMISSION.confirm(line(decision)));
     if (typed.trim() === 'yes' || typed.trim() === prompt.ask_id) return true;
   } finally {

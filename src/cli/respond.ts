@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
 import type { AnswerCommand } from '../application/prompts.ts';
 import { invalidInput } from '../domain/errors.ts';
+import { permissionDigest } from '../domain/permissions.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
 import { currentAnswer, type Format, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
@@ -50,13 +51,10 @@ async function answerCommand(
   if (decision !== undefined && select !== undefined) throw invalidInput(RESPOND.twoAnswers);
   const prompt = await hive.prompts.get(ask_id);
   const chosen = decision ?? (select ?? []).join(', ');
-  return {
-    ask_id,
-    decision,
-    selected: select,
-    comment,
-    actor: await answeringActor(hive, prompt, chosen, options),
-  };
+  // Where this is a permission, the actor is found by displaying all of it and asking for a typed yes.
+  const actor = await answeringActor(hive, prompt, chosen, options);
+  const displayed_digest = prompt.kind === 'permission' ? permissionDigest(prompt) : null;
+  return { ask_id, decision, selected: select, comment, actor, displayed_digest };
 }
 
 async function respond(

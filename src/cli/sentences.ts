@@ -76,6 +76,7 @@ export const PERMISSION = {
   noTerminal:
     'A permission must be confirmed at a terminal, and stdin or stdout is not one. Run the command in a terminal, or answer in Emacs.',
   asks: (agent: string, project: string): string => `${agent} (${project}) asks for permission:`,
+  more: '-- More follows. Press RET to see it. --',
   confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
   notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
 } as const;

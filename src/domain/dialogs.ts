@@ -4,8 +4,9 @@
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
 import type { DialogAnswer, HookClient, HookEvent, HookTool, Raw } from './hooks.ts';
+import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
-import { cleanText, excerpt } from './text.ts';
+import { cleanText, excerpt, lookOf } from './text.ts';
 
 /** A dialog, by kind, with what the client said about it. */
 export type Dialog =
@@ -90,39 +91,64 @@ export function textIn(raw: Raw, ...fields: readonly string[]): string | null {
 interface ToolSummary {
   /** As a question: `Run npm test?` */
   question: string;
-  /** Command, diff or arguments in full, as far as they fit. */
+  /**
+   * Everything that a yes permits: the command or diff first, then each argument by name. What Hive writes is at the
+   * beginning of a line; what the agent wrote is indented, marked as a diff, or quoted as JSON.
+   */
   details: string;
+  /** The agent's own description; the last thing a person reads, and labelled as the agent's words. */
+  said: string | null;
 }
 
 /** A prompt's context holds 64 KB; the rest is for the lines around the details. */
-const DETAILS_CHARACTERS = 14_000;
+const DETAILS_BYTES = 56_000;
 const LINE = 600;
 
 function summarizeTool({ name, input }: HookTool): ToolSummary {
   const given = objectIn(input) ?? {};
-  const { verb, what, details } = describe(name, given);
+  const { verb, what, shown, named, said } = describe(name, given);
   const line = what === null ? verb : `${verb} ${what}`;
-  return { question: `${excerpt(line, LINE)}?`, details: cut(details) };
+  const rest = argumentLines(given, [...named, ...(said === null ? [] : ['description'])]);
+  const details = [shown, rest.join('\n')].filter((part) => part !== '').join('\n\n');
+  return { question: `${excerpt(line, LINE)}?`, details, said };
 }
 
-function describe(name: string, input: Raw): { verb: string; what: string | null; details: string } {
+interface Described {
+  verb: string;
+  what: string | null;
+  /** The command, the patch or the diff. */
+  shown: string;
+  /** The arguments that `shown` has in full. */
+  named: readonly string[];
+  said: string | null;
+}
+
+const NOTHING_SHOWN = { shown: '', named: [], said: null } as const;
+
+function describe(name: string, input: Raw): Described {
   const file = textIn(input, 'file_path', 'notebook_path');
   const command = textIn(input, 'command');
   const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
-  if (mcp !== null) return { verb: 'Call', what: `${mcp[2]} of ${mcp[1]}`, details: pretty(input) };
-  if (name === 'apply_patch' && command !== null)
-    return { verb: 'Apply a patch', what: patchedFiles(command), details: command };
-  if (command !== null) return { verb: 'Run', what: command, details: commandDetails(command, input) };
-  if (file !== null && name === 'Read') return { verb: 'Read', what: file, details: '' };
-  if (file !== null) return { verb: name === 'Write' ? 'Write' : 'Change', what: file, details: diff(input) };
+  if (mcp !== null) return { ...NOTHING_SHOWN, verb: 'Call', what: `${mcp[2]} of ${mcp[1]}` };
+  if (command !== null) {
+    const patch = name === 'apply_patch';
+    return {
+      verb: patch ? 'Apply a patch' : 'Run',
+      what: patch ? patchedFiles(command) : command,
+      shown: indented(command),
+      named: ['command'],
+      said: textIn(input, 'description'),
+    };
+  }
+  if (file !== null && name === 'Read') return { ...NOTHING_SHOWN, verb: 'Read', what: file };
+  if (file !== null) {
+    const verb = name === 'Write' ? 'Write' : 'Change';
+    return { ...NOTHING_SHOWN, verb, what: file, ...diff(input) };
+  }
   const url = textIn(input, 'url');
-  if (url !== null) return { verb: 'Fetch', what: url, details: pretty(input) };
-  return { verb: 'Use', what: name, details: Object.keys(input).length === 0 ? '' : pretty(input) };
-}
-
-function commandDetails(command: string, input: Raw): string {
-  const why = textIn(input, 'description');
-  return [why, command].filter((part) => part !== null).join('\n\n');
+  return url === null
+    ? { ...NOTHING_SHOWN, verb: 'Use', what: name }
+    : { ...NOTHING_SHOWN, verb: 'Fetch', what: url };
 }
 
 function patchedFiles(patch: string): string | null {
@@ -130,35 +156,43 @@ function patchedFiles(patch: string): string | null {
   return files.length === 0 ? null : `to ${files.join(', ')}`;
 }
 
-/** Old lines as `-`, new lines as `+`; several edits of one file one after the other. */
-function diff(input: Raw): string {
-  const edits = [input, ...objectsIn(input['edits'])];
-  const parts = edits.map((edit) => {
-    const removed = textIn(edit, 'old_string');
-    const added = textIn(edit, 'new_string', 'content', 'new_source');
-    return [marked('-', removed), marked('+', added)].filter((part) => part !== null).join('\n');
-  });
-  return parts.filter((part) => part !== '').join('\n\n');
+/** Old lines as `-`, new lines as `+`. Edits of a list are left to the arguments, which show all of their fields. */
+function diff(input: Raw): Pick<Described, 'shown' | 'named'> {
+  const added = ['new_string', 'content', 'new_source'].find((field) => textIn(input, field) !== null);
+  const named = [textIn(input, 'old_string') === null ? [] : 'old_string', added ?? []].flat();
+  const parts = named.map((field) => marked(field === 'old_string' ? '- ' : '+ ', String(input[field])));
+  return { shown: parts.join('\n'), named };
 }
 
-function marked(mark: string, text: string | null): string | null {
-  return text === null
-    ? null
-    : text
-        .split('\n')
-        .map((line) => `${mark} ${line}`)
-        .join('\n');
+function marked(mark: string, text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `${mark}${line}`)
+    .join('\n');
 }
 
-function pretty(input: Raw): string {
-  return JSON.stringify(input, null, 2);
+const INDENT = '    ';
+
+function indented(text: string): string {
+  return marked(INDENT, text);
 }
 
-function cut(details: string): string {
-  const characters = Array.from(details);
-  if (characters.length <= DETAILS_CHARACTERS) return details;
-  const rest = characters.length - DETAILS_CHARACTERS;
-  return `${characters.slice(0, DETAILS_CHARACTERS).join('')}\n… ${rest} more characters are in the agent's own terminal.`;
+const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
+
+/** Each argument by its name, whether Hive knows it or not; `shown` are in the text already. */
+function argumentLines(input: Raw, shown: readonly string[]): string[] {
+  return Object.entries(input)
+    .filter(([name]) => !shown.includes(name))
+    .map(([name, value]) => {
+      const [first, ...more] = (JSON.stringify(value, null, 2) ?? 'null').split('\n');
+      const called = PLAIN_NAME.test(name) ? name : JSON.stringify(name);
+      return [`${called}: ${first}`, ...more.map((line) => `${INDENT}${line}`)].join('\n');
+    });
+}
+
+/** Whether a desk can show all of it. What it cannot show it must not allow (invariant 13). */
+function fits(details: string): boolean {
+  return new TextEncoder().encode(details).length <= DETAILS_BYTES;
 }
 
 // ---- Permissions and plans ----
@@ -177,35 +211,45 @@ const ABORT = 'Abort';
 
 const WITH_REASON = 'Anything you type is sent to the agent as the reason';
 
+const TOO_LONG =
+  'This is too long to be shown here in full, so it can only be denied here. To allow it, answer in the terminal of the agent.';
+
 /** Free text never allows anything: it denies, and is sent as the reason. */
 function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: string): AskRequest {
   const abort = { label: ABORT, description: 'Deny, and end the turn' };
   const shared = { kind: 'permission', allow_free_text: true, when_turn_aborted: 'cancelled' } as const;
   if (dialog.kind === 'plan') {
-    const plan = textIn(objectIn(dialog.tool.input) ?? {}, 'plan');
+    const input = objectIn(dialog.tool.input) ?? {};
+    const plan = textIn(input, 'plan');
+    const rest = argumentLines(input, plan === null ? [] : ['plan']);
+    const whole = [plan ?? "The plan is in the agent's terminal.", rest.join('\n')];
+    const context = whole.filter((part) => part !== '').join('\n\n');
+    const shown = fits(context);
     return {
       ...shared,
       header: 'Plan',
       question: 'Approve this plan?',
-      context: plan ?? "The plan is in the agent's terminal.",
+      context: shown ? context : TOO_LONG,
       options: [
-        { label: APPROVE, description: 'The agent leaves plan mode and begins' },
+        ...(shown ? [{ label: APPROVE, description: 'The agent leaves plan mode and begins' }] : []),
         { label: KEEP_PLANNING, description: WITH_REASON },
         abort,
       ],
     };
   }
-  const { question, details } = summarizeTool(dialog.tool);
-  const always = describeSuggestions(dialog.suggestions);
+  const { question, details, said } = summarizeTool(dialog.tool);
+  const facts = `Tool: ${dialog.tool.name}\nDirectory: ${cwd}`;
+  const words = said === null ? '' : `The agent's own description of it:\n${indented(said)}`;
+  const context = [details, facts, words].filter((part) => part !== '').join('\n\n');
+  const shown = fits(context);
+  const always = shown ? describeSuggestions(dialog.suggestions) : null;
   return {
     ...shared,
     header: dialog.tool.name,
     question,
-    context: [details, `Tool: ${dialog.tool.name}`, `Directory: ${cwd}`]
-      .filter((part) => part !== '')
-      .join('\n\n'),
+    context: shown ? context : [TOO_LONG, facts].join('\n\n'),
     options: [
-      { label: ALLOW, description: 'This once' },
+      ...(shown ? [{ label: ALLOW, description: 'This once' }] : []),
       ...(always === null ? [] : [{ label: ALWAYS, description: always }]),
       { label: DENY, description: WITH_REASON },
       // Codex has no such answer: its hook would fail.
@@ -214,10 +258,19 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
   };
 }
 
+/** What a permission dialog is about, with everything that came with it; a digest of what it shows covers this, too. */
+export function dialogFingerprint(dialog: Dialog): string {
+  if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
+  const { name, input } = dialog.tool;
+  return digestOf([name, input, dialog.kind === 'permission' ? dialog.suggestions : []]);
+}
+
 /** What the client itself offers to allow from now on, in words; null when it offers nothing. */
 function describeSuggestions(suggestions: readonly Raw[]): string | null {
   const described = suggestions.flatMap((suggestion) => describeSuggestion(suggestion) ?? []);
-  return described.length === 0 ? null : described.join('; ');
+  const all = described.join('; ');
+  // What is too long to be read as the description of an option is not offered.
+  return described.length === 0 || all.length > PROMPT_LIMITS.optionDescription ? null : all;
 }
 
 const WHERE: Readonly<Record<string, string>> = {
@@ -318,7 +371,8 @@ function readQuestions({ input }: Pick<HookTool, 'input'>): Question[] {
 }
 
 function isUsable({ text, options }: Question): boolean {
-  const labels = new Set(options.map(({ label }) => label.trim()));
+  // The prompt of options that look alike would be refused: the client's own dialog stays.
+  const labels = new Set(options.map(({ label }) => lookOf(label)));
   return (
     text !== '' &&
     text.length <= PROMPT_LIMITS.question &&

@@ -5,6 +5,7 @@
 import type { MentionInFull } from './mentions.ts';
 import { authorName } from './messages.ts';
 import { cardPopupText, type Outreach } from './outreach.ts';
+import { permissionLines, REFUSALS } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
 import { disturbance, type Moment, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
@@ -80,8 +81,8 @@ export function promptSubject({ ask_id, created_at, urgency, project, project_di
 }
 
 /**
- * The popup of one prompt. A permission gets buttons only where its human has turned that on. The prompt of a
- * card's buttons shows the whole `card`.
+ * The popup of one prompt. A permission gets buttons only where its human has turned that on, and one that allows only
+ * where all of its text is on the popup. The prompt of a card's buttons shows the whole `card`.
  */
 export function promptPopup(
   prompt: Prompt,
@@ -93,17 +94,45 @@ export function promptPopup(
   const asks = kind === 'permission' ? ' asks permission' : '';
   const answerable =
     options.length <= MAX_BUTTONS && !multi_select && (kind === 'question' || preferences.popup_permissions);
+  const whole = kind === 'permission' ? wholePermission(prompt) : null;
+  const labels = options.map(({ label }) => label);
   const topic = header === null ? '' : ` · ${header}`;
   return {
     ...commonOf(preferences, openable),
     kind: 'prompt',
     title: excerpt(`${sourcePrefix(source)}${agent}${asks} · ${project}${topic}`, TITLE_LENGTH),
-    body: card === undefined ? excerpt(question, BODY_LENGTH) : cardPopupText(card, BODY_LENGTH),
+    body:
+      card === undefined
+        ? answerable && whole !== null
+          ? whole
+          : excerpt(question, BODY_LENGTH)
+        : cardPopupText(card, BODY_LENGTH),
     urgency,
-    buttons: answerable ? options.map((option) => option.label) : [],
+    buttons: !answerable
+      ? []
+      : kind === 'question' || (whole !== null && card === undefined)
+        ? labels
+        : labels.filter((label) => REFUSALS.includes(label)),
     count: 1,
     prompts: [prompt],
   };
+}
+
+/** So much every notification server shows in full. */
+const SURELY = { lines: 8, columns: 50 } as const;
+
+/**
+ * All that a permission says, where a popup surely shows all of it; null where it does not. Without it a popup has no
+ * button that may allow something (invariant 13).
+ */
+export function wholePermission(prompt: Prompt): string | null {
+  // The labels are on the buttons; what an option means beyond its label is on the popup.
+  const described = prompt.options.filter(({ description }) => description !== null);
+  const lines = permissionLines({ ...prompt, options: described }).filter((line) => line.trim() !== '');
+  // Lines that reveal hidden characters get longer, and wide characters take two columns: neither is surely shown.
+  const plain = lines.every((line) => /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2026]*$/.test(line));
+  const count = lines.reduce((sum, line) => sum + Math.ceil(line.length / SURELY.columns), 0);
+  return plain && count <= SURELY.lines ? lines.join('\n') : null;
 }
 
 /** One popup for many prompts: how many are pending, and from whom. */

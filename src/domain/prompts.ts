@@ -14,7 +14,7 @@ import { type Delivery, NO_RECEIPTS, owed, receiptsOf } from './delivery.ts';
 import { HiveError, invalidInput } from './errors.ts';
 import { atMost, bounded, boundedBytes, boundedOptional, required } from './limits.ts';
 import type { Source } from './sources.ts';
-import { cleanOptional, cleanText, excerpt, isBlank } from './text.ts';
+import { cleanOptional, cleanText, excerpt, isBlank, lookOf, revealed } from './text.ts';
 
 /** A prompt leaves `pending` once. `expired` and `cancelled` carry no decision. */
 export type PromptStatus = 'pending' | 'responded' | 'expired' | 'cancelled';
@@ -96,7 +96,10 @@ export interface Prompt {
   /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
   dialog: boolean;
   /** The key it was asked under. */ idempotency_key: string | null;
-  /** What an idempotency key is bound to: the same key with another fingerprint is a conflict. Empty without a key. */
+  /**
+   * What an idempotency key is bound to: the same key with another fingerprint is a conflict. For the permission of a
+   * dialog, the digest of the tool with its input. Empty for all others.
+   */
   fingerprint: string;
   /** When it was asked. */ created_at: string;
   /** When it expires; null: never. */ expires_at: string | null;
@@ -501,7 +504,22 @@ function normalizeOptions(given: AskRequest['options']): PromptOption[] {
       throw invalidInput(`The option "${label}" is given twice: labels must differ.`, { field: 'options' });
     labels.add(label);
   }
+  refuseLookAlikes(options);
   return options;
+}
+
+/** A person who sees two options alike cannot choose between them. */
+function refuseLookAlikes(options: readonly PromptOption[]): void {
+  const seen = new Map<string, string>();
+  for (const { label } of options) {
+    const twin = seen.get(lookOf(label));
+    if (twin !== undefined)
+      throw invalidInput(
+        `The options "${revealed(twin)}" and "${revealed(label)}" look alike: give labels that a person can tell apart.`,
+        { field: 'options' },
+      );
+    seen.set(lookOf(label), label);
+  }
 }
 
 /**

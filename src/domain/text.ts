@@ -19,15 +19,35 @@ const VISIBLE = /[^\s\p{Cf}\p{Cc}]/u;
 
 /** Whether nothing in it is visible: white space, zero-width and control characters only. */
 export function isBlank(text: string): boolean {
-  return !VISIBLE.test(text);
+  return !VISIBLE.test(text.replace(HIDDEN, ''));
 }
 
 /**
- * Characters that a terminal would obey, reorder by or hide: controls, soft hyphen, fillers, zero width, bidi marks,
- * invisible tags. With them a text could forge the line that names its author. elisp/hive-text.el has the same set.
+ * Characters that a terminal would obey, reorder by or hide: controls, everything that Unicode calls default-ignorable
+ * (soft hyphen, fillers, zero width, variation selectors, bidi marks, invisible tags), line separators and the empty
+ * braille pattern. With them a text could forge the line that names its author, or look like another text.
+ * elisp/hive-text.el has the same set; a test compares both, character by character.
  */
 export const HIDDEN: RegExp =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]/gu;
+
+/** Letters of other scripts that look like Latin ones, in pairs. */
+const LATIN_TWINS = new Map(
+  (
+    'аa вb сc еe ѕs іi јj оo рp хx уy һh ԁd ԛq ԝw к\u0138 АA ВB СC ЕE НH ІI ЈJ КK МM ОO РP ЅS ТT ХX УY ' +
+    'αa οo ρp νv ιi κk υu χx ΑA ΒB ΕE ΖZ ΗH ΙI ΚK ΜM ΝN ΟO ΡP ΤT ΥY ΧX օo հh սu ոn'
+  )
+    .split(' ')
+    .map((pair) => Array.from(pair) as [string, string]),
+);
+
+/** Equal for texts that a person cannot tell apart at a glance. */
+export function lookOf(text: string): string {
+  const visible = text.normalize('NFKC').replace(HIDDEN, '').replace(/\s+/g, ' ').trim();
+  return Array.from(visible, (character) => LATIN_TWINS.get(character) ?? character)
+    .join('')
+    .replace(/[Il|]/g, 'l');
+}
 
 /** The same text with each hidden character spelled out, such as `<U+200B>`. Newlines and tabs stay. */
 export function revealed(text: string): string {

@@ -135,6 +135,11 @@ export const responseParams = z.object({
   by: characters(limits.key).min(1).nullish(),
   response_id: responseId.nullish(),
   store_id: characters(limits.key).nullish(),
+  displayed_digest: characters(limits.key)
+    .nullish()
+    .describe(
+      'The digest of a permission whose whole text was displayed; what may allow something needs it.',
+    ),
 });
 
 /** `prompt/amend`: the same answer may be given twice with another in between, so each correction has its own id. */

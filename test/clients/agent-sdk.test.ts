@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Child, outputOf, ROOT, spawnChild } from '../support/children.ts';
-import { openDesk } from '../support/dialogs.ts';
+import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { HUMAN } from '../support/hive.ts';
 import { eventually } from '../support/wait.ts';
 import { bash, hive as call, startModel } from './support/anthropic.ts';
@@ -71,7 +71,7 @@ describe.skipIf(clients === null)('an agent of the Agent SDK', () => {
         const pending = async () => (await world.hive.prompts.list({ status: 'pending', limit: 1 })).items[0];
         await eventually(async () => (await pending()) !== undefined, 20_000);
         const ask_id = (await pending())?.ask_id ?? '';
-        await world.hive.prompts.respond({ ask_id, decision: 'Allow', actor: HUMAN });
+        await answerDialog(world.hive, ask_id, 'Allow');
       }
       expect(await done).toContain('all done');
       expect(existsSync(join(world.folder, 'made.txt'))).toBe(desk);

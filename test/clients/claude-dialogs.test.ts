@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { openDesk } from '../support/dialogs.ts';
@@ -73,7 +74,12 @@ async function asked(hive: OpenedHive, count = 1): Promise<Prompt[]> {
 const PROCEED = /Do you want to proceed/;
 
 const answer = (hive: OpenedHive, prompt: Prompt | undefined, given: object) =>
-  hive.prompts.respond({ ask_id: prompt?.ask_id ?? '', ...given, actor: HUMAN });
+  hive.prompts.respond({
+    ask_id: prompt?.ask_id ?? '',
+    ...given,
+    actor: HUMAN,
+    displayed_digest: prompt === undefined ? null : permissionDigest(prompt),
+  });
 
 describe.skipIf(clients === null)('a permission that Claude Code asks for', () => {
   test('is allowed at the desk while the terminal shows it', async () => {

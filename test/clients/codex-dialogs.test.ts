@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { remainingProcesses } from '../support/children.ts';
-import { openDesk } from '../support/dialogs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { answerDialog, openDesk } from '../support/dialogs.ts';
 import { openTerminal, type Terminal } from '../support/tmux.ts';
 import { eventually } from '../support/wait.ts';
 import { codexEnvironment, configureCodex } from './support/codex.ts';
@@ -70,7 +69,7 @@ describe.skipIf(clients === null)('a permission that Codex asks for', () => {
       const prompt = await pending();
       expect(prompt).toMatchObject({ kind: 'permission', header: 'Bash' });
       const ask_id = prompt?.ask_id ?? '';
-      if (seconds === '20') await hive.prompts.respond({ ask_id, decision: 'Allow', actor: HUMAN });
+      if (seconds === '20') await answerDialog(hive, ask_id, 'Allow');
       else await codex.answer(DIALOG, 'Enter');
       await codex.until(/all done/, 20_000);
       expect(existsSync(made)).toBe(true);

@@ -66,6 +66,7 @@ function makePrompt(fields) {
     comment: null,
     by: null,
     seen_at: null,
+    ...(fields?.kind === 'permission' && { digest: `digest-${made}`, dialog: true }),
     ...fields,
   };
 }

@@ -125,6 +125,12 @@
         (goto-char (point-min))
         (hive-list-test-key "m")
         (hive-list-test-key "m")
+        ;; What was not displayed is not even confirmed, and none of them is answered.
+        (cl-letf (((symbol-function 'hive-prompt-show) #'ignore))
+          (should-error (hive-test-with-inputs (list "Allow") (hive-list-test-key "a")) :type 'user-error))
+        (should-not asked)
+        (should-not (hive-outbox-entries 'pending))
+        (hive-display-whole (hive-model-prompt "p2"))
         (should-error (setq lines (hive-test-with-inputs (list "Allow") (hive-list-test-key "a"))) :type 'user-error)
         (should (equal '("Answer 1 permission with \"Allow\"? ") asked))
         (should-not (hive-outbox-entries 'pending))

@@ -168,7 +168,61 @@ Within BODY, `shown' are the texts that were shown, in order, and
     (let ((text (car shown)))
       (should (string-match "PERMISSION Run rm -rf build/ \\?\n  rm -rf build/ %s\n  Tool: Bash\n" text))
       (should (eq 'warning (get-text-property (match-beginning 0) 'face text)))
-      (should (string-match-p "  five\n  … and 2 more lines; \\? shows them" text)))))
+      (should (string-match-p "  six\n  seven\n 1  Allow: This once\n 2  Allow always: Bash(rm \\*)\n" text)))))
+
+(defmacro hive-next-test-small (&rest body)
+  "Run BODY with an echo area of few lines; `opened' are the buffers shown."
+  `(let (opened)
+     (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 8)))
+               ((symbol-function 'hive-prompt-show)
+                (lambda (prompt) (push (plist-get prompt :question) opened))))
+       ,@body)))
+
+(ert-deftest hive-next-what-does-not-fit-is-opened-and-not-allowed ()
+  (hive-next-test-small
+    (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?y)
+      (should (string-match-p "  five\n  … and 2 more lines; \\? shows them\nToo long for here" (car shown)))
+      (should (= 1 (length shown)))
+      (should (equal '("Run rm -rf build/ ?") opened))
+      (should-not (hive-test-answers))
+      (should (hive-prompts)))))
+
+(ert-deftest hive-next-what-does-not-fit-can-be-denied ()
+  (hive-next-test-small
+    (hive-next-test-keys (list hive-next-test-permission) (list ?3)
+      (should (equal ["Deny"] (plist-get (car (hive-next-test-stored 1)) :selected)))
+      (should-not opened))))
+
+(ert-deftest hive-next-a-context-that-is-not-all-there-is-not-allowed ()
+  (hive-next-test-small
+    (cl-letf (((symbol-function 'hive-display-room) (lambda () '(80 . 80))))
+      (hive-next-test-keys (list (append hive-next-test-permission '(:context_truncated t))) (list ?1 ?y)
+        (should opened)
+        (should-not (hive-test-answers))))))
+
+(ert-deftest hive-next-an-answer-says-what-was-displayed ()
+  (hive-next-test-keys (list hive-next-test-permission) (list ?1 ?y)
+    (should (string-match-p "\\`digest-" (plist-get (car (hive-next-test-stored 1)) :displayed_digest)))))
+
+(ert-deftest hive-respond-nothing-allows-what-was-not-displayed ()
+  (hive-next-test-small
+    (let ((prompt (append '(:ask_id "unseen" :digest "d" :dialog t) hive-next-test-permission)))
+      (dolist (answer '((:decision "Allow" :selected ["Allow"])
+                        (:decision "Deny, Allow" :selected ["Deny" "Allow"])))
+        (should-error (hive-respond-params prompt answer) :type 'user-error))
+      (should (hive-respond-params prompt '(:decision "Deny" :selected ["Deny"])))
+      ;; In a dialog free text is a no; elsewhere it may be a yes.
+      (should (hive-respond-params prompt '(:decision "yes")))
+      (should-error (hive-respond-params (plist-put (copy-sequence prompt) :dialog :json-false)
+                                         '(:decision "yes"))
+                    :type 'user-error)
+      (hive-display-whole prompt)
+      (should (equal "d" (plist-get (hive-respond-params prompt '(:decision "Allow" :selected ["Allow"]))
+                                    :displayed_digest)))
+      ;; Another text under the same id was not displayed.
+      (should-error (hive-respond-params (plist-put (copy-sequence prompt) :digest "e")
+                                         '(:decision "Allow" :selected ["Allow"]))
+                    :type 'user-error))))
 
 (ert-deftest hive-next-a-question-is-not-called-a-permission ()
   (hive-next-test-keys (list (list :question "Go?" :context "because" :options hive-next-test-options)) nil

@@ -46,13 +46,17 @@
 
 (ert-deftest hive-prompt-what-may-allow-something-is-confirmed ()
   (hive-prompt-test-shown
-      (hive-test-prompt :kind "permission" :options [(:label "Allow") (:label "Deny")])
+      (hive-test-prompt :kind "permission" :digest "d" :options [(:label "Allow") (:label "Deny")])
       nil
     (let (asked sent)
       (cl-letf (((symbol-function 'y-or-n-p) (lambda (text) (push text asked) nil))
                 ((symbol-function 'hive-prompt-waiting-p) #'always)
                 ((symbol-function 'hive-respond-send)
                  (lambda (_prompt answer) (push (plist-get answer :decision) sent))))
+        ;; Before its end was displayed, it is not even asked.
+        (should-error (hive-prompt--send-label "Allow") :type 'user-error)
+        (should-not asked)
+        (hive-display-whole hive-prompt--prompt)
         (should-error (hive-prompt--send-label "Allow") :type 'user-error)
         (should (string-match-p "PERMISSION" (car asked)))
         (hive-prompt--send-label "Deny")

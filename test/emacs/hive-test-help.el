@@ -44,6 +44,7 @@
   (declare (indent 1) (debug t))
   `(let* ((hive-test-temp (make-temp-file "hive-test" t))
           (hive-outbox-directory (expand-file-name "outbox/" hive-test-temp))
+          (hive-outbox-key-file (expand-file-name "outbox.key" hive-test-temp))
           (hive-sidecar-command (list "node" hive-test-fake))
           (hive-user-name "Ada")
           (hive-notify--spoke 0)

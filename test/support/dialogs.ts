@@ -1,5 +1,6 @@
 /** A client's own dialog, recorded, as its hook meets it: what is asked at the desk, and what is printed in the end. */
 import { onTestFinished } from 'vitest';
+import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { HUMAN } from './hive.ts';
@@ -41,14 +42,15 @@ export async function fireDialog(
   return { prompts, printed };
 }
 
-/** Answers a prompt of it at the desk. */
-export function answerDialog(
+/** Answers a prompt of it at the desk, which has displayed all of it. */
+export async function answerDialog(
   hive: OpenedHive,
   ask_id: string,
   decision: string,
   comment?: string,
 ): ReturnType<OpenedHive['prompts']['respond']> {
-  return hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN });
+  const displayed_digest = permissionDigest(await hive.prompts.get(ask_id));
+  return hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN, displayed_digest });
 }
 
 /** What a client is told of its permission prompt, with the fields of the decision. */

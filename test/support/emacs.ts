@@ -71,7 +71,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
       const command = `(list ${[process.execPath, HIVE, 'sidecar'].map(lisp).join(' ')})`;
       const lines = [
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
-        `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-user-name "Ada")`,
+        `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-outbox-key-file ${lisp(`${outbox}.key`)} hive-user-name "Ada")`,
         // Looking for a shorter name of what M-x called, Emacs 28 drops what is typed meanwhile.
         '(setq extended-command-suggest-shorter nil)',
         // Compiling what is loaded would be a child of its own, and slow.

@@ -6,6 +6,7 @@
 import type { Readable } from 'node:stream';
 import { AbstractMessageReader, type DataCallback, type Disposable, type Message } from 'vscode-jsonrpc/node';
 import type { Page } from '../../application/ports.ts';
+import { permissionDigest } from '../../domain/permissions.ts';
 import type { Prompt } from '../../domain/prompts.ts';
 
 export const FRAME_BYTES: number = 240 * 1024;
@@ -13,7 +14,11 @@ export const FRAME_BYTES: number = 240 * 1024;
 const LISTED_CONTEXT = 2_000;
 
 /** A prompt without the fields that only the store needs. */
-type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & { context_truncated?: true };
+type WirePrompt = Omit<Prompt, 'fingerprint' | 'carrier'> & {
+  context_truncated?: true;
+  /** Of a permission: comes back with an answer once all of it was displayed. */
+  digest?: string;
+};
 
 /** A prompt as lists and notifications carry it. */
 export function listed(prompt: Prompt): WirePrompt {
@@ -28,7 +33,8 @@ export function fitFrame(prompt: Prompt, budget: number = FRAME_BYTES): WireProm
 function toWire(prompt: Prompt, longestContext: number, budget: number): WirePrompt {
   const { fingerprint: _, carrier: __, ...wire } = prompt;
   const context = wire.context === null ? null : cut(wire.context, longestContext);
-  const fitting = fitted({ ...wire, context }, budget);
+  const digest = wire.kind === 'permission' && { digest: permissionDigest(prompt) };
+  const fitting = fitted({ ...wire, context, ...digest }, budget);
   return fitting.context === prompt.context ? fitting : { ...fitting, context_truncated: true };
 }
 

@@ -1,0 +1,142 @@
+;;; hive-display.el --- What was displayed before it is allowed  -*- lexical-binding: t; -*-
+
+;; Copyright (C) 2026 The Hive contributors
+;; SPDX-License-Identifier: MIT
+;; Assisted-by: generative AI
+
+;;; Commentary:
+
+;; What is approved is what was displayed (design, invariant 13).  The sidecar
+;; sends each permission with a digest of its whole text.  Emacs returns the
+;; digest with an answer that may allow something, and it knows the digest only
+;; once all of the text was on the screen: in the echo area, if all of it fits
+;; there, or in a buffer that was displayed from its beginning to its end.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'subr-x)
+
+;;;; What was displayed
+
+(defvar hive-display--whole (make-hash-table :test #'equal)
+  "The digests of the permissions that were displayed in full, by id.")
+
+(defun hive-display-whole (prompt)
+  "Record that all of the text of PROMPT, a permission, was displayed."
+  (when (plist-get prompt :digest)
+    (puthash (plist-get prompt :ask_id) (plist-get prompt :digest) hive-display--whole)))
+
+(defun hive-display-digest (prompt)
+  "Return the digest of PROMPT if all of its text was displayed, or nil."
+  (let ((digest (plist-get prompt :digest)))
+    (and digest
+         (equal digest (gethash (plist-get prompt :ask_id) hive-display--whole))
+         digest)))
+
+;;;; The echo area
+
+(defun hive-display-room ()
+  "Return how many columns and lines the echo area may have, as a cons."
+  (let ((frame (window-frame (minibuffer-window))))
+    (cons (frame-width frame)
+          (if (eq frame (selected-frame))
+              (floor (* 0.75 (frame-height frame)))
+            ;; A frame of its own does not grow.
+            (window-height (minibuffer-window))))))
+
+(defun hive-display-fits-p (text)
+  "Return non-nil if the echo area certainly displays all of TEXT."
+  (let* ((room (hive-display-room))
+         ;; The last column may be a continuation mark; two lines are left
+         ;; for a remark and for rounding.
+         (columns (max 1 (1- (car room)))))
+    (<= (+ 2 (cl-loop for line in (split-string text "\n")
+                      sum (max 1 (ceiling (string-width line) columns))))
+        (cdr room))))
+
+;;;; Buffers
+
+;; A position counts as displayed if redisplay ended with it in a window, and
+;; everything before it was displayed, too: a jump to the end leaves a gap.
+
+(defvar hive-display--buffers nil "The buffers with a text not yet displayed in full.")
+
+(defvar-local hive-display--prompt nil "The permission whose text this buffer has.")
+(defvar-local hive-display--text nil "Its text.")
+(defvar-local hive-display--begin nil "Where its text begins, a marker.")
+(defvar-local hive-display--seen 0 "How much of it was displayed without a gap, in characters.")
+
+(defun hive-display-track (prompt begin end)
+  "Record when the text of PROMPT, between BEGIN and END, was displayed.
+PROMPT is a permission; the text is in the current buffer."
+  (let ((text (buffer-substring-no-properties begin end)))
+    ;; Printing the same text again leaves it displayed.
+    (unless (equal text hive-display--text) (setq hive-display--seen 0))
+    (setq hive-display--prompt prompt
+          hive-display--text text
+          hive-display--begin (copy-marker begin))
+    (unless (hive-display-digest prompt)
+      (cl-pushnew (current-buffer) hive-display--buffers)
+      (add-hook 'post-command-hook #'hive-display-look)
+      ;; What arrives while no command runs is displayed, too.
+      (run-at-time 0 nil #'hive-display-look))))
+
+(defun hive-display-here-p (prompt)
+  "Return non-nil if the current buffer has the text of PROMPT."
+  (equal (plist-get prompt :ask_id) (plist-get hive-display--prompt :ask_id)))
+
+(defun hive-display--open-p (buffer)
+  "Return non-nil if BUFFER has a text that was not displayed in full."
+  (and (buffer-live-p buffer)
+       (let ((prompt (buffer-local-value 'hive-display--prompt buffer)))
+         (and prompt (not (hive-display-digest prompt))))))
+
+(defun hive-display-look ()
+  "Note which texts are on the screen now."
+  (setq hive-display--buffers (cl-remove-if-not #'hive-display--open-p hive-display--buffers))
+  (cond ((null hive-display--buffers)
+         (remove-hook 'post-command-hook #'hive-display-look))
+        ;; With keys waiting, nothing is displayed before they are read.
+        ((and (not noninteractive) (redisplay))
+         (with-demoted-errors "[hive] %S"
+           (mapc #'hive-display--note hive-display--buffers)))))
+
+(defun hive-display--shown-p (window)
+  "Return non-nil if a human can see whole lines in WINDOW."
+  (let ((frame (window-frame window)))
+    (and (eq t (frame-visible-p frame))
+         (or (display-graphic-p frame) (eq frame (tty-top-frame frame)))
+         (zerop (window-hscroll window))
+         (not truncate-lines)
+         (or (not truncate-partial-width-windows) (window-full-width-p window))
+         (not (buffer-narrowed-p)))))
+
+(defun hive-display--note (buffer)
+  "Note which part of the text of BUFFER is in a window."
+  (with-current-buffer buffer
+    (let* ((begin (marker-position hive-display--begin))
+           (end (+ begin (length hive-display--text))))
+      (dolist (window (get-buffer-window-list buffer nil 'visible))
+        (when (and (hive-display--shown-p window)
+                   (<= (window-start window) (+ begin hive-display--seen)))
+          (setq hive-display--seen
+                (max hive-display--seen
+                     (min (- (hive-display--stop window) begin) (- end begin))))))
+      (when (and (= hive-display--seen (- end begin))
+                 ;; The mode of the buffer is ours, and hides nothing.
+                 (not (eq t (plist-get hive-display--prompt :context_truncated))))
+        (hive-display-whole hive-display--prompt)))))
+
+(defun hive-display--stop (window)
+  "Return where the last line ends that WINDOW displays in full."
+  (let ((stop (window-end window)))
+    (if (or (<= stop (point-min)) (pos-visible-in-window-p (1- stop) window))
+        stop
+      (save-excursion
+        (goto-char (1- stop))
+        (vertical-motion 0 window)
+        (point)))))
+
+(provide 'hive-display)
+;;; hive-display.el ends here

@@ -1,0 +1,71 @@
+/**
+ * Permissions: what is approved is what was displayed (invariant 13). Whatever displays a permission keeps the digest
+ * of all of its text and returns it with an answer that may allow something; the hook that prints the answer compares
+ * the digest with what is about to run. Pure.
+ */
+import type { Prompt, PromptAnswer } from './prompts.ts';
+
+/** The options of agents' dialogs that refuse. Every other option may allow something. */
+export const REFUSALS: readonly string[] = ['Deny', 'Abort', 'Keep planning'];
+
+/** Whether an answer may allow something. In a dialog, free text only denies. */
+export function mayAllow(
+  { kind, dialog }: Pick<Prompt, 'kind' | 'dialog'>,
+  { selected }: Pick<PromptAnswer, 'selected'>,
+): boolean {
+  if (kind !== 'permission') return false;
+  return selected.length === 0 ? !dialog : !selected.every((label) => REFUSALS.includes(label));
+}
+
+/** All that a person must have read before they allow it, in lines. */
+export function permissionLines({
+  question,
+  context,
+  options,
+  notes,
+}: Pick<Prompt, 'question' | 'context' | 'options' | 'notes'>): string[] {
+  const choices = options.map(({ label, description }) =>
+    description === null ? `[${label}]` : `[${label}] ${description}`,
+  );
+  const added = notes.map(({ text }) => `Added by the agent: ${text}`);
+  return [question, ...added, context ?? '', ...choices].flatMap((text) =>
+    text === '' ? [] : text.split('\n'),
+  );
+}
+
+/** The digest of what a permission displays, and of the tool's input, which `fingerprint` stands for. */
+export function permissionDigest(
+  prompt: Pick<Prompt, 'kind' | 'question' | 'context' | 'options' | 'notes' | 'fingerprint'>,
+): string {
+  const { kind, question, context, options, notes, fingerprint } = prompt;
+  return digestOf([kind, question, context, options, notes.map(({ text }) => text), fingerprint]);
+}
+
+/** Why this answer is not taken, as a sentence; null when it is. */
+export function refusalOfUnseen(
+  prompt: Prompt,
+  answer: Pick<PromptAnswer, 'selected' | 'decision'>,
+  displayed_digest: string | null,
+): string | null {
+  if (!mayAllow(prompt, answer) || displayed_digest === permissionDigest(prompt)) return null;
+  const why =
+    displayed_digest === null
+      ? 'nothing shows that its whole text was displayed first'
+      : 'what was displayed is not what it asks';
+  return `The permission ${prompt.ask_id} is not granted: ${why}. Open it in full, read it to its end, and answer it there. (A desk that never asks for this needs the Emacs package of this version.)`;
+}
+
+/** SHA-256 over the value as JSON, its keys in order, so that equal values have equal digests. */
+export function digestOf(value: unknown): string {
+  // Few hooks meet a permission, and loading node:crypto takes a fifth of a bare start.
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  return createHash('sha256').update(canonical(value)).digest('hex');
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    item !== null && typeof item === 'object' && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}

@@ -1,0 +1,130 @@
+/** What is approved is what was displayed: real keys in a real terminal, against permissions that hide what they permit. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { AskRequest, Prompt } from '../../src/index.ts';
+import { type Home, openHome } from '../support/emacs.ts';
+import type { Terminal } from '../support/tmux.ts';
+
+let home: Home;
+let emacs: Terminal;
+
+beforeEach(async () => {
+  home = await openHome();
+  emacs = await home.emacs();
+});
+afterEach(() => home.close());
+
+async function permission(context: string): Promise<string> {
+  const request: AskRequest = {
+    kind: 'permission',
+    question: 'Run make?',
+    context,
+    options: ['Allow', 'Deny'],
+    allow_free_text: false,
+  };
+  const { prompt } = await home.agent.prompts.ask(request);
+  await emacs.until(/hive 1!/);
+  return prompt.ask_id;
+}
+
+async function command(name: string): Promise<void> {
+  await emacs.keys('M-x');
+  await emacs.type(name);
+  await emacs.keys('Enter');
+}
+
+const stored = (ask_id: string): Promise<Prompt> => home.agent.prompts.get(ask_id);
+
+async function answered(ask_id: string): Promise<Prompt | undefined> {
+  const [answer] = await home.agent.prompts.poll([ask_id], { wait_ms: 10_000 });
+  return answer?.prompt;
+}
+
+const LONG = [...Array.from({ length: 80 }, (_, n) => `line ${n + 1}`), 'rm -rf ~'].join('\n');
+
+describe('a permission that is longer than the screen', () => {
+  test('is opened by the key that would allow it, and is allowed only when its end was displayed without a gap', async () => {
+    const id = await permission(LONG);
+    await command('hive-next');
+    await emacs.until(/Too long for here/);
+    await emacs.answer(/Too long for here/, '1');
+    await emacs.until(/Read it to its end/);
+    await emacs.keys('C-x', '1');
+    await emacs.until(/Run make\?[\s\S]*line 15$/m);
+    await emacs.keys('1');
+    await emacs.until(/Not allowed yet/);
+    // A jump to the end leaves a gap.
+    await emacs.keys('M->');
+    await emacs.until(/^(?![\s\S]*Not allowed yet)[\s\S]*rm -rf ~/);
+    await emacs.keys('1');
+    await emacs.until(/Not allowed yet/);
+    await emacs.keys('M-<');
+    await emacs.until(/line 15$/m);
+    for (const line of [30, 50, 70]) {
+      await emacs.keys('Space');
+      await emacs.until(new RegExp(`line ${line}$`, 'm'));
+      expect(await stored(id)).toMatchObject({ status: 'pending' });
+    }
+    await emacs.keys('Space');
+    await emacs.until(/rm -rf ~/);
+    await emacs.keys('1');
+    await emacs.until(/This is a PERMISSION\. {2}Answer "Allow"\?/);
+    await emacs.keys('y');
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'], via: 'emacs' });
+  });
+
+  test('is denied at once', async () => {
+    const id = await permission(LONG);
+    await command('hive-next');
+    await emacs.until(/Too long for here/);
+    await emacs.answer(/Too long for here/, '2');
+    expect(await answered(id)).toMatchObject({ selected: ['Deny'] });
+  });
+
+  test('is not allowed by hive-respond before it was read', async () => {
+    const id = await permission(LONG);
+    await command('hive-respond');
+    await emacs.until(/PERMISSION Deployer asks: Run make\?/);
+    await emacs.type('Allow');
+    await emacs.keys('Enter');
+    await emacs.until(/Not allowed yet/);
+    expect(await stored(id)).toMatchObject({ status: 'pending', decision: null });
+  });
+});
+
+test('a line that is cut at the edge of the window is not displayed', async () => {
+  const id = await permission(`echo ${'a'.repeat(3_000)}; rm -rf ~`);
+  await emacs.keys('M-:');
+  await emacs.type('(add-hook (quote hive-prompt-mode-hook) (lambda () (setq truncate-lines t)) 90)');
+  await emacs.keys('Enter');
+  await command('hive-next');
+  await emacs.answer(/Too long for here/, '1');
+  await emacs.until(/Options[\s\S]*Read it to its end/);
+  await emacs.keys('1');
+  await emacs.until(/Not allowed yet/);
+  await emacs.keys('C-n');
+  await emacs.until(/^(?![\s\S]*Not allowed yet)/);
+  await emacs.keys('1');
+  await emacs.until(/Not allowed yet/);
+  expect(await stored(id)).toMatchObject({ status: 'pending' });
+});
+
+describe('a permission that fits is allowed where it is shown', () => {
+  test('by hive-respond, beside its buffer', async () => {
+    const id = await permission('make clean\nmake');
+    await command('hive-respond');
+    await emacs.until(/make clean[\s\S]*PERMISSION Deployer asks: Run make\?/);
+    await emacs.type('Allow');
+    await emacs.keys('Enter');
+    await emacs.until(/Answered Deployer: Allow/);
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+  });
+
+  test('by hive-next, in the echo area', async () => {
+    const id = await permission('make all');
+    await command('hive-next');
+    await emacs.until(/make all/);
+    await emacs.answer(/TAB skip/, '1');
+    await emacs.answer(/RET or y gives/, 'y');
+    expect(await answered(id)).toMatchObject({ selected: ['Allow'] });
+  });
+});

@@ -1,0 +1,218 @@
+/** What is approved is what was displayed: permissions that show less than they permit, and answers to what nobody saw. */
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { screensOf } from '../../src/cli/screens.ts';
+import { permissionDigest } from '../../src/domain/permissions.ts';
+import { promptPopup } from '../../src/domain/popups.ts';
+import { DEFAULT_PREFERENCES } from '../../src/domain/preferences.ts';
+import type { Prompt } from '../../src/domain/prompts.ts';
+import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
+import type { Row } from '../../src/infrastructure/store/sql.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { answerDialog, fireDialog, openDesk, permissionDecision } from '../support/dialogs.ts';
+import { ask, HUMAN, openTestHive } from '../support/hive.ts';
+import { recordedEvent, said } from '../support/hooks.ts';
+import { tempStore } from '../support/temp.ts';
+
+const BASH = recordedEvent('claude-code/PermissionRequest-Bash-addRules.json');
+
+let hive: OpenedHive;
+let store: string;
+beforeEach(async () => {
+  store = tempStore();
+  hive = await openTestHive(store);
+  await openDesk(hive);
+});
+
+/** The prompt of a permission dialog for this tool and input. It is denied in the end. */
+async function shown(tool_name: string, tool_input: Record<string, unknown>): Promise<Prompt> {
+  const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_name, tool_input });
+  const [prompt] = prompts;
+  if (prompt === undefined) throw new Error('Nothing was asked.');
+  await answerDialog(hive, prompt.ask_id, 'Deny');
+  await printed;
+  return prompt;
+}
+
+const labels = ({ options }: Prompt): string[] => options.map(({ label }) => label);
+
+describe('a permission shows everything that it permits', () => {
+  test('the command first, each argument by name, the words of the agent last and labelled', async () => {
+    const { context } = await shown('Bash', {
+      command: 'npm test',
+      description: 'Only reads.\nTool: Read',
+      dangerouslyDisableSandbox: true,
+      timeout: 600_000,
+      'new field': ['x'],
+    });
+    expect(context).toBe(
+      [
+        '    npm test',
+        '',
+        'dangerouslyDisableSandbox: true',
+        'timeout: 600000',
+        '"new field": [',
+        '      "x"',
+        '    ]',
+        '',
+        'Tool: Bash',
+        `Directory: ${BASH['cwd']}`,
+        '',
+        "The agent's own description of it:",
+        '    Only reads.',
+        '    Tool: Read',
+      ].join('\n'),
+    );
+  });
+
+  test('no line of the agent looks like one of Hive', async () => {
+    const { context } = await shown('Bash', { command: 'rm -rf ~\n\nTool: Read\nDirectory: /safe' });
+    expect(context?.match(/^Tool: .*$/gm)).toEqual(['Tool: Bash']);
+    expect(context?.match(/^Directory: .*$/gm)).toEqual([`Directory: ${BASH['cwd']}`]);
+  });
+
+  test.each([
+    ['Edit', { file_path: '/a', old_string: 'x', new_string: 'y', content: 'hidden', replace_all: true }],
+    ['Write', { file_path: '/a', content: 'x', new_source: 'hidden', mode: 'hidden too' }],
+    ['MultiEdit', { file_path: '/a', edits: [{ old_string: 'x', new_string: 'y', replace_all: true }] }],
+    ['WebFetch', { url: 'https://example.org', command: '  ', prompt: 'p' }],
+    ['Bash', { command: 'make', file_path: '/decoy', url: 'https://example.org/decoy' }],
+    ['mcp__db__run', { description: 'not last: an argument', command: 'drop table' }],
+  ])('%s hides no argument', async (tool, input) => {
+    const { context } = await shown(tool, input);
+    for (const [name, value] of Object.entries(input)) {
+      const isShown =
+        context?.includes(`${name}: `) === true ||
+        /^(?: {4}|[-+] )/m.test(context ?? '') === (typeof value === 'string' && context?.includes(value));
+      expect(isShown, `${name} in\n${context}`).toBe(true);
+    }
+  });
+
+  test('what is too long to be shown can only be denied', async () => {
+    const prompt = await shown('Write', { file_path: '/a', content: `${'x\n'.repeat(40_000)}rm -rf ~` });
+    expect(labels(prompt)).toEqual(['Deny', 'Abort']);
+    expect(prompt.context).toContain('too long to be shown here');
+  });
+
+  test('a scope of "always" that is too long to be read is not offered', async () => {
+    const rules = Array.from({ length: 200 }, (_, n) => ({
+      toolName: 'Bash',
+      ruleContent: `program-${n}:*`,
+    }));
+    const { prompts, printed } = await fireDialog(hive, {
+      ...BASH,
+      permission_suggestions: [{ type: 'addRules', behavior: 'allow', rules, destination: 'session' }],
+    });
+    expect(prompts.map(labels)).toEqual([['Allow', 'Deny', 'Abort']]);
+    await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+    await printed;
+  });
+});
+
+describe('an answer that allows says what was displayed', () => {
+  test.each(['emacs', 'cli', 'notification'] as const)('through %s', async (via) => {
+    const { prompts, printed } = await fireDialog(hive, BASH);
+    const [prompt] = prompts;
+    const ask_id = prompt?.ask_id ?? '';
+    const actor = { ...HUMAN, via };
+    const other = permissionDigest({ ...(prompt as Prompt), context: 'ls' });
+    for (const displayed_digest of [undefined, null, '', 'x', other]) {
+      for (const decision of ['Allow', 'Allow always']) {
+        await expect(
+          hive.prompts.respond({ ask_id, decision, actor, displayed_digest }),
+        ).rejects.toMatchObject({
+          code: 'not_allowed',
+          message: expect.stringMatching(/is not granted: .*displayed/),
+        });
+      }
+    }
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
+    const displayed_digest = permissionDigest(prompt as Prompt);
+    await hive.prompts.respond({ ask_id, decision: 'Allow', actor, displayed_digest });
+    expect(said(await printed)?.hookSpecificOutput).toEqual(permissionDecision({ behavior: 'allow' }));
+    const events = await hive.history.eventsOf(ask_id, 50);
+    expect(events.find(({ type }) => type === 'prompt/responded')?.data).toMatchObject({ displayed_digest });
+  });
+
+  test('to refuse needs nothing, and free text allows only outside a dialog', async () => {
+    const { prompts, printed } = await fireDialog(hive, BASH);
+    await hive.prompts.respond({ ask_id: prompts[0]?.ask_id ?? '', decision: 'yes, go', actor: HUMAN });
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } });
+    const prompt = await ask(hive, { kind: 'permission', question: 'May I?' });
+    await expect(
+      hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN }),
+    ).rejects.toMatchObject({ code: 'not_allowed' });
+  });
+
+  test('a refusal is amended to a yes only by who has seen it', async () => {
+    const { prompts, printed } = await fireDialog(hive, { ...BASH, session_id: 'other' });
+    const ask_id = prompts[0]?.ask_id ?? '';
+    const held = hive.prompts.respond({ ask_id, decision: 'Deny', actor: HUMAN });
+    const amended = held.then(() => hive.prompts.amend({ ask_id, decision: 'Allow', actor: HUMAN }));
+    await expect(amended).rejects.toMatchObject({ code: expect.stringMatching(/not_allowed|not_amendable/) });
+    expect(said(await printed)?.hookSpecificOutput).toMatchObject({ decision: { behavior: 'deny' } });
+  });
+});
+
+describe('the hook that prints allow', () => {
+  /** Changes a stored prompt as somebody would who can write the store and knows its checksums. */
+  function forge(ask_id: string, column: 'context' | 'question' | 'fingerprint', text: string): void {
+    const database = new DatabaseSync(store);
+    try {
+      database.prepare(`UPDATE prompts SET ${column} = ? WHERE ask_id = ?`).run(text, ask_id);
+      const row = database.prepare('SELECT * FROM prompts WHERE ask_id = ?').get(ask_id) as Row;
+      database.prepare('UPDATE prompts SET checksum = ? WHERE ask_id = ?').run(checksumOfPrompt(row), ask_id);
+    } finally {
+      database.close();
+    }
+  }
+
+  test.each(['context', 'question', 'fingerprint'] as const)(
+    'denies what is about to run when the human was shown something else: %s',
+    async (column) => {
+      const { prompts, printed } = await fireDialog(hive, { ...BASH, tool_input: { command: 'rm -rf ~' } });
+      const ask_id = prompts[0]?.ask_id ?? '';
+      forge(ask_id, column, 'npm test');
+      await answerDialog(hive, ask_id, 'Allow');
+      expect(said(await printed)?.hookSpecificOutput).toMatchObject({
+        decision: { behavior: 'deny', message: expect.stringContaining('not what is about to run') },
+      });
+    },
+  );
+});
+
+describe('a popup', () => {
+  const preferences = { ...DEFAULT_PREFERENCES, popup_permissions: true, notify_command: null };
+
+  test('has a button that allows only where it surely shows everything', async () => {
+    const { permission_suggestions: _, ...raw } = BASH;
+    const asked = async (command: string) => {
+      const { prompts, printed } = await fireDialog(hive, { ...raw, tool_input: { command } });
+      await answerDialog(hive, prompts[0]?.ask_id ?? '', 'Deny');
+      await printed;
+      const prompt = prompts[0] as Prompt;
+      return { prompt, popup: promptPopup(prompt, preferences, true) };
+    };
+    const short = await asked('npm test');
+    expect(short.popup.buttons).toEqual(['Allow', 'Deny', 'Abort']);
+    for (const line of short.prompt.context?.split('\n') ?? []) expect(short.popup.body).toContain(line);
+    for (const command of [
+      `npm test ${'x'.repeat(400)}; rm -rf ~`,
+      `npm test${'\n:'.repeat(10)}; rm -rf ~`,
+      'npm test \u202e',
+    ]) {
+      expect((await asked(command)).popup.buttons, command).toEqual(['Deny', 'Abort']);
+    }
+  });
+});
+
+test('a terminal shows a long permission one screen at a time', () => {
+  const lines = ['x'.repeat(200), ...Array.from({ length: 30 }, (_, n) => `line ${n}`), '漢'.repeat(30)];
+  const screens = screensOf(lines, { columns: 40, rows: 13 });
+  expect(screens.flat().join('')).toBe(lines.join(''));
+  for (const screen of screens) {
+    expect(screen.length).toBeLessThanOrEqual(10);
+    for (const line of screen) expect(line.length * (line.includes('漢') ? 2 : 1)).toBeLessThanOrEqual(40);
+  }
+  expect(screensOf(['a'], { columns: undefined, rows: undefined })).toEqual([['a']]);
+});
