@@ -83,7 +83,8 @@ CREATE TABLE responses (
   "by"         TEXT NOT NULL,
   via          TEXT NOT NULL,
   responded_at TEXT NOT NULL,
-  outcome      TEXT NOT NULL
+  outcome      TEXT NOT NULL,
+  signature    TEXT
 );
 CREATE INDEX responses_by_prompt ON responses (ask_id);
 

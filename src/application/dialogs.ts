@@ -19,13 +19,16 @@ import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts'
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import type { Seat } from '../domain/seats.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
 import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
 import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
 
@@ -36,7 +39,7 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
   const rules = await applicableRules(dialog, event, settings);
   return async (hook) => {
     const { verdict, waited } = hook;
-    if (waited !== null) return conclude(hook, dialog, waited);
+    if (waited !== null) return conclude(hook, dialog, waited, rules);
     if (rules.file !== null && settings.seat !== undefined)
       await noteTrust(hook.tx, { seat: settings.seat, via: 'hook' }, rules.file);
     return verdict.deny !== null || verdict.end_turn !== null ? null : open(hook, dialog, rules);
@@ -120,7 +123,12 @@ async function answerByRule(
   return { decision: decideDialog(dialog, [settled]), carries: true };
 }
 
-async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Promise<Partial<Verdict> | null> {
+async function conclude(
+  hook: HookContext,
+  dialog: Dialog,
+  waited: Waited,
+  { file }: ApplicableRules,
+): Promise<Partial<Verdict> | null> {
   const { tx, session, verdict } = hook;
   const found = await Promise.all(waited.ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   const prompts = found.filter((prompt) => prompt !== undefined);
@@ -133,7 +141,8 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
   }
   const decided = decideDialog(dialog, prompts);
   if (decided === null) return null;
-  const decision = (await differs(hook, dialog, decided, prompts)) ? NOT_WHAT_WAS_DISPLAYED : decided;
+  const seats = hook.settings.seats?.() ?? file?.seats ?? [];
+  const decision = await permitted(hook, dialog, { decided, prompts, seats });
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
@@ -142,19 +151,38 @@ async function conclude(hook: HookContext, dialog: Dialog, waited: Waited): Prom
   return { decision, carries: true };
 }
 
-/** A yes to something else than what is about to run is no yes (invariant 13): somebody changed the stored question. */
-async function differs(
+/**
+ * What may leave as an `allow`. A yes to something else than what is about to run is no yes (invariant 13): somebody
+ * changed the stored question. Nor is one that no registered seat signed (invariant 14): anybody may write a store.
+ */
+async function permitted(
   hook: HookContext,
   dialog: Dialog,
-  decided: DialogAnswer,
-  [answered]: readonly Prompt[],
-): Promise<boolean> {
-  if (decided.kind !== 'allow' || !isPermission(dialog) || answered === undefined) return false;
-  const [asked] = await ask(hook, dialog, null);
+  { decided, prompts, seats }: { decided: DialogAnswer; prompts: readonly Prompt[]; seats: readonly Seat[] },
+): Promise<DialogAnswer> {
+  if (decided.kind !== 'allow' || !isPermission(dialog)) return decided;
+  const [[asked], [answered]] = [await ask(hook, dialog, null), prompts];
+  if (asked === undefined || answered === undefined) return NOT_WHAT_WAS_DISPLAYED;
   // What its asker has added since was displayed, too, and runs nothing.
-  const { notes } = answered;
-  return asked === undefined || permissionDigest({ ...asked, notes }) !== permissionDigest(answered);
+  const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
+  if (displayed_digest !== permissionDigest(answered)) return NOT_WHAT_WAS_DISPLAYED;
+  const seat = await seatThatAnswered(hook.tx, answered, {
+    store_id: hook.store_id,
+    displayed_digest,
+    seats,
+  });
+  if (seat !== null) return decided;
+  const text = unsignedText(answered);
+  await giveNotice(hook.tx, { severity: 'warning', session_id: answered.session_id, text });
+  return NOT_SIGNED;
 }
+
+const NOT_SIGNED: DialogAnswer = {
+  kind: 'deny',
+  message:
+    'Denied by Hive: no seat that the human has registered signed this answer. Nothing was allowed. Tell the human.',
+  interrupt: false,
+};
 
 const NOT_WHAT_WAS_DISPLAYED: DialogAnswer = {
   kind: 'deny',
@@ -239,8 +267,9 @@ async function applicableRules(
   { cwd }: HookEvent,
   { human }: HookSettings,
 ): Promise<ApplicableRules> {
-  if (dialog.kind !== 'permission' || human === undefined) return { file: null, matching: [] };
+  if (!isPermission(dialog) || human === undefined) return { file: null, matching: [] };
   const { trust, place } = await human(cwd);
+  if (dialog.kind !== 'permission') return { file: trust, matching: [] };
   return { file: trust, matching: rulesForTool(trust.permission_rules, dialog.tool, place) };
 }
 

@@ -58,6 +58,7 @@ export const EVENT_TYPES = [
   'desk/notice',
   'desk/preferences_changed',
   'trust/changed',
+  'seat/registered',
 ] as const;
 
 /** What can happen. */

@@ -33,7 +33,8 @@ export function humanTrust(env: Environment): Trust {
   return readTrust({ path, text, problems, digest: isThere ? digestOf(text ?? '', problems) : null });
 }
 
-function readPrivately(path: string): { text: string | null; problems: string[] } {
+/** The text of a file that nobody else can read or write, and what is wrong with it otherwise. */
+export function readPrivately(path: string): { text: string | null; problems: string[] } {
   try {
     // Not even the opening may wait, as that of a named pipe would.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

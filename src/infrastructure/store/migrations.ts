@@ -15,6 +15,7 @@ import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
 import notes from '../../../sql/migrations/21_notes.sql';
 import plainNames from '../../../sql/migrations/22_plain_names.sql';
+import signatures from '../../../sql/migrations/28_signatures.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
@@ -54,6 +55,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   popup_subjects: popupSubjects,
   notes,
   plain_names: plainNames,
+  signatures,
 };
 
 const CREATE_LEDGER = statement(

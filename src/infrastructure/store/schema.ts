@@ -8,7 +8,14 @@ import { HiveError } from '../../domain/errors.ts';
 export const OLDEST_SCHEMA = 17;
 
 /** The changes since, in order. Each is a file in sql/migrations/; the first one leads from OLDEST_SCHEMA to the next. */
-export const MIGRATION_NAMES = ['checksums', 'deliveries', 'popup_subjects', 'notes', 'plain_names'] as const;
+export const MIGRATION_NAMES = [
+  'checksums',
+  'deliveries',
+  'popup_subjects',
+  'notes',
+  'plain_names',
+  'signatures',
+] as const;
 
 /** The schema that this code reads and writes. It follows from the number of migrations. */
 export const SCHEMA_VERSION: number = OLDEST_SCHEMA + MIGRATION_NAMES.length;
