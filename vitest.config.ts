@@ -45,7 +45,9 @@ const config: ViteUserConfig = defineConfig({
     hookTimeout: 30_000,
     setupFiles: ['test/support/nothing-left.ts'],
     projects: [
-      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec', 'security'),
+      project('quick', 'unit', 'contract', 'wire', 'process', 'emacs', 'docs', 'fuzz', 'spec'),
+      // Attacks: each test is one that worked once, or would, and names the claim that it proves.
+      project('security', 'security'),
       project('long', 'long'),
       project('package', 'package'),
       {

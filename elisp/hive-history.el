@@ -62,7 +62,7 @@ That is the mode line of a file, and links of Org."
    (hive-history--lines (hive-history--unlinked (plist-get entry :text)) ": ") "\n"
    (if (plist-get entry :decision)
        (format "\n%s:\n%s\n"
-               (hive-history--title (hive-text-line (or (plist-get entry :by) "") 40))
+               (hive-history--title (hive-text-by entry 40))
                (hive-history--lines (hive-history--unlinked (plist-get entry :decision)) ": "))
      (if (plist-get entry :status)
          (format "\n/%s/\n" (hive-text-line (plist-get entry :status) 20)) ""))
@@ -78,7 +78,7 @@ That is the mode line of a file, and links of Org."
    (hive-history--lines (plist-get entry :text) "    ") "\n\n"
    (if (plist-get entry :decision)
        (format "→ `%s`:\n\n%s\n\n"
-               (replace-regexp-in-string "`" "'" (hive-text-line (or (plist-get entry :by) "") 40))
+               (replace-regexp-in-string "`" "'" (hive-text-by entry 40))
                (hive-history--lines (plist-get entry :decision) "    "))
      (if (plist-get entry :status)
          (format "*%s*\n\n" (hive-text-line (plist-get entry :status) 20)) ""))))
@@ -181,7 +181,7 @@ was found into a file, as Org or Markdown.
                 (concat (hive-text-line (plist-get entry :text) 200)
                         (if (plist-get entry :decision)
                             (format "  → %s (%s)" (hive-text-line (plist-get entry :decision) 100)
-                                    (hive-text-line (plist-get entry :by) 30))
+                                    (hive-text-by entry 30))
                           "")))))
 
 (defun hive-history--print ()

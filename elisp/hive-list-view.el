@@ -227,7 +227,7 @@ Return nil if there is none."
     ;; An expired or cancelled question has no decision, but may have a late answer.
     (cond (answer (hive-words (if late 'list-outcome-late 'list-outcome)
                               (hive-text-line (plist-get answer :decision) 60)
-                              (funcall by answer)))
+                              (hive-text-by answer 30)))
           ((equal (plist-get prompt :status) "cancelled")
            (concat (if (plist-get prompt :by) (hive-words 'event-cancelled (funcall by prompt))
                      (hive-words 'fate-cancelled))

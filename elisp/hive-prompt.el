@@ -46,7 +46,7 @@
 
 (defun hive-prompt--words (type data)
   "Return the words for an event of TYPE, with DATA."
-  (let ((by (hive-text-line (or (plist-get data :by) "somebody") 40))
+  (let ((by (if (plist-get data :by) (hive-text-by data 40) "somebody"))
         (said (hive-text-line (or (plist-get data :decision) "") 80)))
     (pcase type
       ("prompt/created" (hive-words 'event-created))
@@ -183,7 +183,7 @@ No text is passed twice: what a search has passed is coloured or left."
     (when (plist-get answer :comment)
       (insert (hive-text-inert (plist-get answer :comment)) "\n"))
     (insert (propertize (format "by %s via %s, %s ago\n"
-                                (hive-text-line (plist-get answer :by) 40)
+                                (hive-text-by answer 40)
                                 (hive-text-line (plist-get answer :via) 20)
                                 (hive-text-age (plist-get answer :responded_at)))
                         'face 'shadow))))

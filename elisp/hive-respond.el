@@ -142,7 +142,7 @@ Signal a `user-error' if it is already answered."
 (defun hive-respond-fate (prompt)
   "Return how PROMPT was settled, in words."
   (pcase (plist-get prompt :status)
-    ("responded" (hive-words 'fate-answered (hive-text-line (plist-get prompt :by) 40)))
+    ("responded" (hive-words 'fate-answered (hive-text-by prompt 40)))
     ("expired" (hive-words 'fate-expired))
     ("cancelled" (hive-words 'fate-cancelled))
     (_ (hive-words 'fate-closed))))
@@ -158,7 +158,7 @@ Signal a `user-error' if it is already answered."
      ((hive-rpc-true-p result :late)
       (hive-announce 'answered-late agent agent))
      (t
-      (hive-announce 'answered-second agent (hive-text-line (plist-get result :by) 40)
+      (hive-announce 'answered-second agent (hive-text-by result 40)
                      decision)))))
 
 (add-hook 'hive-outbox-acked-functions #'hive-respond--acked)

@@ -172,19 +172,14 @@ Signal `hive-program-missing' with a sentence if one is missing."
 
 (defun hive-program-environment ()
   "Return the environment of the sidecar.
-It lacks the variables of agents: an Emacs that was started from an
-agent's shell is still the human's desk."
-  (let ((inherited (cl-remove-if
-                    (lambda (setting)
-                      (member (car (split-string setting "="))
-                              hive-program-agent-variables))
-                    process-environment)))
-    (if hive-store
-        (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
-                                        hive-store
-                                      (expand-file-name hive-store)))
-              inherited)
-      inherited)))
+The variables of agents stay in it: from them the sidecar sees that an
+agent has started this Emacs, which then is not the human's desk."
+  (if hive-store
+      (cons (concat "HIVE_STORE=" (if (string-match-p "\\`[a-z]+://" hive-store)
+                                      hive-store
+                                    (expand-file-name hive-store)))
+            process-environment)
+    process-environment))
 
 ;;;; The pipe
 
@@ -635,6 +630,9 @@ Each returns a new plist.")
        ((and words (string-match-p "\\bNode\\(?:\\.js\\)?\\b.*[0-9]" words))
         (hive-rpc--become
          'failed (hive-words 'node-unsuitable (hive-rpc--sentence words))))
+       ;; The sidecar refuses an Emacs that an agent has started (docs/cli.md).
+       ((and (eql status 7) words)
+        (hive-rpc--become 'failed (hive-rpc--sentence words)))
        (t (hive-rpc--retry
            (or words (hive-words 'sidecar-stopped-with status))))))))
 

@@ -152,6 +152,12 @@ If its heading had another name, that comes behind it."
     (concat (hive-text-line (plist-get message :from_handle) width)
             (if as (format " (as %s)" (hive-text-line as width)) ""))))
 
+(defun hive-text-by (answer width)
+  "Return who gave ANSWER, a plist with :by, at most WIDTH columns wide.
+An answer that Hive did not see a person give is marked."
+  (concat (hive-text-line (or (plist-get answer :by) "") width)
+          (if (eq (plist-get answer :attested) :json-false) ", unattested" "")))
+
 ;;;; Text in files
 
 (defconst hive-text-file-end "\n\f\n"

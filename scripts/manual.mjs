@@ -165,7 +165,12 @@ const dir = [
 
 const workshop = mkdtempSync(join(tmpdir(), 'hive-manual-'));
 writeFileSync(join(workshop, 'hive.texi'), texi);
-const format = ['-Q', '--batch', '-l', 'texinfmt', '-f', 'batch-texinfo-format', 'hive.texi'];
+// One file, however long: Emacs would split it into parts that nobody copies.
+const whole = '(setq Info-split-threshold most-positive-fixnum)';
+const format = [
+  ...['-Q', '--batch', '-l', 'texinfmt', '-l', 'informat', '--eval', whole],
+  ...['-f', 'batch-texinfo-format', 'hive.texi'],
+];
 const { error, status, stderr } = spawnSync('emacs', format, { cwd: workshop, encoding: 'utf8' });
 if (error?.code === 'ENOENT') {
   console.log('There is no Emacs here, so the Info manual is not made.');

@@ -44,6 +44,7 @@ CREATE TABLE prompts (
   comment           TEXT,
   "by"              TEXT,
   via               TEXT,
+  attested          INTEGER NOT NULL DEFAULT 0,
   response_id       TEXT,
   cancel_reason     TEXT,
   late_response     TEXT,
@@ -82,6 +83,7 @@ CREATE TABLE responses (
   comment      TEXT,
   "by"         TEXT NOT NULL,
   via          TEXT NOT NULL,
+  attested     INTEGER NOT NULL DEFAULT 0,
   responded_at TEXT NOT NULL,
   outcome      TEXT NOT NULL,
   signature    TEXT

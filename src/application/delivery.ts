@@ -7,7 +7,7 @@
  * between proves nothing, so the next one delivers again, with `repeated`.
  */
 import { collect, type Delivery, handOver, type Receipts, receiptsOf, release } from '../domain/delivery.ts';
-import { type HookEvent, isHumanPrompt, readUntil, takesContext } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, isRefused, readUntil, takesContext } from '../domain/hooks.ts';
 import {
   deliveryOf,
   describeSettlement,
@@ -221,7 +221,7 @@ export async function handUncollected(context: HookContext): Promise<Delivered[]
 export const deliverAnswers: HookHandler = async (hook) => {
   const { event, verdict } = hook;
   if (event.name === 'PostToolUse') await collectReturned(hook);
-  if (!takesContext(event) || verdict.block !== null || isWake(event)) return null;
+  if (!takesContext(event) || isRefused(verdict) || isWake(event)) return null;
   const delivered = await handUncollected(hook);
   if (delivered.length === 0) return null;
   const context = delivered.map(({ prompt, repeated }) => describeSettlement(prompt, repeated));

@@ -10,7 +10,7 @@ import {
 import { noteHuman } from './humans.ts';
 import type { Ids, Logger, Store } from './ports.ts';
 import { releaseAll } from './prompts.ts';
-import { storePreferences } from './settings.ts';
+import { type Setter, storePreferences } from './settings.ts';
 
 export interface DeskService {
   /** Opens a desk and keeps its lease until `close` is called. */
@@ -26,7 +26,7 @@ export interface DeskService {
   /** The quiet hours of a seat that are on or come next, by the store's clock; null when it has none. */
   quietTimes(seat: string): Promise<QuietTimes | null>;
   /** Merges what Emacs sets into what is stored; null goes back to the default. Returns the result. */
-  setPreferences(seat: string, changes: PreferenceChanges): Promise<Preferences>;
+  setPreferences(seat: string, changes: PreferenceChanges, setter?: Setter): Promise<Preferences>;
 }
 
 /** A desk that this process keeps open. */
@@ -120,7 +120,7 @@ export function createDesks(store: Store, ids: Ids, log: Logger): DeskService {
         return quiet_hours === null ? null : quietTimes(quiet_hours, tx.now);
       }),
 
-    setPreferences: (seat, changes) =>
-      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs'))),
+    setPreferences: (seat, changes, setter) =>
+      store.write(async (tx) => preferencesFrom(await storePreferences(tx, seat, changes, 'emacs', setter))),
   };
 }

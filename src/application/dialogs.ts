@@ -116,6 +116,7 @@ async function answerByRule(
     comment: decision === 'deny' ? note : null,
     by: name,
     via: 'rule',
+    attested: true,
     response_id: ids.make('response'),
     responded_at: tx.now,
   });
@@ -286,7 +287,7 @@ export const withdrawClosed: HookHandler = async ({ tx, event, session }) => {
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
   const { closedBy } = await import('../domain/dialogs.ts');
-  for (const prompt of closedBy(event, waiting)) await recordCancel(tx, prompt, ELSEWHERE);
+  for (const prompt of closedBy(event, waiting, tx.now)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };
 

@@ -8,7 +8,7 @@ import { isRemote, reportedId, type Session, subagentId } from '../domain/sessio
 import { decideSource } from '../domain/sources.ts';
 import { moveDeliveries } from './delivery.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
-import { provenClient, refusalToSpeak, type Speaker, withParent } from './identity.ts';
+import { provenClient, refusalToSpeak, type Speaker, toolUseKey, withParent } from './identity.ts';
 import { moveMentions } from './mentions.ts';
 import type { Processes, WriteTx } from './ports.ts';
 import { endSession, newSession, recordSession, reopenSession } from './sessions.ts';
@@ -29,7 +29,7 @@ export async function sessionOfHook(
   const own = event.agent_id === null ? root : await subagent(tx, event, event.agent_id, root);
   if (!isFresh(own, event, tx.now)) await tx.sessions.touchByHook(own.session_id, tx.now);
   if (event.name === 'PreToolUse' && event.tool?.own != null && event.tool.use_id !== null) {
-    await tx.sessions.recordCaller(event.tool.use_id, own.session_id);
+    await tx.sessions.recordCaller(toolUseKey(own.machine, event.tool.use_id), own.session_id);
   }
   for (const agent_id of event.background_agents) await becomeBackground(tx, agent_id, root);
   return { ...own, last_seen_at: tx.now, hooks_seen_at: tx.now };
@@ -159,6 +159,8 @@ async function takeOver(tx: WriteTx, from: Session, to: Session): Promise<void> 
 async function subagent(tx: WriteTx, event: HookEvent, agent_id: string, root: Session): Promise<Session> {
   const session_id = subagentId(event.session_id, agent_id);
   const known = await tx.sessions.get(session_id);
+  if (known !== undefined && known.machine !== root.machine)
+    throw new HiveError('not_allowed', `The session ${session_id} is not of ${root.machine}.`);
   if (known !== undefined) return known.state === 'ended' ? reopenSession(tx, known) : known;
   // /compact fires a SubagentStop without a start: there is no such subagent.
   if (event.name === 'SubagentStop') return root;

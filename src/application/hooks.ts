@@ -23,6 +23,7 @@ import type { Feed } from './feed.ts';
 import type { HookHandler, HookSettings } from './hook-context.ts';
 import { provenEvent, sessionOfHook, settleSession, speakerOf } from './hook-sessions.ts';
 import { deliverInterrupts, notifyAborted } from './interrupts.ts';
+import { noticeLostServer } from './lost-servers.ts';
 import { gateMentions, refusePrompts } from './mention-gate.ts';
 import type { Ids, Logger, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import type { PromptService } from './prompts.ts';
@@ -163,6 +164,7 @@ interface LazyHookHandler {
 
 /** Only lazy handlers may wait for the human (`HookParts.waiting`). */
 const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
+  noticeLostServer,
   refusePrompts,
   beginTurns,
   deliverInterrupts,

@@ -2,7 +2,13 @@
  * Identity: who is calling. It is taken from what the client reports, never from an argument and never guessed from a
  * focused window (invariant 9). What the real clients report is recorded in test/wire/fixtures.
  */
-import { isRemote, reportedId, type Session, type SessionIntroduction } from '../domain/sessions.ts';
+import {
+  isRemote,
+  remoteId,
+  reportedId,
+  type Session,
+  type SessionIntroduction,
+} from '../domain/sessions.ts';
 import { decideSource, type Source, sourceEvidence } from '../domain/sources.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import type { Processes, ReadTx } from './ports.ts';
@@ -34,8 +40,7 @@ const ADVICE =
 
 /**
  * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. This is the
- * one list that every command checks before it lets somebody act as the human. Emacs keeps them from its sidecar:
- * elisp/hive-names.el is written from this list.
+ * one list that every command checks before it lets somebody act as the human, the sidecar of an Emacs included.
  */
 export const AGENT_VARIABLES: readonly string[] = [
   'HIVE_AGENT',
@@ -102,6 +107,11 @@ export function identifyCaller(evidence: CallerEvidence): Identity {
   const source = decideSource({ option: evidence.source, ...sourceEvidence(env) });
   const common = { ...place, machine, pid: parent_pid, source };
   const parent_session_id = text(env['HIVE_PARENT']);
+  // The name of a remote agent comes from its token, which a human made.
+  if (isRemote(machine)) {
+    const agent = text(env['HIVE_AGENT']) ?? connection_id;
+    return known({ ...common, session_id: remoteId(machine, agent), client, name: agent, parent_session_id });
+  }
   const name = reported(env['HIVE_AGENT']);
 
   const codexSession = reported(meta['sessionId']);
@@ -146,8 +156,14 @@ export function declaredSource({ env, source }: Pick<CallerEvidence, 'env' | 'so
 }
 
 /** The call's id as Claude Code's hooks know it: what PreToolUse recorded under it is the surest identity. */
-export function toolUseOf({ meta }: CallerEvidence): string | null {
-  return text(meta['claudecode/toolUseId']);
+export function toolUseOf({ meta, machine }: CallerEvidence): string | null {
+  const use_id = text(meta['claudecode/toolUseId']);
+  return use_id === null ? null : toolUseKey(machine, use_id);
+}
+
+/** The id of a call as it is recorded: the hooks of a token record none that a call of another machine could have. */
+export function toolUseKey(machine: string, use_id: string): string {
+  return isRemote(machine) ? remoteId(machine, use_id) : use_id;
 }
 
 /** What an MCP call says about its turn. */
@@ -160,7 +176,7 @@ export interface CallTrace {
 export function traceOf(evidence: CallerEvidence): CallTrace {
   const codex = evidence.meta['x-codex-turn-metadata'];
   const turn_id = codex !== null && typeof codex === 'object' && 'turn_id' in codex ? codex.turn_id : null;
-  return { client_turn_id: text(turn_id), tool_use_id: toolUseOf(evidence) };
+  return { client_turn_id: text(turn_id), tool_use_id: text(evidence.meta['claudecode/toolUseId']) };
 }
 
 // ---- Sessions above a process (invariant 9) ----

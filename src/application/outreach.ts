@@ -42,7 +42,7 @@ import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard
 import { giveNotice } from './notices.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompt-records.ts';
-import { storePreferences } from './settings.ts';
+import { type Setter, storePreferences } from './settings.ts';
 
 interface Reported {
   item: Outreach;
@@ -69,7 +69,7 @@ export interface OutreachService {
   settleUnshown(): Promise<number>;
   settings(): Promise<OutreachSettings>;
   /** Changes the settings: missing ones stay, null restores the default. */
-  setSettings(changes: OutreachChanges): Promise<OutreachSettings>;
+  setSettings(changes: OutreachChanges, setter?: Setter): Promise<OutreachSettings>;
 }
 
 export function createOutreach(store: Store, ids: Ids, audience: Audience): OutreachService {
@@ -196,9 +196,9 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     settleUnshown: () => store.write(settleUnshown),
 
     settings: () => store.read(async (tx) => outreachSettings(await settingsEverywhere(tx), {})),
-    setSettings: (changes) =>
+    setSettings: (changes, setter) =>
       store.write(async (tx) => {
-        await storePreferences(tx, EVERY_SEAT, changes, 'emacs');
+        await storePreferences(tx, EVERY_SEAT, changes, 'emacs', setter);
         return outreachSettings(await settingsEverywhere(tx), {});
       }),
   };

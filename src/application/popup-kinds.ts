@@ -48,6 +48,11 @@ export interface PopupParty {
   desk_id: string | null;
   /** Opens a prompt where the human sits; null when this process has no such place. */
   open: ((ask_id: string) => Promise<void>) | null;
+  /**
+   * Called before a click counts as an answer: throws where the human did not start this process after all. Missing: its
+   * popups only inform, as those of an agent's process do, whose desktop programs the agent chooses.
+   */
+  answers?: (() => Promise<void>) | undefined;
   /** Where to begin in the feed; the head of now when missing. */
   cursor?: number | undefined;
 }
@@ -111,7 +116,7 @@ const PROMPT_SETTLED: ReadonlySet<string> = new Set([
 
 export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescriptor<Prompt> {
   const { store } = parts;
-  const { seat, name, open } = party;
+  const { seat, name, open, answers } = party;
   const names = namesOf({ seat, human: humanOf(party) });
   const openable = open !== null;
   return {
@@ -130,7 +135,8 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
       const [prompt] = items;
       // A prompt whose options are the buttons of a card shows that card.
       const card = await store.read((tx) => tx.outreach.byPrompt(prompt.ask_id));
-      return promptPopup(prompt, preferences, openable, card);
+      const popup = promptPopup(prompt, preferences, openable, card);
+      return answers === undefined ? { ...popup, buttons: [] } : popup;
     },
     async record(tx, { ask_id, session_id }, result) {
       await tx.events.append({
@@ -146,7 +152,7 @@ export function promptPopups(parts: PopupParts, party: PopupParty): PopupDescrip
     async open(prompt) {
       await open?.(prompt.ask_id);
     },
-    press: answerFromPopups(parts, party),
+    ...(answers === undefined ? {} : { press: answerFromPopups(parts, party, answers) }),
   };
 }
 
@@ -162,6 +168,7 @@ const ANSWER_RETRY_MS = 1_000;
 function answerFromPopups(
   { store, prompts: service, notifier, log, trust }: PopupParts,
   party: PopupParty,
+  check: () => Promise<void>,
 ): (prompt: Prompt, label: string, stopping: AbortSignal) => Promise<void> {
   const { seat } = party;
 
@@ -174,6 +181,7 @@ function answerFromPopups(
 
   /** Answers, and returns the notice for the person, if there is one. */
   async function respond(prompt: Prompt, label: string, response_id: string): Promise<string | null> {
+    await check();
     const { popup_permissions } = trust.authority();
     const { outcome, prompt: standing } = await service.respond({
       ask_id: prompt.ask_id,

@@ -28,6 +28,8 @@ import { createRetries } from './retries.ts';
 export const OTHER_DESK_MS = 300;
 /** How long a process without a desk lets the desks go first. */
 export const NO_DESK_MS = 2_000;
+/** How long a process whose popup has no buttons leaves a question to a desk that lives. */
+export const HUNG_DESK_MS = 6_000;
 /** After this time without an outcome, the process that held the lease counts as dead. */
 export const LOST_LEASE_MS = 10_000;
 /** How many subjects one transaction leases or settles. */
@@ -217,7 +219,7 @@ interface Leases<T> {
 async function leasePopups<T>(
   tx: WriteTx,
   ids: readonly string[],
-  { seat, name }: PopupParty,
+  { seat, name, answers }: PopupParty,
   descriptor: PopupDescriptor<T>,
 ): Promise<Leases<T>> {
   const scope = { seat, kind: descriptor.kind };
@@ -231,10 +233,19 @@ async function leasePopups<T>(
   const preferences = preferencesFrom(await tx.desks.preferences(seat));
   const desks = await tx.desks.online(tx.now);
   const focused = desks.some((desk) => desk.seat === seat && desk.focused);
+  const givesWay =
+    answers === undefined && scope.kind === 'prompt' && desks.some((desk) => desk.seat === seat);
   const shown: T[] = [];
   for (const id of ids) {
     const item = await descriptor.find(tx, id);
     if (item === undefined) continue;
+    // While a desk lives, whose popup has buttons, it is left to that; one that hangs is not waited for.
+    if (givesWay && descriptor.subjectOf(item).created_at > before(tx, HUNG_DESK_MS)) {
+      const outcome = await tx.popups.outcome(id, seat);
+      if (outcome === undefined) again.set(id, Date.now() + NO_DESK_MS);
+      if (outcome === 'leased') again.set(id, Date.now() + LOST_LEASE_MS);
+      continue;
+    }
     const lease = { ...scope, subject: id, held_by: name };
     const isLeased =
       (await tx.popups.lease(lease, tx.now)) ||

@@ -52,11 +52,12 @@ export async function recordAnswer(
   if (outcome === 'late') await tx.prompts.update(settled);
   const added = tx.prompts.addResponse({ ...answer, ask_id, outcome, signature });
   await Promise.all([added, outcome === 'lost' ? undefined : owe(tx, settled)]);
-  const { decision, by, via, response_id } = answer;
+  const { decision, by, via, attested, response_id } = answer;
   await appendPrompt(tx, RESPONSE_EVENT[outcome], settled, {
     decision,
     by,
     via,
+    attested,
     response_id,
     ...(displayed_digest !== null && { displayed_digest }),
   });

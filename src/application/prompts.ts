@@ -2,7 +2,7 @@
  * Prompts: asking, answering and everything in between. Each method is one transaction around a pure transition of
  * domain/prompts.ts. Nothing is returned before it is on disk (invariant 1).
  */
-import { type Actor, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
+import { type Actor, isAttested, refusalToAnswer, refusalToCancel, refuse } from '../domain/actors.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import type { EventType } from '../domain/events.ts';
 import { concerns, isEscalationDue, namesOf } from '../domain/humans.ts';
@@ -323,7 +323,8 @@ function createAnswering(
   /** Signs what a person has seen and may allow something; nothing else needs a signature, or gets one. */
   function signatureOf(prompt: Prompt, answer: PromptAnswer, command: AnswerCommand): string | null {
     const { actor, displayed_digest } = command;
-    if (actor.kind !== 'human' || displayed_digest == null || !mayAllow(prompt, answer)) return null;
+    if (actor.kind !== 'human' || !answer.attested || displayed_digest == null) return null;
+    if (!mayAllow(prompt, answer)) return null;
     const seat = seatKey();
     if (seat === null) return null;
     const { ask_id } = prompt;
@@ -347,6 +348,7 @@ function createAnswering(
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
+          attested: isAttested(actor),
           response_id,
           responded_at: tx.now,
         });
@@ -371,6 +373,7 @@ function createAnswering(
         const answer = resolveAnswer(prompt, command, {
           by: actor.by,
           via: actor.via,
+          attested: isAttested(actor),
           response_id,
           responded_at: tx.now,
         });
@@ -385,6 +388,7 @@ function createAnswering(
           before,
           by: answer.by,
           via: answer.via,
+          attested: answer.attested,
           response_id,
           ...(command.displayed_digest != null && { displayed_digest: command.displayed_digest }),
         });

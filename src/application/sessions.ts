@@ -38,6 +38,7 @@ import {
   traceOf,
   withParent,
 } from './identity.ts';
+import { closeDead } from './lost-servers.ts';
 import { reconcileUnreported } from './outreach.ts';
 import type { Connection, Processes, ReadTx, Store, WriteTx } from './ports.ts';
 import { closeTurn, turnOfCall } from './turns.ts';
@@ -255,9 +256,7 @@ export function createSessions(store: Store, processes: Processes): SessionServi
 
     openConnection: (connection) =>
       store.write(async (tx) => {
-        for (const { connection_id, pid } of await tx.sessions.connections(connection.machine)) {
-          if (!processes.alive(pid)) await tx.sessions.closeConnection(connection_id);
-        }
+        await closeDead(tx, connection.machine, processes);
         await tx.sessions.openConnection({ ...connection, session_id: null, opened_at: tx.now });
       }),
 

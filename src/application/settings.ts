@@ -25,11 +25,23 @@ export interface StoredSetting extends Setting {
 /** What this process's environment says: an old variable wins over what is stored. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Who changes a setting, and from where; the event log keeps it. */
+export interface Setter {
+  /** The name of the human. */
+  by: string;
+  pid: number;
+  /** The desk in Emacs, or the terminal; null for a script. */
+  from: string | null;
+}
+
+/** What the event log says where nobody is named. */
+export const NOBODY = { by: null, pid: null, from: null } as const;
+
 export interface SettingsService {
   /** Every setting, as it holds at a seat. */
   list(seat: string): Promise<StoredSetting[]>;
   /** Sets one; null goes back to the default. Returns it as it then holds. */
-  set(setting: Setting, value: unknown, seat: string, by: SetBy): Promise<StoredSetting>;
+  set(setting: Setting, value: unknown, seat: string, by: SetBy, setter?: Setter): Promise<StoredSetting>;
   /** What holds at a seat. */
   preferences(seat: string): Promise<Preferences>;
   /** What holds for the whole store. */
@@ -45,9 +57,9 @@ export function createSettings(store: Store, env: Environment): SettingsService 
         return found;
       }),
 
-    set: (setting, value, seat, by) =>
+    set: (setting, value, seat, by, setter) =>
       store.write(async (tx) => {
-        await storePreferences(tx, placeOf(setting, seat), { [setting.key]: value }, by);
+        await storePreferences(tx, placeOf(setting, seat), { [setting.key]: value }, by, setter);
         return settingAt(tx, setting, seat, env);
       }),
 
@@ -125,16 +137,17 @@ export async function storePreferences(
   tx: WriteTx,
   seat: string,
   changes: Readonly<Record<string, unknown>>,
-  by: SetBy,
+  via: SetBy,
+  setter: Setter | undefined,
 ): Promise<Record<string, unknown>> {
-  const { stored, changed } = changeStored(await tx.desks.preferences(seat), changes, by);
+  const { stored, changed } = changeStored(await tx.desks.preferences(seat), changes, via);
   await tx.desks.setPreferences(seat, stored);
   if (changed.length > 0)
     await tx.events.append({
       type: 'desk/preferences_changed',
       session_id: null,
       subject: null,
-      data: { seat, changed, by },
+      data: { seat, changed, via, ...(setter ?? NOBODY) },
     });
   return stored;
 }

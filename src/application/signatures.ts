@@ -16,11 +16,11 @@ export async function seatThatAnswered(
   prompt: Prompt,
   { store_id, displayed_digest, seats }: Against,
 ): Promise<Seat | null> {
-  const { ask_id, decision, selected, comment, by, via, response_id, responded_at } = prompt;
+  const { ask_id, decision, selected, comment, by, via, attested, response_id, responded_at } = prompt;
   if (decision === null || by === null || via === null || response_id === null || responded_at === null)
     return null;
   const stored = await tx.prompts.response(response_id);
-  const answer = { decision, selected, comment, by, via, response_id, responded_at };
+  const answer = { decision, selected, comment, by, via, attested, response_id, responded_at };
   return seatThatSigned(seats, { store_id, ask_id, displayed_digest, answer }, stored?.signature ?? null);
 }
 

@@ -5,6 +5,7 @@
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
 import type { Check, Store, WriteTx } from './ports.ts';
+import { NOBODY, type Setter } from './settings.ts';
 
 export interface TrustService {
   /** The human's file as it is now. */
@@ -12,7 +13,7 @@ export interface TrustService {
   /** What holds in this process: what Emacs has said, else what the file says. */
   authority(): Authority;
   /** Takes what Emacs says, until this process ends. Null permits nothing; what is left out stays. */
-  lend(changes: AuthorityChanges): Promise<Authority>;
+  lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority>;
   /** Records that the file has changed, and tells the human what is wrong with it. */
   note(): Promise<void>;
 }
@@ -28,7 +29,7 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
   return {
     file,
     authority,
-    async lend(changes) {
+    async lend(changes, setter) {
       const said = Object.entries(changes).filter(([, value]) => value !== undefined);
       const next = Object.fromEntries(
         said.map(([key, value]) => [key, value ?? NO_AUTHORITY[key as keyof Authority]]),
@@ -43,7 +44,7 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
             type: 'desk/preferences_changed',
             session_id: null,
             subject: null,
-            data: { seat, changed, by: 'emacs' },
+            data: { seat, changed, via: 'emacs', ...(setter ?? NOBODY) },
           }),
         );
       lent = { ...lent, ...next };

@@ -1,7 +1,7 @@
 /** Turns: what is running, how a program reports its own turns, and how the hooks of a client report theirs. */
 import { owed } from '../domain/delivery.ts';
 import { HiveError } from '../domain/errors.ts';
-import { type HookEvent, isHumanPrompt } from '../domain/hooks.ts';
+import { type HookEvent, isHumanPrompt, isQuiet } from '../domain/hooks.ts';
 import {
   answerInterrupt,
   type Interrupt,
@@ -459,7 +459,10 @@ function afterTool(turn: Turn, event: HookEvent, denied: boolean, now: string): 
   if (event.tool === null) return turn;
   const { use_id, name } = event.tool;
   if (event.name !== 'PreToolUse') return toolEnded(turn, { use_id, name }, now);
-  return denied ? turn : toolStarted(turn, { use_id, name }, now);
+  if (denied) return turn;
+  const started = toolStarted(turn, { use_id, name }, now);
+  // Nobody will say that it has returned, so it is not counted as running.
+  return isQuiet(event) ? toolEnded(started, { use_id, name }, now) : started;
 }
 
 /** Ends the running turn with its session. The event's own turn id is ignored: it is that of no turn that matters (recorded). */

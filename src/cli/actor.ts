@@ -12,9 +12,10 @@ import type { Prompt } from '../domain/prompts.ts';
 import { explainHandle, type Session } from '../domain/sessions.ts';
 import { decideSource, sourceEvidence } from '../domain/sources.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
+import { isOrphan } from '../infrastructure/platform/processes.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { confirmPermission, remark } from './output.ts';
-import { ACTOR, DEED, type Deed } from './sentences.ts';
+import { confirmAnswer, remark } from './output.ts';
+import { ACTOR, CONFIRM, DEED, type Deed } from './sentences.ts';
 
 /** The help of `--by`. */
 export const BY = 'the name recorded for you; default: HIVE_USER, else your login name';
@@ -41,6 +42,7 @@ export async function findActor(hive: Hive, { deed, isOwn }: Action, options: Ac
   const declared = options.asAgent === true;
   if (caller.agent_because === null) {
     if (declared) throw invalidInput(ACTOR.noAgent);
+    refuseOrphans(deed);
     return humanActor(options);
   }
   if (!declared && isOwn?.(caller) !== true)
@@ -49,7 +51,10 @@ export async function findActor(hive: Hive, { deed, isOwn }: Action, options: Ac
   return { ...(await hive.sessions.actor(session, 'cli', caller.sessions)), declared };
 }
 
-/** The actor of an answer. A permission is confirmed at the terminal first. @throws HiveError `not_allowed`. */
+/**
+ * The actor of an answer. The person reads the question once more and types yes; without a terminal only the scripts of a
+ * person who allows them answer, and never a permission. @throws HiveError `not_allowed`.
+ */
 export async function answeringActor(
   hive: Hive,
   prompt: Prompt,
@@ -57,8 +62,12 @@ export async function answeringActor(
   options: ActorOptions,
 ): Promise<Actor> {
   const actor = await findActor(hive, { deed: DEED.answer }, options);
-  if (actor.kind !== 'human' || prompt.kind !== 'permission') return actor;
-  return { ...actor, confirmed: await confirmPermission(prompt, decision) };
+  if (actor.kind !== 'human') return actor;
+  if (confirmAnswer(prompt, decision)) return { ...actor, confirmed: true };
+  if (prompt.kind === 'permission') throw new HiveError('not_allowed', CONFIRM.permissionNeedsTerminal);
+  const { allow_scripts_to_answer, path } = hive.trust.file();
+  if (!allow_scripts_to_answer) throw new HiveError('not_allowed', CONFIRM.needsTerminal(path));
+  return actor;
 }
 
 /** The author of a message: the human at a person's terminal, the agent under an agent. */
@@ -66,13 +75,34 @@ export async function findAuthor(hive: Hive, { asAgent }: ActorOptions): Promise
   const caller = await findCaller(hive);
   if (caller.agent_because !== null) return agentAuthor(await registerCaller(hive, caller), 'cli');
   if (asAgent === true) throw invalidInput(ACTOR.noAgent);
+  refuseOrphans(DEED.post);
   return humanAuthor('cli', findProject(process.cwd()));
 }
 
+interface Refusal {
+  /** Whether a process is refused whose parent is gone, as a service manager starts them. */
+  orphans?: 'refused' | 'allowed';
+  /** What the person should do. */
+  advice?: string;
+}
+
 /** Refuses what no agent may do at all. @throws HiveError `not_allowed`. */
-export async function refuseAgents(hive: Hive, deed: Deed): Promise<void> {
+export async function refuseAgents(
+  hive: Hive,
+  deed: Deed,
+  { orphans = 'refused', advice }: Refusal = {},
+): Promise<void> {
   const { agent_because } = await findCaller(hive);
-  if (agent_because !== null) throw new HiveError('not_allowed', ACTOR.onlyHuman(deed, agent_because));
+  if (agent_because !== null) {
+    const refusal = ACTOR.onlyHuman(deed, agent_because);
+    throw new HiveError('not_allowed', advice === undefined ? refusal : `${refusal} ${advice}`);
+  }
+  if (orphans === 'refused') refuseOrphans(deed);
+}
+
+/** A process that has lost its ancestors may be an agent's that hides them. */
+function refuseOrphans(deed: Deed): void {
+  if (isOrphan(process.pid)) throw new HiveError('not_allowed', ACTOR.orphan(deed));
 }
 
 /** The person at this terminal; call `refuseAgents` first. */

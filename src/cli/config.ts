@@ -4,7 +4,8 @@ import type { Hive } from '../application/hive.ts';
 import type { StoredSetting } from '../application/settings.ts';
 import { invalidInput } from '../domain/errors.ts';
 import { type Origin, parseSetting, type Setting, settingNamed, showSetting } from '../domain/settings.ts';
-import { thisSeat } from '../infrastructure/platform/paths.ts';
+import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
+import { terminalName } from '../infrastructure/platform/processes.ts';
 import { refuseAgents } from './actor.ts';
 import { type Format, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
@@ -78,7 +79,11 @@ async function set(hive: Hive, setting: Setting, value: string | null, json: boo
   const now = new Date().toISOString();
   const parsed = value === null ? null : parseSetting(setting, value, now);
   const before = (await hive.settings.list(seat)).find(({ key }) => key === setting.key);
-  const after = await hive.settings.set(setting, parsed, seat, 'cli');
+  const after = await hive.settings.set(setting, parsed, seat, 'cli', {
+    by: humanName(process.env),
+    pid: process.pid,
+    from: terminalName(),
+  });
   if (json) printJson({ setting: after });
   else print(CONFIG.set(after.key, showSetting(after.value)));
   if (after.origin === 'environment') remark(CONFIG.variableWins(after.variable));

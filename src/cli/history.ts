@@ -7,7 +7,7 @@ import { excerpt } from '../domain/text.ts';
 import { wholeNumber } from './list.ts';
 import { type Format, moment, parseDuration, print, printJson, printRows, remark } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
-import { HISTORY, LIST } from './sentences.ts';
+import { HISTORY, LIST, UNATTESTED } from './sentences.ts';
 
 interface HistoryOptions extends Format {
   agent?: string;
@@ -65,14 +65,15 @@ function author({ agent, source }: HistoryEntry): string {
 }
 
 function toRow(entry: HistoryEntry): string[] {
-  const { at, project, text, decision, status } = entry;
-  const outcome = decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}`;
+  const { at, project, text, decision, attested, status } = entry;
+  const outcome =
+    decision === null ? (status ?? '') : `→ ${excerpt(decision, 60)}${attested ? '' : UNATTESTED}`;
   return [moment(at), author(entry), project ?? '', excerpt(text, 80), outcome];
 }
 
 /** One entry as a section. Text from agents is quoted, so that none of it is taken for a heading or a drawer. */
 function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
-  const { at, kind, text, decision, by, status } = entry;
+  const { at, kind, text, decision, by, attested, status } = entry;
   const heading = format === 'org' ? '*' : '##';
   const quote = format === 'org' ? ': ' : '> ';
   const quoted = (body: string): string =>
@@ -85,7 +86,7 @@ function toSection(entry: HistoryEntry, format: 'org' | 'markdown'): string {
       ? kind === 'prompt'
         ? `(${status})`
         : ''
-      : `${HISTORY.answered(by)}\n\n${quoted(decision)}`;
+      : `${HISTORY.answered(`${by}${attested ? '' : UNATTESTED}`)}\n\n${quoted(decision)}`;
   return [`${heading} ${moment(at)} ${author(entry)}`, quoted(text), outcome, '']
     .filter((part, index) => part !== '' || index === 3)
     .join('\n\n');

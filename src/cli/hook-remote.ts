@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { HOOK_PATH, REMOTE_VARIABLES } from '../adapters/hooks/remote-hook.ts';
+import { HOOK_PATH, REMOTE_VARIABLES, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import type { HookClient } from '../domain/hooks.ts';
+import { isReadableByOthers } from '../domain/tokens.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
-import { HOOK } from './sentences.ts';
+import { HOOK, MCP } from './sentences.ts';
 
 export interface RemoteHook {
   url: string;
@@ -28,6 +29,7 @@ export function remoteOf(args: readonly string[]): RemoteHook | null {
   const [url, token_file] = [option('--url'), option('--token-file')];
   if (url === undefined) return null;
   if (token_file === undefined) throw new Error(HOOK.urlNeedsTokenFile);
+  if (!args.includes('--insecure') && isReadableByOthers(new URL(url))) throw new Error(MCP.plainHttp(url));
   return { url, token_file };
 }
 
@@ -50,7 +52,7 @@ export async function sendHook(
     REMOTE_VARIABLES.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
   );
   const body = { event: JSON.parse(text), client, env: variables, project: findProject(cwd) };
-  const { stdout, output_id } = await post(remote, body, onWait, signal);
+  const { stdout, output_id } = await post(remote, body, onWait, signal === undefined ? {} : { signal });
   return {
     stdout: typeof stdout === 'string' ? stdout : '',
     async printed() {
@@ -61,14 +63,55 @@ export async function sendHook(
   };
 }
 
+/** The server has answered with a refusal: trying again would change nothing. */
+class Refused extends Error {}
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** Waits at the other side for what wakes this session; null when nothing will. @throws Error when it is refused. */
+export async function awaitWake(
+  remote: RemoteHook,
+  event: unknown,
+  signal: AbortSignal,
+): Promise<string | null> {
+  let pause_ms = FIRST_PAUSE_MS;
+  while (!signal.aborted) {
+    try {
+      const onHead = (): void => {
+        pause_ms = FIRST_PAUSE_MS;
+      };
+      const { text } = await post(remote, { event }, onHead, { path: WAKE_PATH, signal });
+      return typeof text === 'string' ? text : null;
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      // The server is away, or a proxy has ended the wait. Who waits loses nothing by asking once more.
+      await pause(pause_ms, signal);
+      pause_ms = Math.min(LONGEST_PAUSE_MS, pause_ms * 2);
+    }
+  }
+  return null;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
 function post(
   { url, token_file }: RemoteHook,
   body: object,
   onHead: () => void,
-  signal?: AbortSignal,
+  { path = HOOK_PATH, signal }: { path?: string; signal?: AbortSignal } = {},
 ): Promise<Record<string, unknown>> {
-  const target = new URL(HOOK_PATH, url);
+  const target = new URL(path, url);
   const token = readFileSync(token_file, 'utf8').trim();
+  if (token === '') throw new Error(HOOK.emptyToken(token_file));
   const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const request = send(
@@ -90,7 +133,7 @@ function post(
           const answer = parse(said);
           const failure = answer['error'] as { message?: unknown } | undefined;
           if (response.statusCode === 200 && failure === undefined) resolve(answer);
-          else reject(new Error(HOOK.refused(target.host, response.statusCode, String(failure?.message))));
+          else reject(new Refused(HOOK.refused(target.host, response.statusCode, String(failure?.message))));
         });
       },
     );

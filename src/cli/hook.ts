@@ -49,7 +49,7 @@ async function main(
       const { wake } = await import('./wake.ts');
       clearTimeout(limit);
       // This hook only wakes agents, so a failure blocks nobody.
-      await wake(text, env).catch((error: unknown) =>
+      await wake(text, env, args).catch((error: unknown) =>
         process.stderr.write(
           `hive hook: ${HOOK.willNotWake(error instanceof Error ? error.message : String(error))}\n`,
         ),

@@ -242,7 +242,7 @@ async function setUp(
 ): Promise<ExitCode> {
   if (options.print === true) {
     if (options.json === true) printJson({ parts: parts.map(({ path, fragment }) => ({ path, fragment })) });
-    else for (const { path, fragment } of parts) print(`# ${path}\n${fragment}\n`);
+    else for (const { path, fragment } of parts) print(`# ${inertPath(path)}\n${fragment}\n`);
     return EXIT.done;
   }
   const installer = createInstaller(process.env);
@@ -268,7 +268,8 @@ async function setUp(
 }
 
 function show({ path, before, after }: FileChange): void {
-  print(before === null ? INIT.newFile(path) : after === null ? INIT.removedFile(path) : path);
+  const name = inertPath(path);
+  print(before === null ? INIT.newFile(name) : after === null ? INIT.removedFile(name) : name);
   print(unifiedDiff(before ?? '', after ?? '').replace(/^/gm, '  '));
   print('');
 }
@@ -298,4 +299,9 @@ export function defineEmacsPath(command: Command): void {
     if (json === true) printJson({ path });
     else print(path);
   });
+}
+
+/** A folder may have any name: a line break in it must not look like a further line of ours. */
+function inertPath(path: string): string {
+  return /[\u0000-\u001f\u007f-\u009f]/.test(path) ? JSON.stringify(path) : path;
 }

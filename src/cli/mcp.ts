@@ -17,7 +17,7 @@ import { HiveError, invalidInput } from '../domain/errors.ts';
 import { explainHandle, hostOf, type Session } from '../domain/sessions.ts';
 import { SOURCES, type Source } from '../domain/sources.ts';
 import { cleanText } from '../domain/text.ts';
-import type { Role } from '../domain/tokens.ts';
+import { isReadableByOthers, type Role } from '../domain/tokens.ts';
 import { files } from '../infrastructure/platform/files.ts';
 import { humanTrust } from '../infrastructure/platform/human-file.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
@@ -33,25 +33,31 @@ import { MCP } from './sentences.ts';
 export function defineMcp(command: Command): void {
   command
     .addOption(
-      new Option('--role <role>', 'what the agent may do').choices(['agent', 'coordinator']).default('agent'),
+      new Option('--role <role>', 'what the agent may do; default: agent').choices(['agent', 'coordinator']),
     )
     .addOption(new Option('--source <source>', 'where the agent runs').choices(SOURCES))
     .option('--tool-timeout <duration>', 'how long the client lets a call run')
     .option('--url <url>', 'the hive serve of another machine, instead of a store')
     .option('--token-file <file>', 'the file that holds the token')
-    .action(({ role, source, toolTimeout, url, tokenFile }: McpOptions) =>
+    .option('--insecure', 'send the token over plain http to another machine')
+    .action(({ url, ...options }: McpOptions) =>
       url === undefined
-        ? runMcp({ role, source: source ?? null, tool_timeout_ms: givenTimeout(toolTimeout) })
-        : runRemote(url, tokenFile, toolTimeout),
+        ? runMcp({
+            role: options.role ?? 'agent',
+            source: options.source ?? null,
+            tool_timeout_ms: givenTimeout(options.toolTimeout),
+          })
+        : runRemote(url, options),
     );
 }
 
 interface McpOptions {
-  role: Role;
+  role?: Role;
   source?: Source;
   toolTimeout?: string;
   url?: string;
   tokenFile?: string;
+  insecure?: boolean;
 }
 
 function givenTimeout(given: string | undefined): number | null {
@@ -60,12 +66,20 @@ function givenTimeout(given: string | undefined): number | null {
 
 async function runRemote(
   given: string,
-  token_file: string | undefined,
-  tool_timeout: string | undefined,
+  {
+    role,
+    source,
+    toolTimeout: tool_timeout,
+    tokenFile: token_file,
+    insecure = false,
+  }: Omit<McpOptions, 'url'>,
 ): Promise<void> {
   const stop = untilSignalled();
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) throw invalidInput(MCP.badUrl(given));
+  if (!insecure && isReadableByOthers(url)) throw invalidInput(MCP.plainHttp(given));
+  if (role !== undefined) throw invalidInput(MCP.roleIsLocal(role));
+  if (source !== undefined) throw invalidInput(MCP.sourceIsLocal);
   if (tool_timeout !== undefined) throw invalidInput(MCP.timeoutIsLocal);
   if (token_file === undefined) throw invalidInput(MCP.needsTokenFile);
   if (url.pathname === '/') url.pathname = MCP_PATH;

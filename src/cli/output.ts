@@ -1,5 +1,5 @@
 /** Output of commands: results go to stdout, remarks to stderr; JSON on request. */
-import { createInterface } from 'node:readline/promises';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { eastAsianWidth } from 'get-east-asian-width';
 import { HiveError } from '../domain/errors.ts';
 import { permissionLines } from '../domain/permissions.ts';
@@ -7,7 +7,7 @@ import { againstNotes, type Prompt, type PromptAnswer } from '../domain/prompts.
 import { sourcePrefix } from '../domain/sources.ts';
 import { HIDDEN, revealed } from '../domain/text.ts';
 import { screensOf } from './screens.ts';
-import { LIST, PERMISSION, PROMPT_ROWS, STATE } from './sentences.ts';
+import { CONFIRM, LIST, PROMPT_ROWS, STATE, UNATTESTED } from './sentences.ts';
 
 /** Every command has it. */
 export interface Format {
@@ -158,20 +158,25 @@ export function promptJson(prompt: Prompt): Record<string, unknown> {
 /** The current answer, including a late one; null if there is none. */
 export function currentAnswer(
   prompt: Prompt,
-): Pick<PromptAnswer, 'decision' | 'comment' | 'by' | 'via'> | null {
-  const { decision, comment, by, via } = prompt;
+): Pick<PromptAnswer, 'decision' | 'comment' | 'by' | 'via' | 'attested'> | null {
+  const { decision, comment, by, via, attested } = prompt;
   if (prompt.status === 'responded' && decision !== null && by !== null && via !== null)
-    return { decision, comment, by, via };
+    return { decision, comment, by, via, attested };
   return prompt.late_response;
+}
+
+/** What stands behind an answer that Hive did not see a person give. */
+export function mark(answer: Pick<PromptAnswer, 'attested'> | null): string {
+  return answer === null || answer.attested ? '' : UNATTESTED;
 }
 
 /** The state of a prompt, as it follows "ask-… is". */
 export function stateOf(prompt: Prompt): string {
   const { status, by, late_response } = prompt;
-  const late = late_response === null ? '' : STATE.answeredLate(late_response.by);
+  const late = late_response === null ? '' : STATE.answeredLate(late_response.by) + mark(late_response);
   switch (status) {
     case 'responded':
-      return STATE.answered(by, prompt.amended);
+      return STATE.answered(by, prompt.amended) + mark(prompt);
     case 'expired':
       return STATE.expired + late;
     case 'cancelled':
@@ -203,12 +208,17 @@ export function showPrompt(prompt: Prompt): void {
   printRows(rows, '  ');
 }
 
+function statusOf({ status, late_response, attested }: Prompt): string {
+  if (late_response !== null) return LIST.late(status, late_response.attested);
+  return status === 'responded' && !attested ? LIST.unattested(status) : status;
+}
+
 export function showPrompts(prompts: readonly Prompt[]): void {
   printRows([
     LIST.columns,
     ...prompts.map((prompt) => [
       prompt.ask_id,
-      prompt.late_response === null ? prompt.status : LIST.late(prompt.status),
+      statusOf(prompt),
       age(prompt.created_at),
       prompt.kind === 'permission' ? `${prompt.urgency}!` : prompt.urgency,
       `${prompt.to ?? '-'}${prompt.claimed_by === null || prompt.status !== 'pending' ? '' : LIST.claimed(prompt.claimed_by)}`,
@@ -224,30 +234,53 @@ function noteCount({ notes }: Prompt): string {
   return notes.length === 0 ? '' : LIST.notes(notes.length);
 }
 
-// ---- Confirming a permission ----
+// ---- Confirming an answer ----
 // The person sees the request at a terminal and types yes. Nothing else confirms it.
 
-/** True if the person typed `yes` or the ask_id. @throws HiveError `not_allowed` without a terminal. */
-export async function confirmPermission(prompt: Prompt, decision: string): Promise<boolean> {
-  const { stdin: input, stdout: output } = process;
-  if (!input.isTTY || !output.isTTY) {
-    throw new HiveError('not_allowed', PERMISSION.noTerminal);
-  }
-  output.write(`${PERMISSION.asks(line(prompt.agent), line(prompt.project))}\n`);
-  const lines = createInterface({ input, output });
+/**
+ * True if the person typed `yes` or the ask_id; false without a terminal. The line is read from the terminal itself: whatever
+ * stdin is, only what was typed there counts. Of a permission everything is shown, a screen at a time.
+ * @throws HiveError `not_allowed` for any other line.
+ */
+export function confirmAnswer(prompt: Prompt, decision: string): boolean {
+  const terminal = process.stdin.isTTY ? openTerminal() : null;
+  if (terminal === null) return false;
   try {
-    const screens = screensOf(
-      permissionLines(prompt).map((text) => `  ${revealed(text)}`),
-      output,
-    );
-    for (const [n, screen] of screens.entries()) {
-      if (n > 0) await lines.question(PERMISSION.more);
-      output.write(`${screen.join('\n')}\n`);
+    writeSync(terminal, `${CONFIRM.asks(prompt.kind, line(prompt.agent), line(prompt.project))}\n`);
+    const { columns, rows } = process.stdout;
+    for (const [n, screen] of screensOf(linesToConfirm(prompt), { columns, rows }).entries()) {
+      if (n > 0) {
+        writeSync(terminal, CONFIRM.more);
+        readLine(terminal);
+      }
+      writeSync(terminal, `${screen.join('\n')}\n`);
     }
-    const typed = await lines.question(PERMISSION.confirm(line(decision)));
-    if (typed.trim() === 'yes' || typed.trim() === prompt.ask_id) return true;
+    writeSync(terminal, CONFIRM.confirm(line(decision)));
+    const typed = readLine(terminal);
+    if (typed === 'yes' || typed === prompt.ask_id) return true;
   } finally {
-    lines.close();
+    closeSync(terminal);
   }
-  throw new HiveError('not_allowed', PERMISSION.notConfirmed(prompt.ask_id));
+  throw new HiveError('not_allowed', CONFIRM.notConfirmed(prompt.ask_id));
+}
+
+function linesToConfirm(prompt: Prompt): string[] {
+  if (prompt.kind === 'permission') return permissionLines(prompt).map((text) => `  ${revealed(text)}`);
+  const options = prompt.options.map(({ label }) => line(label)).join(' | ');
+  return [...revealed(prompt.question).split('\n'), ...(options === '' ? [] : [CONFIRM.options(options)])];
+}
+
+/** The terminal of this process; null where it has none. */
+function openTerminal(): number | null {
+  try {
+    return openSync('/dev/tty', 'r+');
+  } catch {
+    return null;
+  }
+}
+
+/** Waits for one line; nothing else is to happen meanwhile. */
+function readLine(terminal: number): string {
+  const bytes = Buffer.alloc(4_096);
+  return bytes.toString('utf8', 0, readSync(terminal, bytes)).trim();
 }

@@ -6,7 +6,7 @@ import { invalidInput } from '../domain/errors.ts';
 import { permissionDigest } from '../domain/permissions.ts';
 import { seatSecret } from '../infrastructure/platform/seat-file.ts';
 import { type ActorOptions, answeringActor, BY } from './actor.ts';
-import { currentAnswer, type Format, print, printJson, remark, stateOf } from './output.ts';
+import { currentAnswer, type Format, mark, print, printJson, remark, stateOf } from './output.ts';
 import { EXIT, type ExitCode, withHive } from './program.ts';
 import { RESPOND } from './sentences.ts';
 
@@ -83,11 +83,12 @@ async function respond(
       decision: answer?.decision ?? null,
       by: answer?.by ?? null,
       via: answer?.via ?? null,
+      attested: answer?.attested ?? null,
       as: command.actor.kind,
     });
   } else if (accepted) {
     const agent = command.actor.kind === 'agent' ? command.actor.by : null;
-    print(RESPOND.answered(ask_id, agent, answer?.decision));
+    print(RESPOND.answered(ask_id, agent, mark(answer), answer?.decision));
   } else if (outcome === 'late') {
     remark(RESPOND.late(ask_id, prompt.status));
   } else {
@@ -107,7 +108,8 @@ async function amend(
   const answer = currentAnswer(prompt);
   if (options.json === true) {
     const { status, amended } = prompt;
-    printJson({ ask_id, accepted: true, status, amended, decision: answer?.decision, by: answer?.by });
-  } else print(RESPOND.amended(ask_id, answer?.decision));
+    const { decision: now, by, attested } = answer ?? {};
+    printJson({ ask_id, accepted: true, status, amended, decision: now, by, attested });
+  } else print(RESPOND.amended(ask_id, mark(answer), answer?.decision));
   return EXIT.done;
 }

@@ -19,6 +19,9 @@ export const DEED = {
   tokens: 'read or change tokens',
   prune: 'remove what was asked and said',
   coordinator: 'make an agent a coordinator',
+  post: 'write as the human',
+  desk: 'open a desk',
+  serve: 'let other machines in',
 } as const;
 
 export type Deed = (typeof DEED)[keyof typeof DEED];
@@ -29,6 +32,8 @@ export const ACTOR = {
     `Only a human may ${deed}. This process belongs to an agent (${because}).`,
   onlyHumanUnlessDeclared: (deed: Deed, because: string): string =>
     `${ACTOR.onlyHuman(deed, because)} An agent that acts in its own name adds --as-agent; permissions are always answered by a human.`,
+  orphan: (deed: Deed): string =>
+    `Only a human may ${deed}. The parent of this process is gone, so nothing shows that you started it. Run the command in a terminal.`,
   variable: (name: string): string => `${name} is set`,
   above: (handle: string): string => `it runs under ${handle}`,
 } as const;
@@ -63,19 +68,24 @@ export const RESPOND = {
   noAnswer: (ask_id: string): string =>
     `Give the answer: hive respond ${ask_id} DECISION, or --select LABEL.`,
   twoAnswers: 'Give a decision or --select, not both. (Put --select last: it takes every word after it.)',
-  answered: (ask_id: string, agent: string | null, decision: string | undefined): string =>
-    `Answered ${ask_id}${agent === null ? '' : ` as the agent ${agent}`}: ${decision}`,
+  answered: (ask_id: string, agent: string | null, mark: string, decision: string | undefined): string =>
+    `Answered ${ask_id}${agent === null ? '' : ` as the agent ${agent}`}${mark}: ${decision}`,
   late: (ask_id: string, status: string): string =>
     `Kept as a late answer: ${ask_id} had already ${status === 'expired' ? 'expired' : 'been cancelled'}.`,
   notAccepted: (ask_id: string, state: string, decision: string | undefined): string =>
     `Not accepted: ${ask_id} was already ${state}: ${decision}`,
-  amended: (ask_id: string, decision: string | undefined): string => `Amended ${ask_id}: ${decision}`,
+  amended: (ask_id: string, mark: string, decision: string | undefined): string =>
+    `Amended ${ask_id}${mark}: ${decision}`,
 } as const;
 
-export const PERMISSION = {
-  noTerminal:
-    'A permission must be confirmed at a terminal, and stdin or stdout is not one. Run the command in a terminal, or answer in Emacs.',
-  asks: (agent: string, project: string): string => `${agent} (${project}) asks for permission:`,
+export const CONFIRM = {
+  permissionNeedsTerminal:
+    'A permission must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs.',
+  needsTerminal: (path: string): string =>
+    `An answer must be confirmed at a terminal, and stdin is not one. Run the command in a terminal, or answer in Emacs. To let your scripts answer questions, set "allow_scripts_to_answer": true in ${path}.`,
+  asks: (kind: string, agent: string, project: string): string =>
+    `${agent} (${project}) asks${kind === 'permission' ? ' for permission' : ''}:`,
+  options: (labels: string): string => `Options: ${labels}`,
   more: '-- More follows. Press RET to see it. --',
   confirm: (decision: string): string => `Answer "${decision}"? Type yes to confirm: `,
   notConfirmed: (ask_id: string): string => `Not confirmed. ${ask_id} was not answered.`,
@@ -85,6 +95,9 @@ export const CANCEL = {
   cancelled: (ask_id: string): string => `Cancelled ${ask_id}`,
   notPending: (ask_id: string, state: string): string => `Nothing to cancel: ${ask_id} is ${state}.`,
 } as const;
+
+/** Behind an answer that Hive did not see a person give: a script's, an agent's, a library's. */
+export const UNATTESTED = ' (unattested)';
 
 /** The state of a prompt, as it follows "ask-… is". */
 export const STATE = {
@@ -104,7 +117,8 @@ export const LIST = {
   /** Before the question, because the end of a long row is cut. */
   notes: (count: number) => `[${count} note${count === 1 ? '' : 's'}] `,
   columns: ['ASK', 'STATUS', 'AGE', 'URGENCY', 'FOR', 'AGENT', 'PROJECT', 'QUESTION'],
-  late: (status: string): string => `${status}, late`,
+  late: (status: string, attested: boolean): string => `${status}, late${attested ? '' : ', unattested'}`,
+  unattested: (status: string): string => `${status}, unattested`,
   claimed: (by: string): string => ` (${by} is answering)`,
   nothing: (status: string, filters: string): string => {
     const which = status === 'all' ? '' : `${status} `;
@@ -277,18 +291,25 @@ export const SERVE = {
   serving: (url: string): string => `Serving MCP at ${url}`,
   badPort: (option: string, text: string): string =>
     `${option} ${text} is not a port. Give a number from 0 to 65535.`,
+  plainHttp: (host: string): string =>
+    `Over plain http everybody between here and ${host} could read the tokens. Use --cert and --key, listen on 127.0.0.1 behind a proxy with TLS, or add --insecure.`,
+  sidecarPlainHttp: (host: string): string =>
+    `over plain http everybody between here and ${host} could read the tokens. Run hive serve with --cert and --key instead.`,
   tlsNeedsBoth: 'TLS needs both --cert and --key.',
   cannotListen: (host: string, port: number, code: string | undefined): string =>
     `Cannot listen on ${host}:${port} (${code}). Choose another port or host.`,
 } as const;
 
 export const SIDECAR = {
+  startYourself: 'Quit this Emacs and start it yourself, outside any agent.',
   serving: 'Serving agents of other machines.',
   notServing: (why: string): string => `This Emacs does not serve agents of other machines: ${why}`,
   noticeFailed: 'A notice for the human could not be stored.',
 } as const;
 
 export const TOKEN = {
+  empty: (file: string): string =>
+    `The token file ${file} is empty. Make a new token with: hive token rotate default`,
   none: (file: string): string =>
     `There is no token in ${file}. hive serve makes one when it starts, or make one with: hive token make NAME`,
   revoked: (name: string, at: string): string => `Revoked ${name} at ${at}. It no longer gives access.`,
@@ -297,6 +318,12 @@ export const TOKEN = {
 
 export const MCP = {
   badUrl: (url: string): string => `--url ${url} is not an http address.`,
+  roleIsLocal: (role: string): string =>
+    `--role does not work with --url: the token decides. Your human makes a token with: hive token make NAME --role ${role}`,
+  sourceIsLocal:
+    '--source does not work with --url. Set HIVE_SOURCE in the environment of the client, whose hooks report it.',
+  plainHttp: (url: string): string =>
+    `--url ${url} would send the token in clear text to another machine. Use https, a tunnel to 127.0.0.1, or add --insecure.`,
   timeoutIsLocal: '--tool-timeout does not work with --url. Leave it out.',
   needsTokenFile: '--url needs --token-file FILE.',
   storeUnavailable: 'The store cannot be written. Each call says so until it can.',
@@ -365,6 +392,7 @@ export const MIGRATE = {
 // ---- Hooks ----
 
 export const HOOK = {
+  emptyToken: (file: string): string => `The token file ${file} is empty.`,
   noAnswer: (seconds: number): string => `no answer from the store within ${seconds} s`,
   urlNeedsAddress: '--url needs an address.',
   urlNeedsTokenFile: '--url needs --token-file FILE.',

@@ -2,21 +2,24 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { createRemoteHooks, HOOK_PATH } from '../adapters/hooks/remote-hook.ts';
+import { createRemoteHooks, createRemoteWakes, HOOK_PATH, WAKE_PATH } from '../adapters/hooks/remote-hook.ts';
 import { createMcpOverHttp } from '../adapters/mcp/http.ts';
 import { MCP_PATH } from '../adapters/mcp/mcp-path.ts';
 import type { Hive } from '../application/hive.ts';
 import { HiveError, invalidInput } from '../domain/errors.ts';
 import { NOWHERE } from '../domain/permission-rules.ts';
+import { isLoopback } from '../domain/tokens.ts';
 import { randomIds } from '../infrastructure/platform/ids.ts';
 import { thisSeat } from '../infrastructure/platform/paths.ts';
 import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
+import { refuseAgents } from './actor.ts';
 import { remark } from './output.ts';
 import { untilSignalled } from './program.ts';
-import { SERVE } from './sentences.ts';
+import { DEED, SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
 interface ServeOptions {
@@ -25,6 +28,7 @@ interface ServeOptions {
   allowHost: string[];
   cert?: string;
   key?: string;
+  insecure?: boolean;
 }
 
 export function defineServe(command: Command): void {
@@ -34,15 +38,20 @@ export function defineServe(command: Command): void {
     .option('--allow-host <name...>', 'further host names that clients may use', [])
     .option('--cert <file>', 'TLS certificate, PEM')
     .option('--key <file>', 'TLS key, PEM')
+    .option('--insecure', 'allow plain http from other machines')
     .action((options: ServeOptions) => serve(options));
 }
 
-async function serve({ port, ...options }: ServeOptions): Promise<void> {
+async function serve({ port, insecure = false, ...options }: ServeOptions): Promise<void> {
   const stop = untilSignalled();
   const number = portOf('--port', port);
+  if (options.cert === undefined && !insecure && !isLoopback(options.host))
+    throw invalidInput(SERVE.plainHttp(options.host));
   const hive = await openHive();
-  hive.startExpiry();
   try {
+    // A service manager may start it for the human.
+    await refuseAgents(hive, DEED.serve, { orphans: 'allowed' });
+    hive.startExpiry();
     const serving = await startServing(hive, { ...options, port: number });
     if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
     process.stdout.write(`${SERVE.serving(serving.url)}\n`);
@@ -86,27 +95,38 @@ interface Serving {
 const HEADERS_MS = 10_000;
 const REQUEST_MS = 30_000;
 const MOST_CONNECTIONS = 2_000;
-const LIMITS = { burst: 50, rate: 50, most_sessions: 500, idle_ms: 30 * 60_000, most_bytes: 1024 * 1024 };
+/** Connections over which no token has come yet. One more ends the oldest of them. */
+const MOST_STRANGERS = 200;
+const LIMITS = {
+  burst: 50,
+  rate: 50,
+  most_sessions: 500,
+  most_sessions_of_token: 100,
+  idle_ms: 30 * 60_000,
+  most_bytes: 1024 * 1024,
+};
 
 /** @throws HiveError `invalid_input` for an address that cannot be listened on. */
 export async function startServing(hive: Hive, options: ServingOptions): Promise<Serving> {
   const { host, port, allowHost, cert } = options;
+  // The rules of the human who serves. Each rule says whether it applies to other machines.
+  const rules = { seat: thisSeat(), human: async () => ({ trust: hive.trust.file(), place: NOWHERE }) };
+  const strangers = createStrangers();
   const mcp = createMcpOverHttp(hive, {
     ...LIMITS,
+    onAdmitted: strangers.admitted,
     hosts: new Set(['localhost', '127.0.0.1', '[::1]', host, ...allowHost]),
     project: findProject(process.cwd()),
     make_id: () => randomIds.make('connection'),
-    // The rules of the human who serves. Each rule says whether it applies to other machines.
     routes: {
-      [HOOK_PATH]: createRemoteHooks(hive, {
-        seat: thisSeat(),
-        human: async () => ({ trust: hive.trust.file(), place: NOWHERE }),
-      }),
+      [HOOK_PATH]: createRemoteHooks(hive, rules),
+      [WAKE_PATH]: createRemoteWakes(hive, rules),
     },
   });
   try {
     const made_token = await makeFirstToken(hive);
     const server = listenerOf(options, mcp.listener);
+    server.on('connection', strangers.came);
     const address = await listen(server, host, port);
     return {
       url: `${cert === undefined ? 'http' : 'https'}://${address}${MCP_PATH}`,
@@ -121,6 +141,27 @@ export async function startServing(hive: Hive, options: ServingOptions): Promise
     await mcp.close();
     throw error;
   }
+}
+
+/**
+ * Connections without a token, oldest first. They are few: whoever opens many loses their own oldest, and no agent that
+ * has shown its token loses anything. Known by their far end, since the socket of a TLS request is not the one that came.
+ */
+function createStrangers(): { came(socket: Socket): void; admitted(socket: Socket): void } {
+  const waiting = new Map<string, Socket>();
+  const farEnd = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+  return {
+    came(socket) {
+      const name = farEnd(socket);
+      waiting.set(name, socket);
+      socket.once('close', () => {
+        if (waiting.get(name) === socket) waiting.delete(name);
+      });
+      const [oldest] = waiting.values();
+      if (waiting.size > MOST_STRANGERS) oldest?.destroy();
+    },
+    admitted: (socket) => void waiting.delete(farEnd(socket)),
+  };
 }
 
 async function makeFirstToken(hive: Hive): Promise<string | null> {

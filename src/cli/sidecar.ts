@@ -2,10 +2,13 @@
 import type { Command } from 'commander';
 import { serveEmacs } from '../adapters/emacs/connection.ts';
 import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
+import { refuseAgents } from './actor.ts';
 import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
-import { SIDECAR } from './sentences.ts';
+import { DEED, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
   serve?: string;
@@ -20,13 +23,24 @@ export function defineSidecar(command: Command): void {
 async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   const stop = untilSignalled();
   const hive = await openHive({ examinations: examineAgentFiles });
+  const refuse = (orphans: 'refused' | 'allowed'): Promise<void> =>
+    refuseAgents(hive, DEED.desk, { orphans, advice: SIDECAR.startYourself });
+  // Again at each act: an agent may have registered its session only after it had started this. By then Emacs may have
+  // died, and what it had sent before that counts.
+  const check = (): Promise<void> => refuse('allowed');
+  try {
+    await refuse('refused');
+  } catch (error) {
+    await hive.close();
+    throw error;
+  }
   hive.startExpiry();
   hive.startSweep();
   hive.startCodexAnswers();
   hive.startRetention();
   try {
     const { stdin: input, stdout: output, pid } = process;
-    const here = { seat: thisSeat(), human: humanName(process.env), pid };
+    const here = { seat: thisSeat(), human: humanName(process.env), pid, check };
     let serving: Promise<(() => Promise<void>) | null> | null = null;
     // Only once the desk is open: problems are reported there.
     const opened = (): void => {
@@ -49,6 +63,7 @@ async function serveAgents(hive: Hive, address: string): Promise<(() => Promise<
   try {
     const [{ startServing }, { portOf }] = await Promise.all([import('./serve.ts'), import('./serve.ts')]);
     const port = portOf('--serve', address.slice(colon + 1));
+    if (!isLoopback(host)) throw invalidInput(SERVE.sidecarPlainHttp(host));
     const serving = await startServing(hive, { host, port, allowHost: [] });
     hive.log.info(SIDECAR.serving, { url: serving.url });
     return () => serving.close();

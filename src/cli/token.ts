@@ -1,5 +1,14 @@
 /** `hive token`: who may reach this hive over HTTP. Refused under an agent: only a human gives out tokens. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Hive } from '../application/hive.ts';
@@ -15,6 +24,7 @@ import { DEED, TOKEN } from './sentences.ts';
 interface MakeOptions extends Format {
   agent?: string;
   role?: Role;
+  project?: string[];
 }
 
 export function defineToken(command: Command): void {
@@ -40,10 +50,22 @@ export function defineToken(command: Command): void {
     list(hive, options),
   );
   define<MakeOptions>('make <name>', 'make a token', async (hive, name, options) =>
-    tell(await hive.tokens.make({ name, agent: options.agent, role: options.role }), options),
+    tell(
+      await hive.tokens.make({
+        name,
+        agent: options.agent,
+        role: options.role,
+        projects: options.project?.map((directory) => {
+          const { project, project_dir } = hive.findProject(directory);
+          return { project, project_dir };
+        }),
+      }),
+      options,
+    ),
   )
     .option('--agent <agent>', 'the session it calls as; default: its name')
-    .option('--role <role>', 'agent or coordinator', 'agent');
+    .option('--role <role>', 'agent or coordinator', 'agent')
+    .option('--project <directory...>', 'a project of this machine that it takes part in');
   define<Format>(
     'rotate <name>',
     'make a new secret; the old one stops working at once',
@@ -69,10 +91,11 @@ async function list(hive: Hive, { json }: Format): Promise<ExitCode> {
   if (json === true) printJson({ tokens });
   else
     printRows(
-      tokens.map(({ name, agent, role, created_at, revoked_at }) => [
+      tokens.map(({ name, agent, role, projects, created_at, revoked_at }) => [
         name,
         agent,
         role,
+        projects.map(({ project }) => project).join(', '),
         moment(created_at),
         revoked_at === null ? '' : TOKEN.revokedAt(moment(revoked_at)),
       ]),
@@ -100,17 +123,28 @@ export function tokenFile(env: NodeJS.ProcessEnv): string {
   return join(store.includes('://') ? stateDirectory(env) : dirname(store), 'token');
 }
 
+/** A file of its own takes the place of whatever was there, with whatever mode, and is complete or not there. */
 export function writeTokenFile(env: NodeJS.ProcessEnv, secret: string): string {
   const path = tokenFile(env);
-  writeFileSync(path, `${secret}\n`, { mode: 0o600 });
+  const draft = `${path}.${process.pid}`;
+  // One that a process left behind which had this id before.
+  rmSync(draft, { force: true });
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    writeSync(file, `${secret}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
   return path;
 }
 
-/** The secret in the file; null where there is none. */
+/** The secret in the file; null where there is none. @throws HiveError `token_not_found` for an empty file. */
 function readTokenFile(env: NodeJS.ProcessEnv): string | null {
-  try {
-    return readFileSync(tokenFile(env), 'utf8').trim();
-  } catch {
-    return null;
-  }
+  const path = tokenFile(env);
+  if (!existsSync(path)) return null;
+  const secret = readFileSync(path, 'utf8').trim();
+  if (secret === '') throw new HiveError('token_not_found', TOKEN.empty(path));
+  return secret;
 }

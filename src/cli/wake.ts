@@ -12,7 +12,7 @@ import { openWakes } from '../open-hive.ts';
 /** How often a waiting hook checks whether its client is gone. */
 const LOOK_MS = 15_000;
 
-export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void> {
+export async function wake(stdin: string, env: NodeJS.ProcessEnv, args: readonly string[]): Promise<void> {
   const event = readHook(stdin, env, 'claude-code');
   // `claude -p` would wait for this hook before it ends, and it is never idle.
   if (fromEnvironment(env).wake === 'off' || event.attended !== true || event.agent_id !== null) return;
@@ -21,16 +21,39 @@ export async function wake(stdin: string, env: NodeJS.ProcessEnv): Promise<void>
   const looking = setInterval(() => {
     if (event.pid !== null && !processes.alive(event.pid)) gone.abort();
   }, LOOK_MS);
-  const wakes = await openWakes({ env });
-  const text = await wakes.untilWanted({
-    session_id: event.session_id,
-    speaker: { machine: hostname(), pid: process.pid, above: processes.ancestors(process.pid) },
-    seat: thisSeat(),
-    env,
-    signal: gone.signal,
-  });
+  const remote = await remoteOf(args);
+  const text =
+    remote === null
+      ? await untilWanted(event.session_id, env, gone.signal)
+      : await remote(JSON.parse(stdin), gone.signal);
   clearInterval(looking);
   if (text === null) return;
   process.stderr.write(`${text}\n`, () => process.exit(2));
   await new Promise(() => undefined);
+}
+
+/** The wait at the `hive serve` of another machine, where `--url` names one; else null. */
+async function remoteOf(
+  args: readonly string[],
+): Promise<((event: unknown, signal: AbortSignal) => Promise<string | null>) | null> {
+  if (!args.includes('--url')) return null;
+  const { awaitWake, remoteOf } = await import('./hook-remote.ts');
+  const remote = remoteOf(args);
+  if (remote === null) throw new Error('--url needs an address.');
+  return (event, signal) => awaitWake(remote, event, signal);
+}
+
+async function untilWanted(
+  session_id: string,
+  env: NodeJS.ProcessEnv,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const wakes = await openWakes({ env });
+  return wakes.untilWanted({
+    session_id,
+    speaker: { machine: hostname(), pid: process.pid, above: processes.ancestors(process.pid) },
+    seat: thisSeat(),
+    env,
+    signal,
+  });
 }

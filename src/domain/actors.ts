@@ -9,7 +9,7 @@ export interface HumanActor {
   kind: 'human';
   by: string;
   via: Via;
-  /** The person confirmed at a terminal. A desk and an enabled popup count as confirmed in themselves. */
+  /** The person typed yes at a terminal. A desk and an enabled popup count as confirmed in themselves. */
   confirmed: boolean;
 }
 
@@ -39,6 +39,16 @@ interface Asked {
 
 /** Anybody who acts. */
 export type Actor = HumanActor | AgentActor | RuleActor;
+
+/**
+ * Whether somebody was seen to give this answer: a person at a desk, on the button of a popup or typing at a terminal, or
+ * the rule that a person wrote. A script, a library and an agent answer unattested: that is shown, and permits nothing.
+ */
+export function isAttested(actor: Actor): boolean {
+  if (actor.kind === 'rule') return true;
+  if (actor.kind === 'agent') return false;
+  return actor.confirmed || actor.via === 'emacs' || actor.via === 'notification';
+}
 
 /** Throws the refusal that one of the rules below returned, if any. @throws HiveError `not_allowed`. */
 export function refuse(refusal: string | null): void {

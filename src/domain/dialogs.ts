@@ -3,7 +3,15 @@
  * form of an MCP server), offered at a desk as well. Here a dialog becomes prompts and their answers become the
  * client's answer. The first answer wins, wherever it is given. Pure: no clock, no ids, no I/O.
  */
-import type { DialogAnswer, HookClient, HookEvent, HookTool, Raw } from './hooks.ts';
+import {
+  type DialogAnswer,
+  type HookClient,
+  type HookEvent,
+  type HookTool,
+  QUIET_TOOLS,
+  type Raw,
+  SAME_STEP_MS,
+} from './hooks.ts';
 import { digestOf } from './permissions.ts';
 import { type AskRequest, PROMPT_LIMITS, type Prompt, type PromptOption } from './prompts.ts';
 import { cleanText, excerpt, lookOf } from './text.ts';
@@ -53,7 +61,7 @@ const TOOL_IS_OVER: ReadonlySet<string> = new Set(['PostToolUse', 'PostToolUseFa
 
 /** Whether an event may show that a dialog is over. Most cannot, and then nothing is read. */
 export function mayClose({ name }: HookEvent): boolean {
-  return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'ElicitationResult';
+  return CLOSING.has(name) || TOOL_IS_OVER.has(name) || name === 'PreToolUse' || name === 'ElicitationResult';
 }
 
 /** A form. With a page to open there are no fields: the human opens the page and says whether they agree. */
@@ -262,7 +270,7 @@ function permissionPrompt(dialog: PermissionDialog, client: HookClient, cwd: str
 export function dialogFingerprint(dialog: Dialog): string {
   if (dialog.kind !== 'permission' && dialog.kind !== 'plan') return '';
   const { name, input } = dialog.tool;
-  return digestOf([name, input, dialog.kind === 'permission' ? dialog.suggestions : []]);
+  return `${name} ${digestOf([name, input, dialog.kind === 'permission' ? dialog.suggestions : []])}`;
 }
 
 /** What the client itself offers to allow from now on, in words; null when it offers nothing. */
@@ -314,8 +322,10 @@ function whatItAllows(suggestion: Raw): string | null {
 }
 
 /** What the client receives for an answer. Whatever is not plainly a yes is a no. */
-function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer {
-  const { decision, selected, comment, by } = prompt;
+function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer | null {
+  const { decision, selected, comment, by, attested } = prompt;
+  // What nobody was seen to answer allows nothing: the client asks its person itself.
+  if (!attested) return null;
   const [chosen] = selected;
   const input = objectIn(dialog.tool.input);
   switch (chosen) {
@@ -530,8 +540,16 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
 }
 
 /** The pending dialog prompts of a session that the client has closed, as this event shows. */
-export function closedBy(event: HookEvent, waiting: readonly Prompt[]): readonly Prompt[] {
+export function closedBy(event: HookEvent, waiting: readonly Prompt[], now: string): readonly Prompt[] {
   const { name, tool, raw } = event;
+  // A quiet tool does not say that it has returned. The agent goes on, so it has; unless this call is of the same step.
+  if (name === 'PreToolUse') {
+    const before = new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
+    return waiting.filter(
+      ({ fingerprint, created_at }) =>
+        created_at < before && QUIET_TOOLS.some((quiet) => fingerprint.startsWith(`${quiet} `)),
+    );
+  }
   if (CLOSING.has(name)) return waiting;
   if (name === 'ElicitationResult') {
     const header = formHeader(String(raw['mcp_server_name']));

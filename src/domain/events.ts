@@ -57,6 +57,7 @@ export const EVENT_TYPES = [
   'desk/closed',
   'desk/notice',
   'desk/preferences_changed',
+  'token/changed',
   'trust/changed',
   'seat/registered',
 ] as const;

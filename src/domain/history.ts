@@ -18,6 +18,8 @@ export interface HistoryEntry {
   status: string | null;
   decision: string | null;
   by: string | null;
+  /** Whether Hive saw a person give the answer; false for a message. */
+  attested: boolean;
 }
 
 /** Two lists of entries as one, newest first; entries of the same time are ordered by id. */

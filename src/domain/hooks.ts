@@ -106,6 +106,11 @@ export function isSilent({ context, let_go: _, carries, ...opinions }: Verdict):
   return context.length === 0 && !carries && Object.values(opinions).every((opinion) => opinion === null);
 }
 
+/** Whether the prompt or the call of this event does not go ahead, so that its model reads the reason and nothing else. */
+export function isRefused({ block, deny, end_turn }: Pick<Verdict, 'block' | 'deny' | 'end_turn'>): boolean {
+  return block !== null || deny !== null || end_turn !== null;
+}
+
 /** Two verdicts as one: context adds up; of everything else the first that is set wins. */
 export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): Verdict {
   if (second === null) return first;
@@ -137,7 +142,7 @@ export function isHumanPrompt(event: HookEvent): boolean {
 }
 
 /** Within one batch of parallel calls hooks follow each other immediately; the model has not spoken in between. */
-const SAME_STEP_MS = 1_000;
+export const SAME_STEP_MS = 1_000;
 const AFTER_READING: ReadonlySet<string> = new Set([
   'Stop',
   'SubagentStop',
@@ -155,8 +160,21 @@ export function readUntil({ name }: HookEvent, now: string): string | null {
   return new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
 }
 
+/**
+ * Claude Code's tools that only read, which are most calls. They fire no hook when they return: a hook costs the agent
+ * time, and what it would carry goes in with the hook before the call, whose words the model reads with the result.
+ */
+export const QUIET_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep', 'LS'];
+
+/** Whether nothing is heard of a call of this tool once it runs. */
+export function isQuiet({ client, tool }: Pick<HookEvent, 'client' | 'tool'>): boolean {
+  return client === 'claude-code' && tool !== null && QUIET_TOOLS.includes(tool.name);
+}
+
 /** Whether this event's context reaches the model, so that something can be delivered with it. */
-export function takesContext({ name, tool }: HookEvent): boolean {
+export function takesContext(event: HookEvent): boolean {
+  const { name, tool } = event;
+  if (name === 'PreToolUse') return isQuiet(event);
   if (name === 'PostToolUse') return tool?.own !== 'hivemind_poll';
   return name === 'PostToolUseFailure' || name === 'UserPromptSubmit' || name === 'SessionStart';
 }

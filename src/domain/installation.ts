@@ -2,7 +2,7 @@
  * Installation: the entries in an agent's own configuration once Hive is set up there. One description: `hive init`
  * writes it, the doctor checks for it, and a test compares the plugin with it.
  */
-import type { HookClient } from './hooks.ts';
+import { type HookClient, QUIET_TOOLS } from './hooks.ts';
 import type { Role } from './tokens.ts';
 
 /** Incremented when what the hooks exchange with a client changes, so that the doctor finds hooks of an older Hive. */
@@ -42,11 +42,8 @@ const WAKES = 8 * 60 * 60;
 const at = (way: HookWay, timeout: number, ...events: string[]): HookSetting[] =>
   events.map((event) => ({ event, timeout, way }));
 
-/**
- * Every tool but those that only read, which are most calls. Their result says nothing that the PostToolBatch right after
- * it does not say: they start no subagent, bring back no answer, and are short.
- */
-const LOUD = '^(?!(?:Read|Glob|Grep|LS)$)';
+/** Every tool but the quiet ones. */
+const LOUD = `^(?!(?:${QUIET_TOOLS.join('|')})$)`;
 
 const CLAUDE_HOOKS: readonly HookSetting[] = [
   { event: 'SessionStart', timeout: QUICK, way: 'process', wakes: WAKES },
@@ -57,7 +54,6 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
     ...setting,
     matcher: LOUD,
   })),
-  ...at('connection', QUICK, 'PostToolBatch'),
   ...at('connection', HUMAN, 'PermissionRequest', 'Elicitation'),
   ...at('connection', QUICK, 'PermissionDenied', 'ElicitationResult', 'Notification'),
   { event: 'Stop', timeout: HUMAN, way: 'connection', wakes: WAKES },
@@ -167,8 +163,6 @@ const IN_EVENT: Readonly<Record<string, readonly string[]>> = {
   PreToolUse: OF_A_CALL,
   PostToolUse: [...OF_A_CALL, 'tool_response'],
   PostToolUseFailure: OF_A_CALL,
-  // Its calls with all their results would double what goes over the connection.
-  PostToolBatch: [],
   PermissionRequest: ['tool_name', 'tool_input', 'permission_suggestions'],
   PermissionDenied: OF_A_CALL,
   Elicitation: ['mcp_server_name', 'mode', 'message', 'url', 'requested_schema'],

@@ -63,6 +63,8 @@ export interface PromptAnswer {
   by: string;
   /** Through what. */
   via: Via;
+  /** Hive saw a person give it: in Emacs, on a popup's button, or by typing at a terminal; or a person's rule gave it. */
+  attested: boolean;
   /** The same answer sent twice under this id counts once. */
   response_id: string;
   /** When. */
@@ -117,6 +119,7 @@ export interface Prompt {
   /** A comment beside the decision. */ comment: string | null;
   /** Who settled it. */ by: string | null;
   /** Through what it was settled. */ via: Via | null;
+  /** Whether Hive saw a person give the answer (PromptAnswer); false while there is none. */ attested: boolean;
   /** Id of the current answer. */ response_id: string | null;
   /** Why it was cancelled; null for any other. */ cancel_reason: CancelReason | null;
   /** An answer that came after the prompt had expired or was cancelled. */ late_response: PromptAnswer | null;
@@ -153,12 +156,23 @@ export function respondPrompt(
 ): { prompt: Prompt; outcome: AnswerOutcome } {
   const again = globalThis.SABOTAGE?.('two-winners') && prompt.status === 'responded';
   if (prompt.status === 'pending' || again) {
-    const { decision, selected, comment, via, response_id, responded_at } = answer;
+    const { decision, selected, comment, via, attested, response_id, responded_at } = answer;
     const by = globalThis.SABOTAGE?.('nobody') ? null : answer.by;
     const settled = { status: 'responded' as const, settled_at: responded_at };
     return {
       outcome: 'accepted',
-      prompt: { ...prompt, ...settled, decision, selected, comment, by, via, response_id, responded_at },
+      prompt: {
+        ...prompt,
+        ...settled,
+        decision,
+        selected,
+        comment,
+        by,
+        via,
+        attested,
+        response_id,
+        responded_at,
+      },
     };
   }
   if (prompt.status === 'responded' || prompt.late_response !== null) return { prompt, outcome: 'lost' };
@@ -211,8 +225,8 @@ export function amendPrompt(prompt: Prompt, answer: PromptAnswer): Prompt {
     throw notAmendable(prompt, `its answer was handed to ${prompt.agent} at ${prompt.handed_at}`);
   if (answered.by !== answer.by) throw notAmendable(prompt, `its answer is ${answered.by}'s`);
   if (prompt.status !== 'responded') return { ...prompt, late_response: answer, amended: true };
-  const { decision, selected, comment, via, response_id, responded_at } = answer;
-  return { ...prompt, decision, selected, comment, via, response_id, responded_at, amended: true };
+  const { decision, selected, comment, via, attested, response_id, responded_at } = answer;
+  return { ...prompt, decision, selected, comment, via, attested, response_id, responded_at, amended: true };
 }
 
 function notAmendable(prompt: Prompt, why: string): HiveError {
@@ -431,15 +445,19 @@ function describeDecision({
   comment,
   by,
   via,
+  attested,
   responded_at,
-}: Pick<Prompt, 'decision' | 'comment' | 'by' | 'via' | 'responded_at'>): string {
+}: Pick<Prompt, 'decision' | 'comment' | 'by' | 'via' | 'attested' | 'responded_at'>): string {
   const said = decision ?? '';
   const shown =
     said.length > SHOWN_ANSWER
       ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns the whole)`
       : said;
-  return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.`;
+  return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${UNATTESTED}`}`;
 }
+
+/** What an agent reads beside an answer that nobody was seen to give. */
+export const UNATTESTED = 'Unattested: Hive did not see a person give this answer.';
 
 // ---- Creating a prompt ----
 // What an asker gives, checked and completed.
@@ -580,6 +598,7 @@ export function createPrompt(
     comment: null,
     by: null,
     via: null,
+    attested: false,
     response_id: null,
     cancel_reason: null,
     late_response: null,
@@ -632,7 +651,7 @@ export interface AnswerRequest {
 export function resolveAnswer(
   prompt: Prompt,
   request: AnswerRequest,
-  stamp: Pick<PromptAnswer, 'by' | 'via' | 'response_id' | 'responded_at'>,
+  stamp: Pick<PromptAnswer, 'by' | 'via' | 'attested' | 'response_id' | 'responded_at'>,
 ): PromptAnswer {
   const comment = boundedOptional('comment', request.comment, PROMPT_LIMITS.comment);
   const labels = prompt.options.map((option) => option.label);

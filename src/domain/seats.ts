@@ -94,8 +94,8 @@ export function readSeats(value: unknown, file: string): { seats: Seat[]; proble
 
 /** One text for each meaning: the fields in a fixed order, as JSON, after what this is a signature of. */
 function textOf({ store_id, ask_id, displayed_digest, answer }: SignedAnswer): string {
-  const { decision, selected, comment, by, via, response_id, responded_at } = answer;
-  const said = [decision, selected, comment, by, via, response_id, responded_at];
+  const { decision, selected, comment, by, via, attested, response_id, responded_at } = answer;
+  const said = [decision, selected, comment, by, via, attested, response_id, responded_at];
   return JSON.stringify(['hive answer 1', store_id, ask_id, displayed_digest, said]);
 }
 

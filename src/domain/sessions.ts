@@ -193,6 +193,11 @@ export function keepsProcess({ state, hooks_seen_at, pid }: Session): boolean {
   return state !== 'ended' && hooks_seen_at !== null && pid !== null;
 }
 
+/** The id of a remote agent's session: what its client reported, among the sessions of its token only. */
+export function remoteId(machine: string, reported: string): string {
+  return `${machine}:${reported}`;
+}
+
 /** Whether a session's machine is one that connects over HTTP: `token:NAME`, after its token. */
 export function isRemote(machine: string): boolean {
   return machine.startsWith('token:');

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 import { lost } from './failures.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -70,6 +71,7 @@ export function openInstallation({ folder, store, sabotage }: YardOptions): Inst
   const running = new Set<Running>();
   let cleared = false;
 
+  lettingScriptsAnswer(home);
   const environment: Environment = {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
     HOME: home,

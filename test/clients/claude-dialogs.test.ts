@@ -218,6 +218,17 @@ test.skipIf(clients === null)('a question and a permission are answered in a rea
     await emacs.until(question);
     await emacs.type(choice);
     await emacs.keys('Enter');
+    if (choice === 'Allow') {
+      // All of it has to be on the screen first.
+      await emacs.until(/Hive-Question/);
+      await emacs.keys('C-x', '1');
+      await emacs.until(/Abort/);
+      await emacs.keys('Space');
+      await emacs.until(/^(?![\s\S]*PERMISSION asks)[\s\S]*Abort\n +\S/);
+      await emacs.keys('1');
+      await emacs.until(/This is a PERMISSION/);
+      await emacs.keys('y');
+    }
     await emacs.until(new RegExp(`Answered Claude-\\w+: ${choice} \\(stored\\)`));
   }
   await claude.until(/all done/);

@@ -46,6 +46,9 @@ describe.skipIf(clients === null)('Claude Code with hive serve', () => {
     const prompts = await Promise.all(ids.map((ask_id) => hive.prompts.get(ask_id)));
     for (const prompt of prompts) expect(prompt.collected_at).toEqual(expect.any(String));
     // Its tools and its hooks are one session, as if it were here.
-    expect(prompts.map((prompt) => prompt.session_id)).toEqual([session_id, session_id]);
+    expect(prompts.map((prompt) => prompt.session_id)).toEqual([
+      `token:default:${session_id}`,
+      `token:default:${session_id}`,
+    ]);
   });
 });

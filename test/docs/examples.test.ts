@@ -15,6 +15,7 @@ import { describe, expect, test } from 'vitest';
 import { readTrust } from '../../src/domain/trust.ts';
 import { childEnvironment, HIVE, outputOf, ROOT, spawnChild } from '../support/children.ts';
 import { startPostgres } from '../support/postgres.ts';
+import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempFolder } from '../support/temp.ts';
 import { PAGES, readPage } from './support.ts';
@@ -103,7 +104,7 @@ function sandbox(): { home: string; env: Record<string, string>; store: string }
   const evaluate = `emacs -Q --batch --eval '(get-buffer-create ${buffer})' --eval "$2" --eval '${show}'`;
   writeFileSync(join(bin, 'emacsclient'), `#!/bin/sh\n${evaluate}\n`, { mode: 0o755 });
   const store = join(home, 'state', 'hive.db');
-  const env = childEnvironment(store, { HOME: home });
+  const env = childEnvironment(store, { HOME: lettingScriptsAnswer(home) });
   return { home, store, env: { ...env, PATH: `${bin}:${env['PATH']}` } };
 }
 

@@ -92,7 +92,7 @@ fuzz('framing: requests that are none get an error that is ours, and the connect
     (messages) =>
       inWorld(async ({ hive, log }) => {
         const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
-        const here = { seat: 'ada@test', human: 'ada', pid: process.pid };
+        const here = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
         const options = { ...here, input, output, stop: stop.signal };
         const served = serveEmacs(hive, { ...options, ending: () => undefined });
         let said = '';

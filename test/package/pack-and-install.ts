@@ -6,6 +6,7 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment, type Environment, ROOT } from '../support/children.ts';
+import { lettingScriptsAnswer } from '../support/scripts-answer.ts';
 
 export interface Installed {
   /** The home of whoever uses it, with the project and a folder for the store in it. */
@@ -52,7 +53,7 @@ export async function packAndInstall(): Promise<Installed> {
     reachable = false;
   });
   const env = childEnvironment(join(folder, 'state', 'hive.db'), {
-    HOME: folder,
+    HOME: lettingScriptsAnswer(folder),
     PATH: `${join(project, 'node_modules/.bin')}:${BINARIES}:/usr/bin:/bin`,
   });
   // What npm and Emacs have started may still write there for a moment.

@@ -140,7 +140,7 @@ describe('old spellings', () => {
     const ask_id = (await person.hive('ask', 'Deploy?')).out.trim();
     expect((await person.hive('wait', ask_id, '--timeout', '1ms')).code).toBe(3);
     await person.hive('respond', ask_id, 'go');
-    expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Amended ${ask_id}: stop\n`);
+    expect((await person.hive('amend', ask_id, 'stop')).out).toBe(`Amended ${ask_id} (unattested): stop\n`);
     expect((await person.hive('wait', ask_id, '--all', '--json')).json().decision).toBe('stop');
     expect((await person.hive('prune', '--dry-run', '--days', '1', '--json')).json().days).toBe(1);
     const copy = tempStore();

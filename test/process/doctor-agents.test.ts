@@ -156,7 +156,7 @@ describe('hive doctor', () => {
       JSON.stringify({ mcpServers: { hive: { command: program, args: ['mcp'] } } }),
     );
     const { out } = await project.hive('doctor');
-    expect(out.match(/\(not tried\)/g)).toHaveLength(2);
+    expect(out.match(/\(not tried: the project starts /g)).toHaveLength(2);
     expect(existsSync(join(at.folder, 'ran'))).toBe(false);
   });
 });

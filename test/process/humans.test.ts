@@ -98,7 +98,15 @@ test('a popup comes up only where it concerns somebody, and everywhere once it i
     const desk = await hive.desks.open({ seat, human, pid: 1, client: 'test' });
     const stop = startPopups(
       { ...hive, notifier: notifierOf(human) },
-      { seat, human, name: human, desk_id: desk.desk_id, open: null, cursor: 0 },
+      {
+        seat,
+        human,
+        name: human,
+        desk_id: desk.desk_id,
+        open: null,
+        answers: async () => undefined,
+        cursor: 0,
+      },
     );
     stops.push(stop, () => desk.close());
   }

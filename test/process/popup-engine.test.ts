@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import type { PopupParty } from '../../src/application/popup-kinds.ts';
 import {
+  HUNG_DESK_MS,
   LOST_LEASE_MS,
   NO_DESK_MS,
   OTHER_DESK_MS,
@@ -34,7 +35,13 @@ describe('one process', () => {
   let notifier: FakeNotifier;
 
   async function desk(parts: Partial<OpenedHive> = {}): Promise<() => Promise<void>> {
-    const party = { seat: 'ada@home', name: 'desk-1', desk_id: 'desk-1', open: null };
+    const party = {
+      seat: 'ada@home',
+      name: 'desk-1',
+      desk_id: 'desk-1',
+      open: null,
+      answers: async () => undefined,
+    };
     return startPopups(
       { ...hive, ...parts, notifier },
       { ...party, cursor: await hive.store.read((tx) => tx.events.head()) },
@@ -209,7 +216,7 @@ describe('which process goes first', () => {
     const desk = await hive.desks.open({ seat, pid: 1, client: 'test' });
     onTestFinished(() => desk.close());
     if (focused) await desk.setFocused(true);
-    return { seat, name: desk.desk_id, desk_id: desk.desk_id, open: null };
+    return { seat, name: desk.desk_id, desk_id: desk.desk_id, open: null, answers: async () => undefined };
   }
 
   const agent: PopupParty = { seat: SEAT, name: 'connection-1', desk_id: null, open: null };
@@ -275,7 +282,9 @@ describe('which process goes first', () => {
       await start(store, { ...agent, name: 'connection-2' });
       const { ask_id, created_at } = await ask(hive);
       expect((await recorded(hive, ask_id)).claimed_by).toMatch(/^connection-/);
-      expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(NO_DESK_MS - CLOCK_MS);
+      expect(leasedAt(store, ask_id) - Date.parse(created_at)).toBeGreaterThanOrEqual(
+        HUNG_DESK_MS - CLOCK_MS,
+      );
       await sleep(OTHER_DESK_MS);
       expect(await trail(hive, ask_id)).toHaveLength(1);
     });

@@ -93,7 +93,7 @@ describe.skipIf(process.getuid?.() !== 0 || !canMountSmallDisk())('a server whos
         },
       );
     }
-    expect(refusal).toMatchObject({ code: 'store_full', message: expect.stringMatching(/room/) });
+    expect(refusal).toMatchObject({ code: 'store_full', message: expect.stringMatching(/no space left/) });
     for (const ask_id of kept) expect((await hive.prompts.get(ask_id)).status).toBe('pending');
     makeRoom();
     kept.push((await ask(hive, { question: 'After?', context: contextOf(999) })).ask_id);

@@ -1,9 +1,10 @@
 /** The mention gate where the agent is on another machine. */
 import { describe, expect, test } from 'vitest';
 import { agentAuthor } from '../../src/domain/messages.ts';
+import { processes } from '../../src/infrastructure/platform/processes.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { introduce, openTestHive } from '../support/hive.ts';
-import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import { connectBridge, FAR, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { connectHttp, type Served, serve } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 
@@ -23,7 +24,7 @@ describe('the mention gate of another machine', () => {
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
     await runRemoteHook(served, FAR_START, file);
-    const { handle } = await hive.sessions.find('far-1');
+    const { handle } = await hive.sessions.find(FAR);
     const other = await introduce(hive, 'session-9');
     await hive.messages.post({ body: `@${handle} look`, scope: 'all', author: agentAuthor(other, 'mcp') });
     return { served, file, hive };
@@ -40,14 +41,16 @@ describe('the mention gate of another machine', () => {
     expect((await runRemoteHook(served, bash('far-1'), file)).out).not.toContain('"deny"');
     await runRemoteHook(served, farCall('use-9'), file);
     await agent.call('hivemind_process_mentions', { all: true }, { 'claudecode/toolUseId': 'use-9' });
-    expect(await hive.mentions.has('far-1')).toMatchObject({ gating: 0 });
+    expect(await hive.mentions.has(FAR)).toMatchObject({ gating: 0 });
   });
 
   test('holds one behind the bridge from its first call on, known by its process', async () => {
     const { served, file } = await mentioned();
     const agent = await connectBridge(served);
     await agent.call('hivemind_status');
-    const held = await runRemoteHook(served, bash('far-1'), file, { CLAUDE_PID: String(process.pid) });
+    const held = await runRemoteHook(served, bash('far-1'), file, {
+      CLAUDE_PID: String(processes.ancestors(agent.pid)[0]),
+    });
     expect(held.out).toContain('"deny"');
     // Another client of that machine has no connection.
     await runRemoteHook(served, { ...FAR_START, session_id: 'far-2' }, file, { CLAUDE_PID: '77' });

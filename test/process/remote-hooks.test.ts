@@ -6,7 +6,7 @@ import { HUMAN, introduction, openTestHive } from '../support/hive.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { HEADLESS } from '../support/outreach.ts';
-import { connectBridge, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
+import { connectBridge, FAR, FAR_START, farCall, runRemoteHook, tokenFileOf } from '../support/remote.ts';
 import { rawRequest, type Served, serve, serveWith } from '../support/serve.ts';
 import { tempStore } from '../support/temp.ts';
 import { sleep } from '../support/wait.ts';
@@ -18,14 +18,14 @@ describe('a hook of another machine', () => {
     const hive = await openTestHive(served.store);
     expect((await runRemoteHook(served, FAR_START, file)).code).toBe(0);
     expect((await runRemoteHook(served, farCall('use-1'), file)).code).toBe(0);
-    expect(await hive.sessions.get('far-1')).toMatchObject({ machine: 'token:default', pid: 4242 });
+    expect(await hive.sessions.get(FAR)).toMatchObject({ machine: 'token:default', pid: 4242 });
     const agent = await connectBridge(served);
     const asked = await agent.call(
       'hivemind_ask_async',
       { question: 'Mine?' },
       { meta: { 'claudecode/toolUseId': 'use-1' } },
     );
-    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe('far-1');
+    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toBe(FAR);
   });
 
   test('is told what waits for its session, once it was printed', async () => {
@@ -33,7 +33,7 @@ describe('a hook of another machine', () => {
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
     await runRemoteHook(served, FAR_START, file);
-    const session = await hive.sessions.find('far-1');
+    const session = await hive.sessions.find(FAR);
     const { prompt } = await hive.prompts.ask({ question: 'Go?' }, session);
     await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'go ahead', actor: HUMAN });
     const said = await runRemoteHook(
@@ -56,7 +56,7 @@ describe('a hook of another machine', () => {
       file,
       HEADLESS,
     );
-    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find('far-1'));
+    const { prompt } = await hive.prompts.ask({ question: 'Which port?' }, await hive.sessions.find(FAR));
     const stop = { ...turn, hook_event_name: 'Stop', stop_hook_active: false, background_tasks: [] };
     const stopping = runRemoteHook(served, stop, file, { ...HEADLESS, HIVE_STOP_WAIT_S: '20' });
     await sleep(2_600);
@@ -69,14 +69,15 @@ describe('a hook of another machine', () => {
     });
   });
 
-  test('cannot speak for a session that is not of its machine', async () => {
+  test('speaks for a session of its own, whatever id it names', async () => {
     const served = await serve(tempStore());
     const file = tokenFileOf(served);
     const hive = await openTestHive(served.store);
     const local = await hive.sessions.introduce(introduction({ session_id: 'local-1', machine: 'here' }));
     const ran = await runRemoteHook(served, { ...FAR_START, session_id: 'local-1' }, file);
-    expect(ran).toMatchObject({ code: 0, out: '', err: expect.stringContaining('not of token:default') });
+    expect(ran).toMatchObject({ code: 0, out: '' });
     expect(await hive.sessions.get('local-1')).toEqual(local);
+    expect((await hive.sessions.get('token:default:local-1'))?.machine).toBe('token:default');
   });
 
   test('cannot lend its name to a call of this machine', async () => {

@@ -23,7 +23,7 @@ describe('a remote agent', () => {
     const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 20_000 });
     await hive.prompts.respond({ ask_id: String(asked['ask_id']), decision: 'yes', actor: HUMAN });
     expect(await waiting).toMatchObject({ status: 'responded', decision: 'yes' });
-    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toMatch(/^remote-/);
+    expect((await hive.prompts.get(String(asked['ask_id']))).session_id).toMatch(/^token:default:remote-/);
   });
 
   test('cannot be another by what it tells of itself', async () => {

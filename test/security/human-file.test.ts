@@ -253,7 +253,7 @@ describe('what Emacs lets happen', () => {
     const stored = await hive.store.read((tx) => tx.desks.preferences(thisSeat()));
     expect(Object.keys(stored).filter((key) => key in lent)).toEqual([]);
     expect((await eventsOf(hive, 'desk/preferences_changed')).map(({ data }) => data)).toMatchObject([
-      { changed: ['popup_permissions', 'notify_command'], by: 'emacs', seat: thisSeat() },
+      { changed: ['popup_permissions', 'notify_command'], by: 'Ada', seat: thisSeat() },
     ]);
     await emacs.end();
     const next = await startSidecar(store, { env });

@@ -14,10 +14,18 @@ import { openPostgresAt } from '../../src/infrastructure/store/postgres.ts';
 import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import { type Driver, statement } from '../../src/infrastructure/store/sql.ts';
 import { openSqlite } from '../../src/infrastructure/store/sqlite.ts';
-import type { OpenedHive } from '../../src/open-hive.ts';
+import { type OpenedHive, openHive } from '../../src/open-hive.ts';
 import { childEnvironment, spawnHive } from '../support/children.ts';
 import { answerDialog, fireDialog, openDesk } from '../support/dialogs.ts';
-import { eventsOf, introduction, noticesOf, openTestHive, SEAT, SEAT_SECRET } from '../support/hive.ts';
+import {
+  eventsOf,
+  introduction,
+  noticesOf,
+  openTestHive,
+  recordingLog,
+  SEAT,
+  SEAT_SECRET,
+} from '../support/hive.ts';
 import { recordedEvent, said } from '../support/hooks.ts';
 import { trustFileOf, trusting } from '../support/human-file.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -45,7 +53,7 @@ const ENGINES = {
   },
 };
 
-type Columns = Record<string, string | null>;
+type Columns = Record<string, string | number | null>;
 
 /** Changes the row of a prompt, in one transaction, as somebody would who can write the store and knows its checksums. */
 async function forge(driver: Driver, ask_id: string, columns: Columns): Promise<void> {
@@ -77,13 +85,14 @@ const YES: Columns = {
   selected: '["Allow"]',
   by: 'ada',
   via: 'emacs',
+  attested: 1,
   response_id: 'response-forged',
   responded_at: '2026-01-01T00:00:00.000Z',
   settled_at: '2026-01-01T00:00:00.000Z',
 };
 
-const ADD = `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome, signature)
-  VALUES ($1, $2, 'Allow', '["Allow"]', NULL, 'ada', 'emacs', $3, 'accepted', $4)`;
+const ADD = `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature)
+  VALUES ($1, $2, 'Allow', '["Allow"]', NULL, 'ada', 'emacs', 1, $3, 'accepted', $4)`;
 
 async function expectDenied(printed: Promise<string>): Promise<void> {
   expect(said(await printed)?.hookSpecificOutput).toMatchObject({
@@ -123,6 +132,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
         comment: null,
         by: 'ada',
         via: 'emacs',
+        attested: true,
         response_id: String(YES['response_id']),
         responded_at: String(YES['responded_at']),
       },
@@ -180,6 +190,7 @@ test('a signature counts for its store, ask, digest, decision and time only', ()
       comment: null,
       by: 'ada',
       via: 'emacs',
+      attested: true,
       response_id: 'r-1',
       responded_at: '2026-01-01T00:00:00.000Z',
     },
@@ -198,6 +209,7 @@ test('a signature counts for its store, ask, digest, decision and time only', ()
     comment: '',
     by: 'root',
     via: 'cli',
+    attested: false,
     response_id: 'r-2',
     responded_at: '2026-01-01T00:00:00.001Z',
   })) {
@@ -313,33 +325,34 @@ describe('a hook and a sidecar of their own', () => {
     });
   });
 
-  test('a file that does not count registers no seat, and an agent registers none', async () => {
+  test('a file that does not count registers no seat', async () => {
     const broken = trusting('{"popup_permissions": true,}');
     expect((await start(broken)).hello.seat).toMatchObject({
       registered: false,
       text: expect.stringContaining('is not valid JSON'),
     });
-    const env = { XDG_CONFIG_HOME: tempFolder(), CLAUDECODE: '1' };
-    const { hello, sidecar } = await start(env);
-    const refused = { registered: false, text: expect.stringContaining('CLAUDECODE is set') };
-    expect(hello.seat).toMatchObject(refused);
-    expect(await sidecar.request('seat/register')).toMatchObject(refused);
-    expect(humanTrust(env).seats).toEqual([]);
   });
+});
 
-  test('an agent whose process is above the sidecar registers none, whatever its variables', async () => {
-    const env = { XDG_CONFIG_HOME: tempFolder() };
-    const store = tempStore();
-    const hive = await openTestHive(store);
-    await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.pid }));
-    const sidecar = await startSidecar(store, { env, handshake: false });
-    const hello = await sidecar.request('initialize', HELLO);
-    expect(hello.seat).toMatchObject({
-      registered: false,
-      text: expect.stringContaining('started this process'),
-    });
-    expect(humanTrust(env).seats).toEqual([]);
-  });
+/** Why this process registers no seat. */
+async function refusal(env: Record<string, string>): Promise<string | null> {
+  const hive = await openHive({ store: tempStore(), env, log: recordingLog() });
+  onTestFinished(() => hive.close());
+  await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.ppid }));
+  hive.seats.hold(SEAT_SECRET);
+  for (const confirmed of [false, true]) {
+    const state = await hive.seats.register({ pid: process.pid, via: 'emacs', confirmed });
+    expect(state).toMatchObject({ registered: false, is_new: false });
+    if (confirmed) return state.text;
+  }
+  return null;
+}
+
+test('an agent registers no seat: its variables and its process show it, and a yes changes nothing', async () => {
+  const env = { XDG_CONFIG_HOME: tempFolder() };
+  expect(await refusal({ ...env, CLAUDECODE: '1' })).toContain('CLAUDECODE is set');
+  expect(await refusal(env)).toContain('started this process');
+  expect(humanTrust(env)).toMatchObject({ seats: [], digest: null });
 });
 
 describe('registering', () => {

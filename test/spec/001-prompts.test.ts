@@ -12,10 +12,11 @@ import { type Environment, ROOT } from '../support/children.ts';
 import { type Shell, shell } from '../support/cli.ts';
 import { type Desktop, startDesktop } from '../support/desktop.ts';
 import { clientAt, clientSocket, FAKE_CLIENT } from '../support/fake-client.ts';
+import { openTestHive } from '../support/hive.ts';
 import { trusting } from '../support/human-file.ts';
 import { beforeFile, whenFinished } from '../support/lifetime.ts';
 import type { McpCaller } from '../support/mcp-client.ts';
-import { type Sidecar, startSidecar } from '../support/sidecar.ts';
+import { type Sidecar, serveInProcess, startSidecar } from '../support/sidecar.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
 import { eventually, timed } from '../support/wait.ts';
 import { type Agent, type Loose, startAgent, startNamed, told } from './support/agents.ts';
@@ -565,7 +566,8 @@ requirement(
   },
   async () => {
     const own = tempStore();
-    const other = await startSidecar(own);
+    // In this process, which the library makes an agent's: a sidecar below it would be one.
+    const other = await serveInProcess(await openTestHive(own));
     const library = await openHive({ agent: 'callback-asker', store: own, env: {} });
     whenFinished(() => library.close());
     const { promise, resolve } = Promise.withResolvers<Prompt>();
@@ -950,6 +952,7 @@ requirement(
       comment: null,
       by: 'Ada',
       via: 'emacs' as const,
+      attested: true,
       response_id: 'pure-1',
       responded_at: prompt.created_at,
     });

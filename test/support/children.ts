@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll } from 'vitest';
 import { whenFinished } from './lifetime.ts';
+import { lettingScriptsAnswer } from './scripts-answer.ts';
 import { eventually } from './wait.ts';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
@@ -25,7 +26,7 @@ afterAll(() => {
 
 /** What a child gets and no more: an inherited variable of an agent would make `hive` take it for that agent. */
 export function childEnvironment(store: string, extra: Environment = {}): Environment {
-  home ??= mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`));
+  home ??= lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`)));
   const [name, value] = RUN.split('=') as [string, string];
   return {
     PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,

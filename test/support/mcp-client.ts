@@ -1,4 +1,5 @@
 /** A real MCP client over a real `hive mcp` child. */
+import { readFileSync } from 'node:fs';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CallToolResultSchema, type Progress } from '@modelcontextprotocol/sdk/types.js';
@@ -27,7 +28,7 @@ export interface McpOptions {
   args?: readonly string[];
   env?: Environment;
   client?: string;
-  /** What to start instead of Node with `hive mcp`: a wrapper that becomes it. */
+  /** What to start instead of a client process with `hive mcp` below it: a wrapper that becomes it. */
   wrap?: (program: string, args: readonly string[]) => { program: string; args: string[] };
 }
 
@@ -37,9 +38,9 @@ export async function connectMcp({
   args = [],
   env,
   client: name = 'test',
-  wrap = (program, words) => ({ program, args: [...words] }),
+  wrap,
 }: McpOptions): Promise<McpCaller> {
-  const { program, args: words } = wrap(process.execPath, [HIVE, 'mcp', ...args]);
+  const { program, args: words } = (wrap ?? asClient)(process.execPath, [HIVE, 'mcp', ...args]);
   const transport = new StdioClientTransport({
     command: program,
     args: words,
@@ -58,7 +59,8 @@ export async function connectMcp({
   await client.connect(transport).catch((error: unknown) => {
     throw new Error(`hive mcp did not start (${String(error)}): ${said}`);
   });
-  const pid = transport.pid ?? 0;
+  const started = transport.pid ?? 0;
+  const pid = wrap === undefined ? childOf(started) : started;
   const crash = async (): Promise<void> => {
     if (transport.pid === null) return;
     process.kill(pid, 'SIGKILL');
@@ -80,6 +82,18 @@ export async function connectMcp({
       return result.structuredContent ?? {};
     },
   };
+}
+
+/**
+ * The client of an agent is a process of its own, and not this test: what is above `hive mcp` is an agent, and the sidecar of
+ * the same test would be started by it. A shell that has more to do does not become its last command.
+ */
+function asClient(program: string, args: readonly string[]): { program: string; args: string[] } {
+  return { program: '/bin/sh', args: ['-c', '"$@"; exit $?', 'sh', program, ...args] };
+}
+
+function childOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0]);
 }
 
 function textOf(content: readonly { type: string; text?: unknown }[]): string {

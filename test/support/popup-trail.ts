@@ -20,7 +20,7 @@ export async function trail(hive: OpenedHive, ask_id: string): Promise<Trail[]> 
 
 /** The one line on the prompt's trail, once it is there. */
 export async function recorded(hive: OpenedHive, ask_id: string): Promise<Trail> {
-  await eventually(async () => (await trail(hive, ask_id)).length > 0, 6_000, 'the popup on the trail');
+  await eventually(async () => (await trail(hive, ask_id)).length > 0, 12_000, 'the popup on the trail');
   const [line, ...more] = await trail(hive, ask_id);
   expect(more).toEqual([]);
   return line as Trail;

@@ -39,6 +39,9 @@ export async function runRemoteHook(
   return { out, code: result.code, err: child.stderr(), ms };
 }
 
+/** The session of `FAR_START` here: its id belongs to its token. */
+export const FAR = 'token:default:far-1';
+
 export const FAR_START = {
   hook_event_name: 'SessionStart',
   session_id: 'far-1',

@@ -40,6 +40,7 @@ export function answer(changes: Partial<PromptAnswer> = {}): PromptAnswer {
     comment: null,
     by: 'ada',
     via: 'emacs',
+    attested: true,
     response_id: 'response-1',
     responded_at: at(1_000),
     ...changes,

@@ -5,8 +5,8 @@ import { HiveError } from '../../src/domain/errors.ts';
 import { type AnswerRequest, type AskRequest, resolveAnswer } from '../../src/domain/prompts.ts';
 import { answer, prompt } from './prompt-arbitraries.ts';
 
-const { by, via, response_id, responded_at } = answer();
-const stamp = { by, via, response_id, responded_at };
+const { by, via, attested, response_id, responded_at } = answer();
+const stamp = { by, via, attested, response_id, responded_at };
 
 function resolve(asked: Partial<AskRequest>, given: AnswerRequest): [string, string[]] {
   const { decision, selected } = resolveAnswer(prompt(asked), given, stamp);

@@ -34,7 +34,7 @@ const NOW = '2030-01-01T00:00:00.000Z';
 
 function answered(prompt: Prompt): Prompt {
   const { by, via } = HUMAN;
-  const answer = { decision: 'red', selected: ['red'], comment: 'the dark one', by, via };
+  const answer = { decision: 'red', selected: ['red'], comment: 'the dark one', by, via, attested: true };
   const times = { response_id: 'response-0000000000000000', responded_at: NOW };
   return { ...respondPrompt(prompt, { ...answer, ...times }).prompt, handed_at: NOW };
 }

@@ -17,7 +17,8 @@ const PRINTED = ['stray log', 'stray info', 'stray debug', 'stray table', 'stray
 function spawnPrinter(command: string): { child: Child; wire: () => string } {
   const library = join(tempFolder(), 'library.cjs');
   writeFileSync(library, LIBRARY);
-  const env = childEnvironment(tempStore(), { NODE_OPTIONS: `--require=${library}`, HIVE_AGENT: 'agent-1' });
+  const agent = command === 'mcp' ? { HIVE_AGENT: 'agent-1' } : {};
+  const env = childEnvironment(tempStore(), { NODE_OPTIONS: `--require=${library}`, ...agent });
   const child = spawnHive([command], env);
   let written = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -39,6 +39,7 @@ test.each([1, 2, 3, 4, 99])('whichever look at the store fails: number %i', asyn
     seat: 'ada@test',
     human: 'ada',
     pid: process.pid,
+    check: async () => undefined,
     desk,
     opening: true,
     head_seq: 0,

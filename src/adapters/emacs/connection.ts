@@ -81,6 +81,8 @@ export interface EmacsOptions {
   /** The name of the human, unless Emacs says otherwise. */
   human: string;
   pid: number;
+  /** Throws `not_allowed` where an agent is above this process. */
+  check: () => Promise<void>;
   input: Readable;
   output: Writable;
   stop: AbortSignal;
@@ -111,12 +113,13 @@ export async function serveEmacs(hive: Hive, options: EmacsOptions): Promise<voi
   });
   const messageStrategy = { handleMessage: counted(traffic) };
   const connection = createMessageConnection(reader, writer, undefined, { messageStrategy });
-  const { seat, human, pid } = options;
+  const { seat, human, pid, check } = options;
   const desk: DeskConnection = {
     hive,
     seat,
     human,
     pid,
+    check,
     desk: null,
     opening: false,
     head_seq: 0,

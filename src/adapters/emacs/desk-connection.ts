@@ -19,6 +19,8 @@ export interface DeskConnection {
   /** The name of the human here. */
   human: string;
   pid: number;
+  /** Throws `not_allowed` when an agent turns out to have started this sidecar: its session may be newer than it. */
+  check: () => Promise<void>;
   /** Null before `initialize`. */
   desk: OpenDesk | null;
   /** `initialize` has begun. */
@@ -46,6 +48,14 @@ export function afterEvents(method: Method): Method {
     } finally {
       await connection.following?.caughtUp();
     }
+  };
+}
+
+/** The same method, for what is done in the human's name: never for an agent that has started the sidecar. */
+export function acting(method: Method): Method {
+  return async (params, connection) => {
+    await connection.check();
+    return method(params, connection);
   };
 }
 

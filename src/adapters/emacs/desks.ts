@@ -7,6 +7,7 @@ import { noticeListParams } from '../../schemas/notices.ts';
 import { VERSION } from '../../version.ts';
 import { fittingCount } from '../fitting.ts';
 import {
+  acting,
   type DeskConnection,
   type EventNotifier,
   type Method,
@@ -65,22 +66,29 @@ export const deskMethods: Methods = {
     return {};
   }),
 
-  'seat/register': takesNothing(async ({ hive, pid }) => {
-    const state = await hive.seats.register({ pid, via: 'emacs', confirmed: true });
-    await hive.trust.note();
-    return { ...state };
-  }),
+  'seat/register': acting(
+    takesNothing(async ({ hive, pid }) => {
+      const state = await hive.seats.register({ pid, via: 'emacs', confirmed: true });
+      await hive.trust.note();
+      return { ...state };
+    }),
+  ),
 
-  'desk/preferences': takes(preferencesParams, async (params, { hive, seat }) => {
-    const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
-    // Outreach settings apply to every seat: they belong to the agents, not to this desk.
-    const outreach = await (changes === undefined || changes === null
-      ? hive.outreach.settings()
-      : hive.outreach.setSettings(changes));
-    const authority = await hive.trust.lend({ popup_permissions, notify_command });
-    const preferences = { ...(await hive.desks.setPreferences(seat, ofSeat)), ...authority, outreach };
-    return { preferences: { ...preferences, quiet_times: await hive.desks.quietTimes(seat) } };
-  }),
+  'desk/preferences': acting(
+    takes(preferencesParams, async (params, connection) => {
+      const { hive, seat, human, pid, desk } = connection;
+      const { outreach: changes, popup_permissions, notify_command, ...ofSeat } = params;
+      const setter = { by: human, pid, from: desk?.desk_id ?? null };
+      // Outreach settings apply to every seat: they belong to the agents, not to this desk.
+      const outreach = await (changes === undefined || changes === null
+        ? hive.outreach.settings()
+        : hive.outreach.setSettings(changes, setter));
+      const authority = await hive.trust.lend({ popup_permissions, notify_command }, setter);
+      const stored = await hive.desks.setPreferences(seat, ofSeat, setter);
+      const quiet_times = await hive.desks.quietTimes(seat);
+      return { preferences: { ...stored, ...authority, outreach, quiet_times } };
+    }),
+  ),
 };
 
 /** The preferences of this seat changed, through a shell or another Emacs. */
@@ -137,7 +145,7 @@ function toNotice({ seq, at, session_id, data }: HiveEvent): { notice_id: number
 
 /** Starts the popups of a desk. A click on one opens its prompt in this Emacs. Null before the handshake, without a desk. */
 export function startDeskPopups(
-  { hive, seat, human, desk, head_seq }: DeskConnection,
+  { hive, seat, human, desk, head_seq, check }: DeskConnection,
   notify: Notify,
 ): (() => Promise<void>) | null {
   if (desk === null) return null;
@@ -148,6 +156,7 @@ export function startDeskPopups(
     name: desk_id,
     desk_id,
     cursor: head_seq,
+    answers: check,
     // The person clicked, so Emacs may come to the front; this is still only a notification (invariant 7).
     open: (ask_id) => notify('desk/open_prompt', { ask_id }),
   });

@@ -5,6 +5,7 @@ import type { MentionInFull } from '../../domain/mentions.ts';
 import { HUMAN_HANDLE } from '../../domain/sessions.ts';
 import { mentionListParams, mentionProcessParams, pairParams } from '../../schemas/mentions.ts';
 import {
+  acting,
   type EventNotifier,
   humanAt,
   type Methods,
@@ -43,9 +44,8 @@ export const mentionMethods = {
     return { mentions: items, next_cursor, ...addressee, summary };
   }),
 
-  'mention/process': takes(
-    mentionProcessParams,
-    async ({ session, mention_ids, all, note, by }, connection) => {
+  'mention/process': acting(
+    takes(mentionProcessParams, async ({ session, mention_ids, all, note, by }, connection) => {
       const { hive } = connection;
       const { session_id } = await addresseeOf(hive, session);
       const { processed, already, remaining } = await hive.mentions.process({
@@ -56,18 +56,22 @@ export const mentionMethods = {
         note,
       });
       return { processed: processed.map((mention) => mention.mention_id), already, remaining };
-    },
+    }),
   ),
 
-  'mention/allow': takes(pairParams, async (params, { hive }) => {
-    await hive.loops.allow(params.sessions);
-    return {};
-  }),
+  'mention/allow': acting(
+    takes(pairParams, async (params, { hive }) => {
+      await hive.loops.allow(params.sessions);
+      return {};
+    }),
+  ),
 
-  'mention/mute': takes(pairParams, async (params, { hive }) => {
-    await hive.loops.mute(params.sessions);
-    return {};
-  }),
+  'mention/mute': acting(
+    takes(pairParams, async (params, { hive }) => {
+      await hive.loops.mute(params.sessions);
+      return {};
+    }),
+  ),
 
   'mention/loops': takesNothing(async ({ hive }) => {
     return { loops: await hive.loops.list() };

@@ -6,7 +6,7 @@ import { humanAuthor } from '../../domain/messages.ts';
 import { projectName } from '../../domain/preferences.ts';
 import { messageListParams, postParams } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
-import { type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
+import { acting, type EventNotifier, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
 const DEFAULT_PAGE = 200;
@@ -26,25 +26,27 @@ function projectOf(hive: Hive, params: DirectoryParams): { project: string; proj
 }
 
 export const messageMethods = {
-  'message/post': takes(postParams, async ({ by, store_id, ...request }, { hive }) => {
-    if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
-      throw wrongStore(store_id, hive.store_id, 'message');
-    const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
-      ...request,
-      priority: request.priority ?? undefined,
-      expects_reply: request.expects_reply ?? undefined,
-      scope: request.scope ?? undefined,
-      author: humanAuthor('emacs', projectOf(hive, request)),
-      by,
-    });
-    return {
-      message,
-      existing,
-      mentioned: mentions.map((mention) => mention.handle),
-      unresolved: unresolved.map((one) => ({ ...one, sentence: explainUnresolved(one) })),
-      not_held: trips.map((trip) => trip.addressee.handle),
-    };
-  }),
+  'message/post': acting(
+    takes(postParams, async ({ by, store_id, ...request }, { hive }) => {
+      if (store_id !== null && store_id !== undefined && store_id !== hive.store_id)
+        throw wrongStore(store_id, hive.store_id, 'message');
+      const { message, existing, mentions, unresolved, trips } = await hive.messages.post({
+        ...request,
+        priority: request.priority ?? undefined,
+        expects_reply: request.expects_reply ?? undefined,
+        scope: request.scope ?? undefined,
+        author: humanAuthor('emacs', projectOf(hive, request)),
+        by,
+      });
+      return {
+        message,
+        existing,
+        mentioned: mentions.map((mention) => mention.handle),
+        unresolved: unresolved.map((one) => ({ ...one, sentence: explainUnresolved(one) })),
+        not_held: trips.map((trip) => trip.addressee.handle),
+      };
+    }),
+  ),
 
   'message/list': takes(
     messageListParams,

@@ -13,6 +13,7 @@ import {
   snoozeParams,
 } from '../../schemas/prompts.ts';
 import {
+  acting,
   type DeskConnection,
   type EventNotifier,
   humanAt,
@@ -49,24 +50,27 @@ function at(connection: Pick<DeskConnection, 'human' | 'seat'>, prompt: Prompt):
 }
 
 export const promptMethods = {
-  'hivemind-response': takes(responseParams, async ({ by: given, ...answer }, connection) => {
-    const by = given ?? connection.human;
-    const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
-    const command = { ...answer, response_id, actor: humanAt(connection, by) };
-    const { outcome, prompt } = await connection.hive.prompts.respond(command);
-    const current = prompt.status === 'responded' ? prompt : prompt.late_response;
-    return {
-      ask_id: prompt.ask_id,
-      accepted: outcome === 'accepted',
-      late: outcome === 'late',
-      status: prompt.status,
-      agent: prompt.agent,
-      decision: current?.decision ?? null,
-      by: current?.by ?? null,
-      via: current?.via ?? null,
-      responded_at: current?.responded_at ?? null,
-    };
-  }),
+  'hivemind-response': acting(
+    takes(responseParams, async ({ by: given, ...answer }, connection) => {
+      const by = given ?? connection.human;
+      const response_id = answer.response_id ?? responseIdOf(answer, by, connection);
+      const command = { ...answer, response_id, actor: humanAt(connection, by) };
+      const { outcome, prompt } = await connection.hive.prompts.respond(command);
+      const current = prompt.status === 'responded' ? prompt : prompt.late_response;
+      return {
+        ask_id: prompt.ask_id,
+        accepted: outcome === 'accepted',
+        late: outcome === 'late',
+        status: prompt.status,
+        agent: prompt.agent,
+        decision: current?.decision ?? null,
+        by: current?.by ?? null,
+        via: current?.via ?? null,
+        attested: current?.attested ?? null,
+        responded_at: current?.responded_at ?? null,
+      };
+    }),
+  ),
 
   'prompt/list': takes(
     listParams,
@@ -103,17 +107,21 @@ export const promptMethods = {
     return { prompt: shown, events: trail };
   }),
 
-  'prompt/cancel': takes(actParams, async ({ ask_id, by }, connection) => {
-    const actor = humanAt(connection, by);
-    const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
-    return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-  }),
+  'prompt/cancel': acting(
+    takes(actParams, async ({ ask_id, by }, connection) => {
+      const actor = humanAt(connection, by);
+      const { accepted, prompt } = await connection.hive.prompts.cancel(ask_id, actor, 'human');
+      return { accepted, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    }),
+  ),
 
-  'prompt/amend': takes(amendParams, async ({ by, ...answer }, connection) => {
-    const actor = humanAt(connection, by);
-    const prompt = await connection.hive.prompts.amend({ ...answer, actor });
-    return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
-  }),
+  'prompt/amend': acting(
+    takes(amendParams, async ({ by, ...answer }, connection) => {
+      const actor = humanAt(connection, by);
+      const prompt = await connection.hive.prompts.amend({ ...answer, actor });
+      return { accepted: true, prompt: { ...fitFrame(prompt), ...at(connection, prompt) } };
+    }),
+  ),
 
   'prompt/seen': takes(promptRef, async (params, { hive }) => {
     const { seen_at } = await hive.prompts.mark(params.ask_id, 'seen');

@@ -2,7 +2,7 @@
 import { cleanText } from '../../domain/text.ts';
 import { configureParams, sessionListParams } from '../../schemas/sessions.ts';
 import { fittingCount } from '../fitting.ts';
-import { type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './desk-connection.ts';
+import { acting, type EventNotifier, humanAt, type Methods, subjectsOf, takes } from './desk-connection.ts';
 import { FRAME_BYTES } from './frames.ts';
 
 const DEFAULT_LIMIT = 200;
@@ -28,18 +28,20 @@ export const sessionMethods = {
     return { sessions: fitting, more: fitting.length < found.length };
   }),
 
-  'session/configure': takes(configureParams, async (params, connection) => {
-    const { session_id, shared, roles, by, ...settings } = params;
-    const changes = {
-      ...settings,
-      // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
-      shared: shared ?? undefined,
-      roles: roles ?? undefined,
-    };
-    const actor = humanAt(connection, by);
-    const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
-    return { session };
-  }),
+  'session/configure': acting(
+    takes(configureParams, async (params, connection) => {
+      const { session_id, shared, roles, by, ...settings } = params;
+      const changes = {
+        ...settings,
+        // These two have no wider setting to follow: null leaves them, and an empty list removes the roles.
+        shared: shared ?? undefined,
+        roles: roles ?? undefined,
+      };
+      const actor = humanAt(connection, by);
+      const session = await connection.hive.sessions.configure(cleanText(session_id), changes, actor);
+      return { session };
+    }),
+  ),
 } satisfies Methods;
 
 export const notifySessions: EventNotifier = async (events, { hive }, notify) => {

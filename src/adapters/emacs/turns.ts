@@ -4,6 +4,7 @@ import { type InterruptOutcome, outcomeSentence } from '../../domain/interrupts.
 import { cancelInterruptParams, interruptAllParams, interruptParams } from '../../schemas/turns.ts';
 import { toWireError } from '../errors.ts';
 import {
+  acting,
   afterEvents,
   type EventNotifier,
   humanAt,
@@ -24,29 +25,35 @@ function describeOne(one: OneOfAll): object {
 }
 
 const methods = {
-  'turn/interrupt': takes(interruptParams, async ({ session_id, by, ...request }, connection) => {
-    const actor = humanAt(connection, by);
-    return withSentence(
-      await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
-    );
-  }),
+  'turn/interrupt': acting(
+    takes(interruptParams, async ({ session_id, by, ...request }, connection) => {
+      const actor = humanAt(connection, by);
+      return withSentence(
+        await connection.hive.interrupts.interrupt({ ...request, session: session_id, actor }),
+      );
+    }),
+  ),
 
-  'turn/interrupt_all': takes(interruptAllParams, async ({ by, ...request }, connection) => {
-    const outcomes = await connection.hive.interrupts.interruptAll({
-      ...request,
-      actor: humanAt(connection, by),
-    });
-    return { outcomes: outcomes.map(describeOne) };
-  }),
+  'turn/interrupt_all': acting(
+    takes(interruptAllParams, async ({ by, ...request }, connection) => {
+      const outcomes = await connection.hive.interrupts.interruptAll({
+        ...request,
+        actor: humanAt(connection, by),
+      });
+      return { outcomes: outcomes.map(describeOne) };
+    }),
+  ),
 
-  'turn/cancel_interrupt': takes(cancelInterruptParams, async ({ session_id, by, ...which }, connection) => {
-    const withdrawn = await connection.hive.interrupts.cancel({
-      ...which,
-      session: session_id,
-      actor: humanAt(connection, by),
-    });
-    return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
-  }),
+  'turn/cancel_interrupt': acting(
+    takes(cancelInterruptParams, async ({ session_id, by, ...which }, connection) => {
+      const withdrawn = await connection.hive.interrupts.cancel({
+        ...which,
+        session: session_id,
+        actor: humanAt(connection, by),
+      });
+      return { withdrawn: withdrawn.map(({ interrupt_id }) => interrupt_id) };
+    }),
+  ),
 } satisfies Methods;
 
 /** Emacs is notified that the turn has ended before its request is answered, so its view of the turn is never wrong. */

@@ -8,19 +8,22 @@ import type { Hive } from '../../application/hive.ts';
 import type { HookSettings, ProjectContext } from '../../application/hook-context.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { NO_OPINION } from '../../domain/hooks.ts';
+import { remoteId } from '../../domain/sessions.ts';
 import { cleanText } from '../../domain/text.ts';
-import type { Token } from '../../domain/tokens.ts';
+import { machineOf, projectOfToken, type Token } from '../../domain/tokens.ts';
 import type { Raw } from './event.ts';
 import { readHook, sayVerdict } from './hook.ts';
 
-/** The one path that is served. */
+/** The paths that are served: one event each, and the wait for what wakes an idle session. */
 export const HOOK_PATH = '/hook';
+export const WAKE_PATH = '/wake';
 
 /** The only variables of the hook's environment that count: what its client reports, and what its person configured. */
 export const REMOTE_VARIABLES: readonly string[] = [
   'CLAUDE_PID',
   'CLAUDE_CODE_ENTRYPOINT',
   'CLAUDE_CODE_SESSION_ATTENDED',
+  'HIVE_AGENT',
   'HIVE_SOURCE',
   'HIVE_GATE',
   'HIVE_GATE_PROMPT',
@@ -36,36 +39,91 @@ interface HookReply {
 }
 
 /** Handles one request of a remote hook. */
-export type RemoteHooks = (call: {
+export type RemoteHooks = (call: RemoteCall) => Promise<void>;
+
+interface RemoteCall {
   request: IncomingMessage;
   response: ServerResponse;
   token: Token;
   json: unknown;
-}) => Promise<void>;
+  /** Aborted when the token is revoked. */
+  revoked: AbortSignal;
+}
 
 /** Which permission rules apply: those of the human who serves. */
-export type RemoteRules = Pick<HookSettings, 'seat' | 'human'>;
+export type RemoteRules = Pick<HookSettings, 'human'> & { seat: string };
 
 /** The handler of remote hooks. */
 export function createRemoteHooks(hive: Hive, rules: RemoteRules): RemoteHooks {
-  return async ({ request, response, token, json }) => {
+  return async ({ response, json, ...call }) => {
     const body = record(json);
-    const gone = new AbortController();
-    request.socket.once('close', () => gone.abort());
+    const gone = goneSignal(call);
     try {
       if (typeof body['printed'] === 'string') {
         await hive.hooks.printed({ ...NO_OPINION, output_id: body['printed'] });
         return reply(response, { stdout: '', output_id: null });
       }
-      reply(response, await handle(hive, rules, body, token, response, gone.signal));
+      reply(response, await handle(hive, rules, body, call.token, response, gone));
     } catch (error) {
-      if (!(error instanceof HiveError)) throw error;
-      const message = JSON.stringify({ error: { code: error.code, message: error.message } });
-      if (!response.headersSent)
-        response.writeHead(error.code === 'not_allowed' ? 403 : 400, { 'Content-Type': 'application/json' });
-      response.end(message);
+      refuse(response, error);
     }
   };
+}
+
+/** How often a waiting answer gets a space, which JSON ignores: proxies end a connection that says nothing. */
+const BREATH_MS = 25_000;
+
+/** The handler of waiters: its answer is what to wake the session with, as soon as there is something. */
+export function createRemoteWakes(hive: Hive, { seat }: RemoteRules): RemoteHooks {
+  return async ({ response, json, token, ...call }) => {
+    const gone = goneSignal(call);
+    const breath = setInterval(() => response.write(' '), BREATH_MS);
+    try {
+      const machine = machineOf(token);
+      const { session_id } = readHook(JSON.stringify(record(json)['event']), {}, 'claude-code');
+      // The head tells the other side that it is expected to wait.
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.flushHeaders();
+      const text = await hive.wakes.untilWanted({
+        session_id: remoteId(machine, session_id),
+        speaker: { machine, pid: null, above: [] },
+        seat,
+        env: {},
+        signal: gone,
+      });
+      await checkToken(hive, token);
+      response.end(JSON.stringify({ text }));
+    } catch (error) {
+      refuse(response, error);
+    } finally {
+      clearInterval(breath);
+    }
+  };
+}
+
+/** Aborted when nobody waits for the answer any more, or nobody may have it. */
+function goneSignal({ request, revoked }: Pick<RemoteCall, 'request' | 'revoked'>): AbortSignal {
+  const gone = new AbortController();
+  request.socket.once('close', () => gone.abort());
+  return AbortSignal.any([gone.signal, revoked]);
+}
+
+/** After a wait, in which a human may have revoked the token. @throws HiveError `not_allowed`. */
+async function checkToken(hive: Hive, token: Token): Promise<void> {
+  if (!(await hive.tokens.holds(token)))
+    throw new HiveError(
+      'not_allowed',
+      `The token "${token.name}" was revoked. Ask your human for a new one.`,
+    );
+}
+
+/** Answers with a domain error. @throws any other. */
+function refuse(response: ServerResponse, error: unknown): void {
+  if (!(error instanceof HiveError)) throw error;
+  const message = JSON.stringify({ error: { code: error.code, message: error.message } });
+  if (!response.headersSent)
+    response.writeHead(error.code === 'not_allowed' ? 403 : 400, { 'Content-Type': 'application/json' });
+  response.end(message);
 }
 
 async function handle(
@@ -83,21 +141,25 @@ async function handle(
     }),
   );
   const client = body['client'] === 'codex' || body['client'] === 'claude-code' ? body['client'] : null;
-  const event = { ...readHook(JSON.stringify(body['event']), env, client), transcript_path: null };
+  const machine = machineOf(token);
+  const read = readHook(JSON.stringify(body['event']), env, client);
+  const event = { ...read, session_id: remoteId(machine, read.session_id), transcript_path: null };
   const verdict = await hive.hooks.handle(event, {
     ...rules,
     env,
-    machine: `token:${token.name}`,
+    machine,
     // No process on this machine, so nothing is found above it.
     pid: 0,
-    findProject: () => projectOf(record(body['project'])),
+    findProject: () => projectOfToken(token, projectOf(record(body['project']))),
     readTail: () => null,
     seats: () => hive.trust.file().seats,
     async withoutTimeLimit(work) {
       // The head of the answer tells the other side that this waits for the human, and that the server does not hang.
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.flushHeaders();
-      return work(gone);
+      const result = await work(gone);
+      await checkToken(hive, token);
+      return result;
     },
   });
   return { stdout: sayVerdict(event, verdict), output_id: verdict.output_id };

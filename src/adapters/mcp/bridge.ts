@@ -234,11 +234,14 @@ function requestId(message: JSONRPCMessage): RequestId | null {
 
 /** @throws HiveError `invalid_input` when there is no such file. */
 function readToken(path: string): string {
+  let token: string;
   try {
-    return readFileSync(path, 'utf8').trim();
+    token = readFileSync(path, 'utf8').trim();
   } catch (error) {
     throw new HiveError('invalid_input', `The token file ${path} cannot be read (${String(error)}).`);
   }
+  if (token === '') throw new HiveError('invalid_input', `The token file ${path} is empty.`);
+  return token;
 }
 
 function causeOf(error: unknown): unknown {

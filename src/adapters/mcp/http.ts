@@ -3,19 +3,24 @@
  * agent and role of its token. Streams can be resumed; an unused connection is closed after a while.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   type EventStore,
   StreamableHTTPServerTransport,
 } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { isInitializeRequest, type JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Hive } from '../../application/hive.ts';
-import type { Token } from '../../domain/tokens.ts';
+import { machineOf, type Token } from '../../domain/tokens.ts';
 import { MCP_PATH, PARENT_PID } from './mcp-path.ts';
 import { createMcpServer } from './server.ts';
 
 interface HttpOptions extends GuardOptions {
   /** Sessions at the same time; one more is refused. */
   most_sessions: number;
+  /** Of these for one token, so that one agent leaves room for the others. */
+  most_sessions_of_token: number;
+  /** Called with the socket of each request that a token has let in. */
+  onAdmitted?: (socket: Socket) => void;
   /** A session without a request for this many ms is closed. */
   idle_ms: number;
   /** The most bytes a request body may have. */
@@ -31,6 +36,8 @@ type Route = (call: {
   response: ServerResponse;
   token: Token;
   json: unknown;
+  /** Aborted when the token is revoked or gets another secret. */
+  revoked: AbortSignal;
 }) => Promise<void>;
 
 interface McpOverHttp {
@@ -57,6 +64,19 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
   const routes = new Map(Object.entries(options.routes ?? {}));
   const stopping = new AbortController();
   const answering = new Set<ServerResponse>();
+  /** What a token has admitted and is still going on. */
+  const admitted = new Map<AbortController, Token>();
+  const unwatch = hive.tokens.watch((valid) => {
+    for (const [ending, { digest }] of admitted) if (!valid.has(digest)) ending.abort();
+  });
+
+  /** Goes on until the returned controller is dropped from `admitted`. */
+  function admit(token: Token): AbortController {
+    const ending = new AbortController();
+    admitted.set(ending, token);
+    return ending;
+  }
+
   const sweep = setInterval(() => {
     for (const session of sessions.values()) {
       if (performance.now() - session.used_at > options.idle_ms) void session.close();
@@ -71,9 +91,16 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     }
     const admission = await guard.admit(request);
     if ('refusal' in admission) return say(response, admission.refusal);
+    options.onAdmitted?.(request.socket);
     const body = request.method === 'POST' ? await readBody(request, options.most_bytes) : undefined;
     if (body !== undefined && 'refusal' in body) return say(response, body.refusal);
-    if (route !== undefined) return route({ request, response, token: admission.token, json: body?.json });
+    if (route !== undefined) {
+      const ending = admit(admission.token);
+      const { token } = admission;
+      return route({ request, response, token, json: body?.json, revoked: ending.signal }).finally(() =>
+        admitted.delete(ending),
+      );
+    }
     const id = request.headers['mcp-session-id'];
     if (id === undefined) return begin(request, response, body?.json, admission.token);
     const session = typeof id === 'string' ? sessions.get(id) : undefined;
@@ -107,8 +134,19 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         headers: { 'Retry-After': '10' },
       });
     }
+    const own = [...sessions.values()].filter((session) => session.token === token.name);
+    if (own.length >= options.most_sessions_of_token) {
+      const oldest = Math.min(...own.map(({ used_at }) => used_at));
+      const seconds = Math.max(1, Math.ceil((oldest + options.idle_ms - performance.now()) / 1000));
+      return say(response, {
+        status: 429,
+        message: `The token "${token.name}" has ${own.length} open sessions, the most that one token may have. Close one (DELETE with its Mcp-Session-Id), or try again in ${seconds} s, when the least used one has been closed.`,
+        headers: { 'Retry-After': String(seconds) },
+      });
+    }
     const connection_id = options.make_id();
-    const machine = `token:${token.name}`;
+    const machine = machineOf(token);
+    const ending = admit(token);
     const parent_pid = parentPid(request);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => connection_id,
@@ -124,10 +162,11 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
         // The token says who calls; what a remote client says about itself is only a claim.
         env: { HIVE_AGENT: token.agent },
         trusts_meta: false,
-        stopping: stopping.signal,
+        stopping: AbortSignal.any([stopping.signal, ending.signal]),
+        stillAdmitted: () => hive.tokens.holds(token),
         connection_id,
         source: null,
-        project: options.project,
+        project: { ...options.project, ...token.projects[0] },
         machine,
         // The process it reports is compared with hooks of its own machine and examined nowhere else.
         parent_pid: null,
@@ -138,8 +177,10 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
       sessions.delete(connection_id);
       await server.close();
     }
+    ending.signal.addEventListener('abort', () => void close().catch(() => undefined), { once: true });
     transport.onclose = () => {
       sessions.delete(connection_id);
+      admitted.delete(ending);
       if (!stopping.signal.aborted) void forget(hive, [connection_id]);
     };
     // The SDK declares its own transport too loosely for exactOptionalPropertyTypes.
@@ -157,6 +198,7 @@ export function createMcpOverHttp(hive: Hive, options: HttpOptions): McpOverHttp
     },
     async close() {
       clearInterval(sweep);
+      unwatch();
       stopping.abort();
       const deadline = performance.now() + DRAIN_MS;
       while (answering.size > 0 && performance.now() < deadline)
@@ -312,16 +354,22 @@ function originName(origin: string): string {
 
 /** More than a client misses in a reconnect; an answer missed beyond that is handed again by a poll. */
 const KEPT = 100;
+/** Of all of them together, as JSON. The newest is kept whatever its size. */
+const KEPT_BYTES = 1024 * 1024;
 
-function createReplayStore(): EventStore {
-  const kept: { id: string; stream: string; message: JSONRPCMessage }[] = [];
+export function createReplayStore(): EventStore {
+  const kept: { id: string; stream: string; message: JSONRPCMessage; bytes: number }[] = [];
   let count = 0;
+  let kept_bytes = 0;
   return {
     async storeEvent(stream, message) {
       count += 1;
       const id = `${stream}_${count}`;
-      kept.push({ id, stream, message });
-      if (kept.length > KEPT) kept.shift();
+      const bytes = Buffer.byteLength(JSON.stringify(message));
+      kept.push({ id, stream, message, bytes });
+      kept_bytes += bytes;
+      while (kept.length > KEPT || (kept.length > 1 && kept_bytes > KEPT_BYTES))
+        kept_bytes -= kept.shift()?.bytes ?? 0;
       return id;
     },
     async replayEventsAfter(last, { send }) {

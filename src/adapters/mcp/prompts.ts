@@ -2,7 +2,13 @@
 import type { Delivered } from '../../application/delivery.ts';
 import type { Asked } from '../../application/prompts.ts';
 import { HiveError } from '../../domain/errors.ts';
-import { againstNotes, BLOCKING_DEFAULT_MS, LONGEST_WAIT_MS, type Prompt } from '../../domain/prompts.ts';
+import {
+  againstNotes,
+  BLOCKING_DEFAULT_MS,
+  LONGEST_WAIT_MS,
+  type Prompt,
+  UNATTESTED,
+} from '../../domain/prompts.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
@@ -35,6 +41,7 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   selected: [responded, never],
   comment: [responded, never],
   amended: [responded, never],
+  attested: [responded, never],
   expires_at: [pending, never],
   by: [settled, never],
   via: [settled, never],
@@ -123,7 +130,7 @@ function nextStep(prompt: Prompt, now: number): string {
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered. Act on it; there is no need to poll this question again.${againstNotes(prompt)}`;
+      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it; there is no need to poll this question again.${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':

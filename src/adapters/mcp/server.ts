@@ -52,6 +52,8 @@ export interface Connection extends Omit<CallerEvidence, 'meta' | 'client'> {
   trusts_meta: boolean;
   /** Aborted when this process should end: calls that wait return what they have. */
   stopping: AbortSignal;
+  /** Over HTTP: whether the token still admits this connection. It is asked before a result leaves. */
+  stillAdmitted?: () => Promise<boolean>;
   /** How long the client lets a call run, if the human said so. */
   tool_timeout_ms?: number | null;
   /** Called with the client's name once it has introduced itself. */
@@ -92,7 +94,10 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         await delivery.prove().catch((error: unknown) => {
           hive.log.warn('It could not be recorded that answers were read.', { error: String(error) });
         });
-        const hand = (ask_ids: readonly string[]) => delivery.hand(ask_ids, session.session_id);
+        const hand = async (ask_ids: readonly string[]) => {
+          await checkAdmission(connection);
+          return delivery.hand(ask_ids, session.session_id);
+        };
         const progress = progressReporter(meta['progressToken'], extra.sendNotification);
         const longest_wait_ms = longestWait({
           client: clientName(),
@@ -112,6 +117,8 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
             },
           }),
         );
+        // What came while the token was revoked stays here; `dropped` (below) takes the hand-over back.
+        await checkAdmission(connection);
         // A call that its client has cancelled gets no answer.
         if (extra.signal.aborted) await delivery.dropped();
         else delivery.returned();
@@ -123,6 +130,15 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
     },
   );
   return server;
+}
+
+/** @throws HiveError `not_allowed` when the token of this connection was revoked meanwhile. */
+async function checkAdmission({ stillAdmitted }: Connection): Promise<void> {
+  if (stillAdmitted === undefined || (await stillAdmitted())) return;
+  throw new HiveError(
+    'not_allowed',
+    'The token of this connection was revoked. Ask your human for a new one.',
+  );
 }
 
 /** The only part of `_meta` that a remote client may set is the call's id: only a hook of the same token can have recorded it. */

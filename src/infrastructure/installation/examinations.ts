@@ -1,8 +1,10 @@
 /**
- * What the doctor checks in the agents' own configuration: that it is present, complete, of this version, and works. A
- * command in a project's files is run only when it is plain `hive`, so that a folder that was merely cloned cannot decide
- * what the doctor starts.
+ * What the doctor checks in the agents' own configuration: that it is present, complete, of this version, and works. Of a
+ * project's files only exactly `hive mcp` and plain `hive` in a hook are tried, so that a folder that was merely cloned
+ * cannot decide what the doctor starts, nor with which variables and arguments, nor where it sends a token.
  */
+import { realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, relative, sep } from 'node:path';
 import type { Check, Examination } from '../../application/ports.ts';
 import type { HookClient } from '../../domain/hooks.ts';
 import {
@@ -13,6 +15,7 @@ import {
   roleOfServer,
   SERVER_NAME,
 } from '../../domain/installation.ts';
+import { excerpt } from '../../domain/text.ts';
 import { type FoundHook, findHooks } from './claude.ts';
 import { examineTrust } from './codex.ts';
 import { readText } from './files.ts';
@@ -34,8 +37,8 @@ interface Found {
   where: string;
   server: unknown;
   hooks: FoundHook[];
-  /** The person's own configuration, not a project's. */
-  isOwn: boolean;
+  /** The folder of the project whose files these are; null for the person's own. */
+  project: string | null;
 }
 
 async function examineClaude(env: Environment, folder: string): Promise<Check[]> {
@@ -47,7 +50,12 @@ async function examineClaude(env: Environment, folder: string): Promise<Check[]>
     // In the home folder a project's settings are the person's own.
     const isOther = scope === 'user' || settings !== claudePaths(env, 'user', folder).settings;
     const hooks = isOther ? findHooks(readText(settings) ?? '{}', 'claude-code') : [];
-    return { where: scope === 'user' ? servers : folder, server, hooks, isOwn: scope === 'user' };
+    return {
+      where: scope === 'user' ? servers : folder,
+      server,
+      hooks,
+      project: scope === 'user' ? null : folder,
+    };
   });
   const plugins = jsonOf(claudePaths(env, 'user', folder).settings)['enabledPlugins'];
   const hasPlugin = Object.entries((plugins ?? {}) as object).some(
@@ -68,7 +76,7 @@ async function examineCodex(env: Environment): Promise<Check[]> {
   const hooksText = readText(paths.hooks) ?? '{}';
   const hooks = findHooks(hooksText, 'codex');
   const server = tomlAt(config, ['mcp_servers', SERVER_NAME]);
-  const found = [{ where: paths.config, server, hooks, isOwn: true }];
+  const found = [{ where: paths.config, server, hooks, project: null }];
   const checks = await examineClient('Codex', 'codex', found, 'hive init codex', env);
   return hooks.length > 0 ? [...checks, await examineTrust(env, hooksText)] : checks;
 }
@@ -102,7 +110,8 @@ async function examineServer(
   const words = [command, ...args];
   const role = roleOfServer(found.server);
   const text = `server in ${found.where}${role === 'agent' ? '' : `, with the role ${role}`}`;
-  if (!mayRun(words, 'mcp', found)) return { name, ok: true, text: `${text} (not tried)`, advice: null };
+  const because = reasonNotToTry(words, 'mcp', found, { env, more });
+  if (because !== null) return notTried(name, text, because);
   const { ok, err } = await tryServer(words, { ...env, ...more });
   return ok
     ? { name, ok, text, advice: null }
@@ -136,8 +145,8 @@ async function examineHooks(
   for (const program of programs.values()) {
     // A hook over the connection starts nothing; the server that it calls is tried by itself.
     if (program.length === 0) continue;
-    if (!mayRun([...program, 'hook'], 'hook', found))
-      return { name, ok: true, text: `${hooks.length} events (not tried)`, advice: null };
+    const because = reasonNotToTry([...program, 'hook'], 'hook', found, { env, more: undefined });
+    if (because !== null) return notTried(name, `${hooks.length} events`, because);
     const { ok, err } = await tryHook(program, client, env);
     if (!ok) return { name, ok, text: `does not run: ${err}`, advice: again };
   }
@@ -146,8 +155,43 @@ async function examineHooks(
   return { name, ok: true, text, advice: null };
 }
 
-function mayRun(words: readonly string[], command: string, { isOwn }: Found): boolean {
-  return isOwn || (words[0] === 'hive' && words[1] === command);
+/** Why the doctor does not start what a configuration names; null if it may. `more`: the variables that it sets. */
+function reasonNotToTry(
+  [program = '', ...args]: readonly string[],
+  command: string,
+  { project }: Found,
+  { env, more }: { env: Environment; more: Environment | undefined },
+): string | null {
+  if (project === null) return null;
+  if (program !== 'hive') return `the project starts ${excerpt(program, SHOWN)} instead of plain hive`;
+  if (args.length !== 1 || args[0] !== command)
+    return `the project adds arguments: ${excerpt(args.join(' '), SHOWN)}`;
+  const variables = Object.keys(more ?? {});
+  if (variables.length > 0) return `the project sets variables: ${excerpt(variables.join(', '), SHOWN)}`;
+  // Else the project has the hive that is found, or the Node that runs it.
+  const inside = (env['PATH'] ?? '').split(delimiter).find((entry) => leadsInto(project, entry));
+  return inside === undefined ? null : `PATH leads into the project: ${excerpt(inside, SHOWN)}`;
+}
+
+const SHOWN = 60;
+
+/** An entry that is relative or empty depends on where the doctor was started: in the project. */
+function leadsInto(project: string, entry: string): boolean {
+  if (!isAbsolute(entry)) return true;
+  const path = relative(realPath(project), realPath(entry));
+  return path === '' || !(path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path));
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function notTried(name: string, text: string, because: string): Check {
+  return { name, ok: true, text: `${text} (not tried: ${because})`, advice: null };
 }
 
 function twice(name: string, where: string, undo: string): Check {

@@ -1,5 +1,5 @@
 /** Other processes of this machine: whether one is alive, its ancestors, when it started. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import type { Processes } from '../../application/ports.ts';
 
 /** A longer chain of ancestors is an error. */
@@ -41,6 +41,38 @@ function startFromProc(pid: number): string | null {
   return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()}:${ticks}`;
 }
 const START_TIME = 19;
+const SESSION = 3;
+
+/**
+ * Whether whoever started a process is gone, so that nothing shows who that was. Process 1, or the init of a user, has
+ * adopted it then. A container may run a shell or an Emacs as its process 1: their own children are no orphans.
+ */
+export function isOrphan(pid: number): boolean {
+  const parent = parentOf(pid);
+  if (parent === null) return false;
+  if (process.platform !== 'linux') return parent === 1;
+  const name = commandOf(parent);
+  if (parent !== 1) return name === 'systemd';
+  return statOf(pid)?.[SESSION] !== statOf(1)?.[SESSION] && !/emacs/i.test(name);
+}
+
+/** The terminal on stdin (`/dev/pts/3`); null where there is none, or its name cannot be found out. */
+export function terminalName(): string | null {
+  if (!process.stdin.isTTY) return null;
+  try {
+    return readlinkSync('/proc/self/fd/0');
+  } catch {
+    return '/dev/tty';
+  }
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'latin1').trim();
+  } catch {
+    return '';
+  }
+}
 
 /** The kernel counts in hundredths of a second on every platform that Node supports (`USER_HZ`). */
 const TICK_MS = 10;

@@ -254,7 +254,10 @@ async function fileTarget(path: string, open: OpenDriver): Promise<CopyTarget> {
   };
 }
 
-const TABLES_OF = statement('SELECT tablename FROM pg_tables WHERE schemaname = $1');
+/** A hive that was never written has its lock already (postgres.ts). */
+const TABLES_OF = statement(
+  "SELECT tablename FROM pg_tables WHERE schemaname = $1 AND tablename <> 'write_lock'",
+);
 
 async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarget> {
   const url = new URL(address);
@@ -272,6 +275,7 @@ async function schemaTarget(address: string, open: OpenDriver): Promise<CopyTarg
           if ((await sql.all(TABLES_OF, [schema])).length > 0) throw occupied(address);
           for (const table of [...tablesOfStore().map((shape) => shape.table), 'migrations'])
             await sql.run(statement(`ALTER TABLE "${schema}_copying".${table} SET SCHEMA "${schema}"`), []);
+          await sql.run(statement(`DROP TABLE "${schema}_copying".write_lock`), []);
           await sql.run(statement(`DROP SCHEMA "${schema}_copying"`), []);
         });
       },

@@ -26,7 +26,7 @@ interface Source {
 const SOURCES: readonly Source[] = [
   {
     kind: 'prompt',
-    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by" FROM prompts`,
+    select: `ask_id AS id, created_at AS at, agent, source, project, question AS text, status, decision, "by", attested FROM prompts`,
     order: ['created_at', 'ask_id'],
     agent: 'agent',
   },
@@ -34,7 +34,7 @@ const SOURCES: readonly Source[] = [
     kind: 'message',
     select: `message_id AS id, at, from_handle AS agent, project, body AS text,
       (SELECT source FROM sessions WHERE sessions.session_id = messages.session_id) AS source,
-      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, CAST(NULL AS TEXT) AS "by" FROM messages`,
+      CAST(NULL AS TEXT) AS status, CAST(NULL AS TEXT) AS decision, CAST(NULL AS TEXT) AS "by", 0 AS attested FROM messages`,
     order: ['at', 'message_id'],
     agent: 'from_handle',
   },
@@ -94,5 +94,6 @@ function toEntry(kind: HistoryEntry['kind'], row: Row): HistoryEntry {
     status: text('status'),
     decision: text('decision'),
     by: text('by'),
+    attested: row['attested'] === 1,
   };
 }

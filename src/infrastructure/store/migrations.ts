@@ -15,6 +15,8 @@ import deliveryReceipts from '../../../sql/migrations/19_deliveries.sql';
 import popupSubjects from '../../../sql/migrations/20_popup_subjects.sql';
 import notes from '../../../sql/migrations/21_notes.sql';
 import plainNames from '../../../sql/migrations/22_plain_names.sql';
+import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
+import attested from '../../../sql/migrations/24_attested.sql';
 import signatures from '../../../sql/migrations/28_signatures.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
@@ -55,6 +57,8 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   popup_subjects: popupSubjects,
   notes,
   plain_names: plainNames,
+  token_projects: tokenProjects,
+  attested,
   signatures,
 };
 

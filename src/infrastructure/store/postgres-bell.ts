@@ -20,8 +20,14 @@ const LAST_RETRY_MS = 1_000;
 const NET_MS = 500;
 const NET_EVERY_WHEN_LISTENING = 10;
 
-/** `version` changes whenever something was committed; only the slow poll reads it. */
-export function createPostgresBell(place: PostgresAddress, version: () => Promise<number>): PostgresBell {
+interface BellParts {
+  /** The name of the channel, which only those who may read the hive's tables can know. */
+  channel: () => Promise<string>;
+  /** Changes whenever something was committed; only the slow poll reads it. */
+  version: () => Promise<number>;
+}
+
+export function createPostgresBell(place: PostgresAddress, { channel, version }: BellParts): PostgresBell {
   const listeners = new Set<() => void>();
   let client: pg.Client | null = null;
   let listening = false;
@@ -60,7 +66,7 @@ export function createPostgresBell(place: PostgresAddress, version: () => Promis
     });
     try {
       await fresh.connect();
-      await fresh.query(`LISTEN "${place.channel}"`);
+      await fresh.query(`LISTEN "${await channel()}"`);
       if (stopped || client !== fresh) return await end(fresh);
       listening = true;
       retry_ms = FIRST_RETRY_MS;

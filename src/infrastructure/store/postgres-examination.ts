@@ -1,4 +1,5 @@
 /** The doctor's checks of a PostgreSQL server: its version, its latency, and whether LISTEN works. */
+import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Check } from '../../application/ports.ts';
 import { type PostgresAddress, postgresAddress } from './postgres-pool.ts';
@@ -43,7 +44,7 @@ async function server(place: PostgresAddress): Promise<Check> {
 
 async function doorbell(place: PostgresAddress): Promise<Check> {
   return withClient(place.listen, async (client) => {
-    const channel = `${place.channel}_doctor`;
+    const channel = `hive_doctor_${randomUUID()}`;
     const started = performance.now();
     const heard = new Promise<boolean>((resolve) => {
       client.once('notification', () => resolve(true));

@@ -3,7 +3,6 @@
  * half-open swallows what it is sent, so the first statement of every transaction has a short time limit. It is then sent
  * again over a new connection, which is safe because nothing has been done yet.
  */
-import { createHash } from 'node:crypto';
 import type { ClientConfig } from 'pg';
 import pg from 'pg';
 import { HiveError, invalidInput } from '../../domain/errors.ts';
@@ -181,11 +180,8 @@ export function isConnectionLost(error: unknown): boolean {
 
 export interface PostgresAddress {
   config: ClientConfig;
-  /** Each hive is a schema: its own tables, lock and channel. */
+  /** Each hive is a schema: its own tables, with the lock and the channel in one of them. */
   schema: string;
-  /** The advisory lock of its writers, a signed 64-bit number. */
-  lock: string;
-  channel: string;
   /** Off for a pooler that cannot carry prepared statements over its connections. */
   prepares: boolean;
   /** For LISTEN, which needs a direct connection; a transaction pooler swallows it. */
@@ -221,8 +217,6 @@ export function postgresAddress(
   return {
     config: { connectionString: url.href },
     schema,
-    lock: createHash('sha256').update(`hive:${schema}`).digest().readBigInt64BE().toString(),
-    channel: `hive_${schema}`,
     prepares,
     listen: { connectionString: listen.href },
     where: `${url.host}${url.pathname}?schema=${schema}`,

@@ -1,8 +1,10 @@
 /**
  * The PostgreSQL driver: the same statements and the same guarantees. Each hive is a schema of the database with its own
- * lock and channel. A write first takes an advisory lock and the time, so events commit in the order of their seq and a
- * cursor never skips a late commit, as with SQLite's one writer.
+ * lock and channel. A write first takes the lock and the time, so events commit in the order of their seq and a cursor never
+ * skips a late commit, as with SQLite's one writer. The lock is a row of that schema, and the name of the channel is in it: a
+ * role without grants can neither hold up a hive nor listen to it.
  */
+import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { HEAD } from './events.ts';
 import { createPostgresBell } from './postgres-bell.ts';
@@ -98,7 +100,7 @@ export function openPostgres(
   place: PostgresAddress,
   { busy_ms = BUSY_LIMIT_MS }: { busy_ms?: number | undefined } = {},
 ): Driver {
-  const { config, schema, lock, where } = place;
+  const { config, schema, where } = place;
   const common: pg.PoolConfig = {
     ...config,
     application_name: 'hive',
@@ -113,27 +115,31 @@ export function openPostgres(
   const writers = createPostgresPool({ ...common, max: 1 });
   const readers = createPostgresPool({ ...common, max: READERS });
   const writes = createQueue();
-  const bell = createPostgresBell(place, () =>
-    transaction(readers, reading, LIVENESS_MS, async (sql) => {
-      const [row] = await sql.all(HEAD, []);
-      return Number(row?.['value'] ?? 0);
-    }),
-  );
+  const bell = createPostgresBell(place, {
+    channel: channelName,
+    version: () =>
+      transaction(readers, reading, LIVENESS_MS, async (sql) => {
+        const [row] = await sql.all(HEAD, []);
+        return Number(row?.['value'] ?? 0);
+      }),
+  });
   const settings = {
     search_path: schema,
     statement_timeout: STATEMENT_LIMIT_MS,
     idle_in_transaction_session_timeout: SILENT_WRITER_MS,
   };
   const reading = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${setLocal(settings)}; SELECT ${CLOCK}`;
-  const writing = `BEGIN; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT pg_advisory_xact_lock(${lock}); SELECT ${CLOCK}`;
+  const writing = `BEGIN; ${setLocal({ ...settings, synchronous_commit: 'on', lock_timeout: busy_ms })}; SELECT 1 FROM "${schema}".write_lock FOR UPDATE; SELECT ${CLOCK}`;
 
   async function transaction<T>(
     pool: PostgresPool,
     begin: string,
     limit_ms: number,
     work: (sql: Sql, now: string) => Promise<T>,
-    rings: () => boolean = () => false,
+    rings: (() => boolean) | null = null,
   ): Promise<T> {
+    // Before the transaction: inside it, asking would take a connection that another transaction waits for.
+    const channel = rings === null ? null : await channelName();
     let begun: Awaited<ReturnType<PostgresPool['begin']>>;
     try {
       begun = await pool.begin(begin, limit_ms);
@@ -144,7 +150,7 @@ export function openPostgres(
     let broken = false;
     try {
       const result = await work(sqlOver(client, place.prepares), String(results.at(-1)?.rows[0]?.now));
-      await commit(client, rings());
+      await commit(client, channel !== null && rings?.() === true ? channel : null);
       return result;
     } catch (error) {
       // Over a connection that does not answer, a ROLLBACK would only wait again; the server rolls back by itself.
@@ -159,11 +165,11 @@ export function openPostgres(
    * The ring is sent with the commit and runs after it: inside the transaction it would queue for a lock of the whole
    * database. It is then its own transaction, which would wait for the disk and for a standby once more.
    */
-  async function commit(client: pg.PoolClient, rings: boolean): Promise<void> {
-    if (!rings) return void (await client.query('COMMIT'));
+  async function commit(client: pg.PoolClient, channel: string | null): Promise<void> {
+    if (channel === null) return void (await client.query('COMMIT'));
     try {
       await client.query(
-        `COMMIT; ${setLocal({ synchronous_commit: 'off' })}; SELECT pg_notify('${place.channel}', '')`,
+        `COMMIT; ${setLocal({ synchronous_commit: 'off' })}; SELECT pg_notify('${channel}', '')`,
       );
     } catch (error) {
       if ((error as { code?: unknown }).code !== TOO_MANY_NOTIFICATIONS) throw error;
@@ -173,13 +179,40 @@ export function openPostgres(
   let schemaReady: Promise<void> | null = null;
   let closing: Promise<void> | null = null;
 
-  /** Under the lock: with `IF NOT EXISTS` alone, one of two processes that start at once could fail. */
+  /** What a write needs before there is anything to lock. Processes that start at once may all try: one wins. */
   async function ensureSchema(): Promise<void> {
-    const there = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(SCHEMA_THERE, [schema]));
-    if (there.length > 0) return;
-    await transaction(writers, writing, busy_ms + LIVENESS_MS, (sql) =>
-      sql.run(statement(`CREATE SCHEMA IF NOT EXISTS "${schema}"`), []),
-    );
+    const isThere = async (): Promise<boolean> => {
+      const found = await transaction(writers, reading, LIVENESS_MS, (sql) => sql.all(LOCK_THERE, [schema]));
+      return found.length > 0;
+    };
+    if (await isThere()) return;
+    const beginning = `BEGIN; ${setLocal({ ...settings, lock_timeout: busy_ms })}; SELECT ${CLOCK}`;
+    try {
+      await transaction(writers, beginning, busy_ms + LIVENESS_MS, async (sql) => {
+        const [known] = await sql.all(SCHEMA_THERE, [schema]);
+        // A role that does not own the database may not create schemas, not even one that is there.
+        if (known === undefined) await sql.run(statement(`CREATE SCHEMA "${schema}"`), []);
+        await sql.run(statement(`CREATE TABLE "${schema}".write_lock (channel TEXT PRIMARY KEY)`), []);
+        const channel = `hive_${randomBytes(16).toString('hex')}`;
+        await sql.run(statement(`INSERT INTO "${schema}".write_lock (channel) VALUES ($1)`), [channel]);
+      });
+    } catch (error) {
+      if (!(await isThere())) throw error;
+    }
+  }
+
+  let named: Promise<string> | null = null;
+
+  /** Read once: it stays as long as the hive. */
+  function channelName(): Promise<string> {
+    named ??= transaction(readers, reading, LIVENESS_MS, async (sql) => {
+      const [row] = await sql.all(CHANNEL, []);
+      return String(row?.['channel']);
+    }).catch((error: unknown) => {
+      named = null;
+      throw error;
+    });
+    return named;
   }
 
   return {
@@ -215,6 +248,8 @@ function setLocal(settings: Readonly<Record<string, string | number>>): string {
 }
 
 const SCHEMA_THERE = statement('SELECT 1 FROM pg_namespace WHERE nspname = $1');
+const LOCK_THERE = statement("SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'write_lock'");
+const CHANNEL = statement('SELECT channel FROM write_lock');
 
 async function isUndone(client: pg.PoolClient): Promise<boolean> {
   try {

@@ -45,6 +45,7 @@ const MUTABLE = {
   comment: 'plain',
   by: 'plain',
   via: 'plain',
+  attested: 'boolean',
   response_id: 'plain',
   cancel_reason: 'plain',
   late_response: 'json',
@@ -195,11 +196,11 @@ const ESCALATE = statement(
   `UPDATE prompts SET escalated_at = $2, checksum = $3 WHERE ask_id = $1 AND status = 'pending' AND escalated_at IS NULL`,
 );
 const ADD_RESPONSE = statement(
-  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome, signature)
-   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  `INSERT INTO responses (response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature)
+   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 );
 const RESPONSE = statement(
-  `SELECT response_id, ask_id, decision, selected, comment, "by", via, responded_at, outcome, signature FROM responses WHERE response_id = $1`,
+  `SELECT response_id, ask_id, decision, selected, comment, "by", via, attested, responded_at, outcome, signature FROM responses WHERE response_id = $1`,
 );
 
 const SET_ORPHANED = statement(
@@ -275,8 +276,8 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     },
 
     async addResponse(given) {
-      const { response_id, ask_id, decision, selected, comment, by, via, responded_at, outcome, signature } =
-        given;
+      const { response_id, ask_id, decision, selected, comment, by, via, attested } = given;
+      const { responded_at, outcome, signature } = given;
       await sql.run(ADD_RESPONSE, [
         response_id,
         ask_id,
@@ -285,6 +286,7 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
         comment,
         by,
         via,
+        attested ? 1 : 0,
         responded_at,
         outcome,
         signature,
@@ -342,6 +344,7 @@ function toResponse(row: Row): StoredResponse {
     comment: row['comment'] === null ? null : String(row['comment']),
     by: String(row['by']),
     via: String(row['via']) as Via,
+    attested: row['attested'] === 1,
     responded_at: String(row['responded_at']),
     outcome: String(row['outcome']) as StoredOutcome,
     signature: row['signature'] === null ? null : String(row['signature']),

@@ -14,6 +14,8 @@ export const MIGRATION_NAMES = [
   'popup_subjects',
   'notes',
   'plain_names',
+  'token_projects',
+  'attested',
   'signatures',
 ] as const;
 

@@ -9,6 +9,7 @@ const tokens = table<Token>('tokens', {
   digest: 'plain',
   agent: 'plain',
   role: 'plain',
+  projects: 'json',
   created_at: 'plain',
   revoked_at: 'plain',
 });

@@ -1,0 +1,49 @@
+/**
+ * Servers of agents that died. A client that sends its hooks over the connection goes on without them then, so whoever
+ * comes next notices it and says so once: the next server of that client, or its next hook that is a process.
+ */
+import type { Session } from '../domain/sessions.ts';
+import { labelled } from '../domain/sources.ts';
+import type { HookHandler } from './hook-context.ts';
+import { giveNotice } from './notices.ts';
+import type { Connection, Processes, WriteTx } from './ports.ts';
+
+/** A server that ends in order closes its connection; one whose process is gone has died. */
+export async function closeDead(tx: WriteTx, machine: string, processes: Processes): Promise<void> {
+  for (const connection of await tx.sessions.connections(machine)) {
+    if (!processes.alive(connection.pid)) await closeLost(tx, connection, processes);
+  }
+}
+
+/** The handler of the few events that can come as a process although the connection is gone. */
+export const noticeLostServer: HookHandler = async ({ tx, event, session, settings, processes }) => {
+  if (!BY_PROCESS.has(event.name)) return null;
+  for (const connection of await tx.sessions.connections(settings.machine)) {
+    if (isServerOf(connection, session) && !processes.alive(connection.pid))
+      await closeLost(tx, connection, processes);
+  }
+  return null;
+};
+
+const BY_PROCESS: ReadonlySet<string> = new Set(['SessionStart', 'SessionEnd', 'UserPromptSubmit', 'Stop']);
+
+function isServerOf({ session_id, parent_pid }: Connection, session: Session): boolean {
+  return session_id === session.session_id || (parent_pid !== null && parent_pid === session.pid);
+}
+
+/** Nothing is said of a client that is gone as well: it has lost nothing. */
+async function closeLost(tx: WriteTx, connection: Connection, processes: Processes): Promise<void> {
+  const { connection_id, machine, parent_pid, session_id } = connection;
+  await tx.sessions.closeConnection(connection_id);
+  if (parent_pid === null || !processes.alive(parent_pid)) return;
+  const session =
+    (session_id === null ? undefined : await tx.sessions.get(session_id)) ??
+    (await tx.sessions.hookedByProcess(machine, parent_pid));
+  if (session === undefined || session.state === 'ended' || session.hooks_seen_at === null) return;
+  await giveNotice(tx, {
+    severity: 'warning',
+    text: `The Hive server of ${labelled(session)} died. Hooks that go over its connection did not run until it was back, so a mention or an interrupt may not have held it.`,
+    session_id: session.session_id,
+    data: { notice: 'server_lost', pid: connection.pid },
+  });
+}

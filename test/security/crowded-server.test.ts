@@ -1,0 +1,71 @@
+/** A server that somebody tries to fill: with connections, with sessions, with messages to be kept. */
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createReplayStore } from '../../src/adapters/mcp/http.ts';
+import { shell } from '../support/cli.ts';
+import { connectHttp, INITIALIZE, rawRequest, serve } from '../support/serve.ts';
+import { tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+test('connections without a token are bounded and shed first; an agent with one keeps its own', async () => {
+  const served = await serve(tempStore());
+  const { hostname, port } = new URL(served.url);
+  const agent = await connectHttp(served);
+  const asked = await agent.call('hivemind_ask_async', { question: 'Still there?' });
+  const waiting = agent.call('hivemind_poll', { ask_id: asked['ask_id'], wait_ms: 25_000 });
+  const open = new Set<Socket>();
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+  });
+  const strangers = await Promise.all(
+    Array.from(
+      { length: 260 },
+      () =>
+        new Promise<Socket>((resolve, reject) => {
+          const socket = connect(Number(port), hostname, () => resolve(socket));
+          socket.once('error', reject);
+          open.add(socket);
+          socket.on('close', () => open.delete(socket)).resume();
+        }),
+    ),
+  );
+  expect(strangers).toHaveLength(260);
+  await eventually(() => open.size <= 200, 5_000, 'the oldest to be shed');
+  // Room for those who have a token: a new session, and the one that waits.
+  const other = await connectHttp(served);
+  await other.call('hivemind_cancel', { ask_id: asked['ask_id'] });
+  expect(await waiting).toMatchObject({ status: 'cancelled' });
+});
+
+test('a token may not take the sessions of the others, and is told when to try again', async () => {
+  const served = await serve(tempStore());
+  const begin = (token: string): Promise<{ status: number; body: string }> =>
+    rawRequest(served.url, { headers: { Authorization: `Bearer ${token}` }, body: INITIALIZE });
+  let begun = 0;
+  let refused = '';
+  while (refused === '' && begun <= 100) {
+    const { status, body } = await begin(served.token);
+    if (status === 200) begun += 1;
+    // Faster than its rate is another limit: that one is over in a second.
+    else if (body.includes('open sessions')) refused = body;
+  }
+  expect(begun).toBe(100);
+  expect(refused).toMatch(/The token \\"default\\" has 100 open sessions.*try again in \d+ s/);
+  const other = (await shell(served.store).hive('token', 'make', 'other', '--json')).json().secret;
+  expect((await begin(other)).status).toBe(200);
+});
+
+test('what is kept for a client that resumes is bounded in bytes', async () => {
+  const replay = createReplayStore();
+  const text = 'x'.repeat(100_000);
+  const ids: string[] = [];
+  for (let n = 0; n < 50; n += 1)
+    ids.push(await replay.storeEvent('s', { jsonrpc: '2.0', method: 'm', params: { text, n } }));
+  const seen: unknown[] = [];
+  // An id that is forgotten: all that is still kept of its stream follows.
+  await replay.replayEventsAfter(ids[0] ?? '', {
+    send: async (_id, message) => void seen.push(message),
+  });
+  expect(JSON.stringify(seen).length).toBeLessThan(1.1 * 1024 * 1024);
+  expect(JSON.stringify(seen.at(-1))).toContain('"n":49');
+});

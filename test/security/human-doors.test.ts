@@ -1,0 +1,201 @@
+/** Who may act for the human: the doors that an agent tried, and what each says (docs/threat-model.md). */
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { childEnvironment, type Environment, HIVE, spawnChild, spawnHive } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { ask, eventsOf, introduction, openTestHive } from '../support/hive.ts';
+import { type RpcError, startSidecar } from '../support/sidecar.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+import { eventually } from '../support/wait.ts';
+
+const AGENTS: Environment[] = [
+  { CLAUDECODE: '1' },
+  { CLAUDE_CODE_SESSION_ID: 'c1' },
+  { CODEX_THREAD_ID: 't1' },
+  { HIVE_AGENT: 'builder' },
+];
+
+/** This test process becomes a registered agent, and with it all that it starts. */
+async function becomeAgent(store: string): Promise<void> {
+  const hive = await openTestHive(store);
+  await hive.sessions.introduce(introduction({ machine: hostname(), pid: process.pid }));
+}
+
+/** Runs a command whose parent ends at once; returns what it said. */
+async function asOrphan(store: string, ...args: string[]): Promise<string> {
+  const said = join(tempFolder(), 'said');
+  const command = [process.execPath, HIVE, ...args].map((word) => `'${word}'`).join(' ');
+  const orphan = `exec ${command} </dev/null >'${said}' 2>&1`;
+  const env = childEnvironment(store);
+  await spawnChild('setsid', ['--fork', 'sh', '-c', orphan], env).exited;
+  await eventually(() => read(said) !== '', 10_000, 'what the orphan says');
+  return read(said);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+describe('an agent cannot open a desk', () => {
+  test.each(AGENTS)('the sidecar refuses an environment with %o', async (env) => {
+    const store = tempStore();
+    const sidecar = spawnHive(['sidecar'], childEnvironment(store, env));
+    expect(await sidecar.exited).toMatchObject({ code: 7 });
+    expect(sidecar.stderr()).toMatch(
+      /^hive: Only a human may open a desk\. This process belongs to an agent \(\w+ is set\)\. Quit this Emacs and start it yourself/,
+    );
+    expect(await eventsOf(await openTestHive(store), 'desk/opened')).toEqual([]);
+  });
+
+  test('the sidecar refuses to run below a registered session, whatever its environment', async () => {
+    const store = tempStore();
+    await becomeAgent(store);
+    const sidecar = spawnHive(['sidecar'], childEnvironment(store));
+    expect(await sidecar.exited).toMatchObject({ code: 7 });
+    expect(sidecar.stderr()).toContain('it runs under Claude-sessi');
+  });
+
+  test('the sidecar refuses a caller that hides its ancestors', async () => {
+    expect(await asOrphan(tempStore(), 'sidecar')).toContain('The parent of this process is gone');
+  });
+
+  test('a sidecar that was started before its agent registered does nothing for it', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const desk = await startSidecar(store);
+    await becomeAgent(store);
+    const { ask_id } = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] }, 'asker');
+    const refused = (method: string, params: object): Promise<string> =>
+      desk.request(method, params).then(
+        () => 'admitted',
+        (error: RpcError) => error.data.code,
+      );
+    expect(
+      await refused('hivemind-response', { ask_id, decision: 'Allow', by: 'root', response_id: 'r1' }),
+    ).toBe('not_allowed');
+    expect(await refused('desk/preferences', { popup_permissions: true })).toBe('not_allowed');
+    expect(await refused('prompt/cancel', { ask_id, by: 'root' })).toBe('not_allowed');
+    expect(await refused('message/post', { body: 'Go on.', by: 'root' })).toBe('not_allowed');
+    desk.notify('hivemind-response', { ask_id, decision: 'Allow', by: 'root' });
+    // Each answer that is refused is kept for the human to see, and none is taken.
+    await eventually(async () => (await eventsOf(hive, 'desk/notice')).length >= 2, 10_000, 'two notices');
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending', decision: null });
+    expect(await eventsOf(hive, 'desk/preferences_changed')).toEqual([]);
+  });
+});
+
+describe('every change of a preference is an event that says who, from where and through what', () => {
+  test('in Emacs: the desk and its process', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const desk = await startSidecar(store);
+    await desk.request('desk/preferences', { notify_when: 'never', outreach: { allow_ping: false } });
+    const changes = (await eventsOf(hive, 'desk/preferences_changed')).map(({ data }) => data);
+    const origin = { via: 'emacs', by: 'Ada', pid: desk.child.pid, from: desk.hello.desk_id };
+    expect(changes).toEqual([
+      expect.objectContaining({ changed: ['allow_ping'], ...origin }),
+      expect.objectContaining({ changed: ['notify_when'], ...origin }),
+    ]);
+  });
+
+  test('in a shell: the process, and the terminal if there is one', async () => {
+    const store = tempStore();
+    const person = shell(store, { HIVE_USER: 'Ada' });
+    await person.hive('config', 'sound', 'yes');
+    await person.terminal(['config', 'sound', 'no'], 'sound: no', '');
+    const [script, typed] = await eventsOf(await openTestHive(store), 'desk/preferences_changed');
+    expect(script?.data).toMatchObject({ changed: ['sound'], via: 'cli', by: 'Ada', from: null });
+    expect(script?.data['pid']).toBeGreaterThan(1);
+    expect(typed?.data['from']).toMatch(/^\/dev\/(pts\/\d+|tty)/);
+  });
+});
+
+describe('an answer from a shell is typed by a person', () => {
+  const question = async (store: string, request: object = {}): Promise<string> =>
+    (await ask(await openTestHive(store), request)).ask_id;
+
+  test('`env -i setsid hive respond` answers nothing, even where scripts may answer', async () => {
+    const store = tempStore();
+    const ask_id = await question(store);
+    expect(await asOrphan(store, 'respond', ask_id, 'yes')).toContain('The parent of this process is gone');
+    expect(await asOrphan(store, 'cancel', ask_id)).toContain('The parent of this process is gone');
+    expect(await asOrphan(store, 'post', 'I am the human.')).toContain('The parent of this process is gone');
+    expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
+  });
+
+  test('without a terminal, and without the leave of the human, an answer is refused', async () => {
+    const store = tempStore();
+    const ask_id = await question(store);
+    const home = tempFolder();
+    const refused = await shell(store, { HOME: home }).hive('respond', ask_id, 'yes');
+    expect(refused.code).toBe(7);
+    expect(refused.err).toContain('An answer must be confirmed at a terminal');
+    expect(refused.err).toContain(join(home, '.config/hive/trust.json'));
+    expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
+  });
+
+  test('a yes from a pipe is not typed, although there is a terminal', async () => {
+    const store = tempStore();
+    const ask_id = await question(store, { kind: 'permission', options: ['Allow', 'Deny'] });
+    const hive = `'${process.execPath}' '${HIVE}' respond ${ask_id} Allow`;
+    const command = `yes | ${hive}; echo yes | setsid ${hive}; exit 0`;
+    const child = spawnChild('script', ['-qec', command, '/dev/null'], {
+      ...childEnvironment(store),
+      TERM: 'dumb',
+    });
+    await child.exited;
+    expect((await shell(store).hive('poll', ask_id)).code).toBe(3);
+  });
+
+  test("a script's answer is marked as unattested everywhere, and answers no permission", async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const script = shell(store);
+    const { ask_id } = await ask(hive);
+    expect((await script.hive('respond', ask_id, 'yes')).out).toBe(`Answered ${ask_id} (unattested): yes\n`);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
+    expect((await script.hive('poll', ask_id, '--json')).json()).toMatchObject({ attested: false });
+    expect((await script.hive('poll', ask_id)).out).toContain('(unattested)');
+    expect((await script.hive('list', '--status', 'all')).out).toContain('responded, unattested');
+    expect((await script.hive('history')).out).toContain('→ yes (unattested)');
+    expect((await eventsOf(hive, 'prompt/responded'))[0]?.data).toMatchObject({ attested: false });
+    const permission = await ask(hive, { kind: 'permission', options: ['Allow', 'Deny'] });
+    expect((await script.hive('respond', permission.ask_id, 'Allow')).code).toBe(7);
+    expect(await hive.prompts.get(permission.ask_id)).toMatchObject({ status: 'pending' });
+  });
+
+  test('an answer that a script corrects is no longer attested', async () => {
+    const store = tempStore();
+    const hive = await openTestHive(store);
+    const desk = await startSidecar(store);
+    const { ask_id } = await ask(hive);
+    await desk.request('hivemind-response', { ask_id, decision: 'no', by: 'Ada' });
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'no', attested: true });
+    const amended = await shell(store).hive('respond', '--amend', ask_id, 'yes', '--by', 'Ada');
+    expect(amended.out).toBe(`Amended ${ask_id} (unattested): yes\n`);
+    expect(await hive.prompts.get(ask_id)).toMatchObject({ decision: 'yes', attested: false });
+  });
+
+  test('a yes that is typed at the terminal attests, and anything else gives no answer', async () => {
+    const store = tempStore();
+    const ask_id = await question(store, { question: 'Deploy?', options: ['now', 'later'] });
+    const person = shell(store, { HOME: tempFolder() });
+    const declined = await person.terminal(['respond', ask_id, 'now'], 'Type yes', 'y');
+    expect(declined).toMatchObject({ code: 7 });
+    expect(declined.out).toContain('Not confirmed');
+    const typed = await person.terminal(['respond', ask_id, 'now'], 'Type yes', 'yes');
+    expect(typed).toMatchObject({ code: 0 });
+    expect(typed.out).toContain('Deploy?');
+    expect(typed.out).toContain('Options: now | later');
+    expect((await person.hive('poll', ask_id, '--json')).json()).toMatchObject({
+      decision: 'now',
+      attested: true,
+    });
+  });
+});
