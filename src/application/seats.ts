@@ -87,7 +87,8 @@ export function createSeats(parts: SeatParts): SeatService {
         `This seat could not be registered (${why}), so what you allow here allows nothing. Add ${entry} to the list "seats" in ${path} yourself.`,
       );
     }
-    const text = `Registered this seat (${name}) in ${path}: permissions that you allow here are signed with its key.`;
+    // One line of the echo area, which must not grow: windows would change.
+    const text = `Registered this seat (${name}): what you allow here counts.`;
     await store.write(async (tx) => {
       const data = { seat: name, key, path, via, confirmed };
       await tx.events.append({ type: 'seat/registered', session_id: null, subject: null, data });
