@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { openHive } from '../src/open-hive.ts';
+import type { ListedTool } from './peers/peer.ts';
+import { raiseQuotas } from './session.ts';
 
 export const ROOT: string = join(import.meta.dirname, '..');
 export const HIVE: string = join(ROOT, 'bin/hive');
@@ -65,6 +68,7 @@ export function wallTime(args: readonly string[], env: Environment, input: strin
 export interface Server {
   readonly pid: number;
   call(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  tools(): Promise<readonly ListedTool[]>;
   close(): Promise<void>;
 }
 
@@ -86,6 +90,7 @@ export async function connect(args: readonly string[], env: Environment): Promis
       if (isError === true) throw new Error(`${name}: ${JSON.stringify(content)}`);
       return (structuredContent ?? {}) as Record<string, unknown>;
     },
+    tools: async () => (await client.listTools()).tools,
     async close() {
       clients.delete(client);
       await client.close();
@@ -93,12 +98,15 @@ export async function connect(args: readonly string[], env: Environment): Promis
   };
 }
 
-/** An agent with a session of its own on the store in `folder`. */
-export function connectHive(
+/** An agent with a session of its own on the store in `folder`; it may ask in a loop. */
+export async function connectHive(
   folder: string,
   extra: Environment = { HIVE_AGENT: 'bench' },
   args: readonly string[] = [],
 ): Promise<Server> {
+  const hive = await openHive({ store: storeIn(folder), env: {} });
+  await raiseQuotas(hive);
+  await hive.close();
   return connect([HIVE, 'mcp', ...args], environment(folder, extra));
 }
 

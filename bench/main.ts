@@ -24,6 +24,7 @@ import { peers } from './rows/peers.ts';
 import { processes } from './rows/processes.ts';
 import { serve } from './rows/serve.ts';
 import { server } from './rows/server.ts';
+import { tokens } from './rows/tokens.ts';
 import { wake } from './rows/wake.ts';
 
 const FAMILIES: readonly Family[] = [
@@ -41,6 +42,7 @@ const FAMILIES: readonly Family[] = [
   engines,
   processes,
   serve,
+  tokens,
 ];
 
 /** What needs the registry or more time than a coffee: `npm run bench:full`, or `--only` one of them. */

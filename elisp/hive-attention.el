@@ -103,7 +103,7 @@ share one line.  `hive-notices' shows it again.  You are notified in
 any case if an agent continues without processing its mentions.
 
 There is no line while do-not-disturb is on, in quiet hours, and for
-muted projects."
+muted projects and agents."
   :type '(choice (const :tag "As stored" nil)
                  (const :tag "Never" never)
                  (const :tag "At once" at-once)
@@ -213,6 +213,9 @@ With `off' they never do."
   :initialize #'custom-initialize-default
   :set #'hive-attention--set)
 
+(defvar hive-attention--muted nil "The muted projects: names, or their directories.")
+(defvar hive-attention--muted-agents nil "The handles of the muted agents.")
+
 (defvar hive-attention-functions nil
   "Called with the current preferences whenever the sidecar sends them.")
 
@@ -263,7 +266,30 @@ It replies with all current preferences, including stored ones."
   "Take the preferences in PARAMS, which a shell or another Emacs changed."
   (run-hook-with-args 'hive-attention-functions (plist-get params :preferences)))
 
-;;;; Muting projects
+;;;; Muting projects and agents
+
+;; Nothing of what is muted pops up, and the echo area announces only what is
+;; critical.  The mode line and the lists show all of it.
+
+(defun hive-attention--toggle (field name)
+  "Add NAME to the muted ones that the preference FIELD names, or remove it."
+  (hive-attention-tell
+   nil
+   (lambda (now)
+     (let* ((muted (append (plist-get now field) nil))
+            (was (member name muted)))
+       (hive-attention-tell
+        (list field (vconcat (if was (remove name muted) (append muted (list name)))))
+        (lambda (_)
+          (hive-announce (if was 'unmuted 'muted) (hive-text-line name 60))))))))
+
+(defun hive-attention--known (field muted)
+  "Return the values of FIELD of the pending questions, and those MUTED now."
+  (delete-dups (append (delq nil (mapcar (lambda (prompt)
+                                           (let ((name (plist-get prompt field)))
+                                             (and name (hive-text-line name))))
+                                         (hive-prompts)))
+                       (mapcar #'hive-text-line muted))))
 
 ;;;###autoload
 (defun hive-mute-project (project)
@@ -272,19 +298,18 @@ The questions of a muted project do not pop up, and the echo area
 announces only critical ones."
   (interactive
    (list (completing-read (hive-words 'which-mute)
-                          (delete-dups (mapcar (lambda (prompt)
-                                                 (hive-text-line (plist-get prompt :project)))
-                                               (hive-prompts))))))
-  (hive-attention-tell
-   nil
-   (lambda (now)
-     (let* ((muted (append (plist-get now :muted_projects) nil))
-            (was (member project muted)))
-       (hive-attention-tell
-        (list :muted_projects
-              (vconcat (if was (remove project muted) (append muted (list project)))))
-        (lambda (_)
-          (hive-announce (if was 'unmuted 'muted) (hive-text-line project 60))))))))
+                          (hive-attention--known :project hive-attention--muted))))
+  (hive-attention--toggle :muted_projects project))
+
+;;;###autoload
+(defun hive-mute-agent (agent)
+  "Mute or unmute AGENT, which is its handle.
+Its questions do not pop up, and the echo area announces only critical
+ones.  A subagent has a handle of its own."
+  (interactive
+   (list (completing-read (hive-words 'which-mute-agent)
+                          (hive-attention--known :agent hive-attention--muted-agents))))
+  (hive-attention--toggle :muted_agents (string-remove-prefix "@" (string-trim agent))))
 
 ;;;###autoload
 (defun hive-attention ()
@@ -399,8 +424,6 @@ A plist of :begins_at and :ends_at.")
 
 ;;;; What is held back
 
-(defvar hive-attention--muted nil "The muted projects: names, or their directories.")
-
 (defun hive-quiet-text ()
   "Return why notifications are held back, in words, or nil if they are not."
   (cond (hive-attention--since (hive-words 'quiet-help))
@@ -416,14 +439,20 @@ A plist of :begins_at and :ends_at.")
        (not (hive-rpc-true-p item :critical))
        (or (hive-quiet-text)
            (member (plist-get item :project) hive-attention--muted)
-           (member (plist-get item :project_dir) hive-attention--muted))))
+           (member (plist-get item :project_dir) hive-attention--muted)
+           (hive-attention--muted-agent-p (or (plist-get item :agent) (plist-get item :from_handle))))))
+
+(defun hive-attention--muted-agent-p (handle)
+  "Return non-nil if HANDLE, in any case, is that of a muted agent."
+  (and (stringp handle) (member-ignore-case handle hive-attention--muted-agents)))
 
 (add-hook 'hive-notify-held-functions #'hive-attention--held-p)
 
 (defun hive-attention--take (preferences)
   "Apply the current PREFERENCES, which may be older than this Emacs."
   (hive-attention--plan (plist-get preferences :quiet_times))
-  (setq hive-attention--muted (append (plist-get preferences :muted_projects) nil))
+  (setq hive-attention--muted (append (plist-get preferences :muted_projects) nil)
+        hive-attention--muted-agents (append (plist-get preferences :muted_agents) nil))
   (let* ((until (plist-get preferences :do_not_disturb))
          (quiet (or (eq until t) (and (stringp until) (string< (hive-text-now) until)))))
     (cond ((and quiet (null hive-attention--since))

@@ -176,6 +176,7 @@
       (muted . "Muted %s")
       (unmuted . "Unmuted %s")
       (which-mute . "Mute or unmute project: ")
+      (which-mute-agent . "Mute or unmute agent: ")
       (preference-refused . "Hive could not save the preference: %s")
       (no-notices . "There are no notices.")
       (notice-sent . "Sent:")

@@ -70,5 +70,28 @@ A request that failed with `transient' may be sent again.")
 Each has its field, its scope, its kind, and the words and the unit
 that the kind takes.")
 
+(defconst hive-text-hidden-characters
+  "\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F-\u1160\u17B4-\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A\U000E0000-\U000E0FFF"
+  "Characters that are interpreted or hidden, instead of printed.
+They are ranges, as in a character class.")
+
+(defconst hive-text-scripts
+  '("\u0041-\u005A\u0061-\u007A\u00AA\u00BA\u00C0-\u00D6\u00D8-\u00F6\u00F8-\u02AF\u1D00-\u1D25\u1D2C-\u1D5C\u1E00-\u1EFF\u2C60-\u2C7F\uA722-\uA7FF\uAB30-\uAB64\uFB00-\uFB06"
+    "\u0370-\u03FF\u1F00-\u1FFF"
+    "\u0400-\u052F\u1C80-\u1C8F\u2DE0-\u2DFF\uA640-\uA69F"
+    "\u0531-\u0556\u0561-\u0587\uFB13-\uFB17"
+    "\u13A0-\u13FF\uAB70-\uABBF"
+    "\u2C80-\u2CFF")
+  "The letters of scripts that look alike, Latin first.")
+
+(defconst hive-text-within-words
+  "\u0030-\u0039\u005F\u0300-\u034E\u0350-\u036F"
+  "What may be between two letters of a word.")
+
+(defconst hive-text-file-end "\n\f\n"
+  "The end of a file with text from agents.
+Emacs reads local variables only behind the last page break, so after
+this none of the text before it is taken for any.")
+
 (provide 'hive-names)
 ;;; hive-names.el ends here

@@ -29,7 +29,7 @@
   "Whether the echo area announces new questions.
 The mode line counts them in any case.  Only critical ones are
 announced while do-not-disturb is on, in quiet hours, and from muted
-projects."
+projects and agents."
   :type 'boolean
   :group 'hive)
 

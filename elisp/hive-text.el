@@ -15,7 +15,9 @@
 ;;; Code:
 
 (require 'cl-lib)
+(require 'hive-names)
 (require 'iso8601)
+(require 'seq)
 (require 'subr-x)
 
 ;;;; Wrapping long lines
@@ -71,17 +73,37 @@ A number at the beginning is part of the indentation."
 ;;;; Showing text from agents
 
 (defconst hive-text--hidden
-  (concat "["
-          "\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD" ; controls, soft hyphen
-          "\u034F\u061C\u115F\u1160"        ; joiner, Arabic letter mark, fillers
-          "\u17B4\u17B5\u180B-\u180F"       ; invisible vowels, Mongolian selectors
-          "\u200B-\u200F\u2028-\u202E"      ; zero width, bidi marks
-          "\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB"
-          "\U0001BCA0-\U0001BCA3\U0001D173-\U0001D17A"
-          "\U000E0000-\U000E0FFF"           ; tags and selectors: invisible text
-          "\x3FFF80-\x3FFFFF"               ; raw bytes
-          "]")
+  ;; Raw bytes, too, which only Emacs has.
+  (concat "[" hive-text-hidden-characters "\x3FFF80-\x3FFFFF]")
   "Characters that a terminal interprets, or hides, instead of printing them.")
+
+(defconst hive-text--mixed
+  (mapconcat (lambda (letters)
+               (format "[%s][%s]*[%s]" letters hive-text-within-words
+                       (string-join (remove letters hive-text-scripts))))
+             hive-text-scripts "\\|")
+  "Two letters of one word that are of different scripts.")
+
+(defconst hive-text--word-characters
+  (concat (string-join hive-text-scripts) hive-text-within-words)
+  "What a word of these scripts may have, as for `skip-chars-forward'.")
+
+(defconst hive-text--suspect
+  (concat hive-text--hidden "\\|[" (string-join (cdr hive-text-scripts)) "]")
+  "What a text may have that must not be shown as it is.")
+
+(defconst hive-text--script
+  (let ((table (make-char-table nil)) (number 0))
+    (dolist (class (append hive-text-scripts (list hive-text-within-words)) table)
+      (let ((chars (append class nil)))
+        (while chars
+          (let* ((first (pop chars))
+                 (last (if (eq (car chars) ?-) (cadr chars) first)))
+            (when (eq (car chars) ?-) (setq chars (cddr chars)))
+            (set-char-table-range table (cons first last) number))))
+      (setq number (1+ number))))
+  "The number of each letter's script in `hive-text-scripts'.
+What may be between two letters has the number after the last.")
 
 (defun hive-text--reveal (match)
   "Return visible text for the hidden character in MATCH."
@@ -92,11 +114,12 @@ A number at the beginning is part of the indentation."
 
 (defun hive-text-inert (text)
   "Return TEXT without properties and without hidden characters.
-Control, bidi and zero-width characters become visible; newlines and
+Control, bidi and zero-width characters become visible, and so do
+letters of another script than the rest of their word; newlines and
 tabs stay.  If TEXT is not a string, return the empty string."
   (cond ((not (stringp text)) "")
-        ((string-match-p hive-text--hidden text)
-         (hive-text--revealed (substring-no-properties text)))
+        ((string-match-p hive-text--suspect text)
+         (hive-text--spelled (hive-text--revealed (substring-no-properties text))))
         (t (substring-no-properties text))))
 
 (defun hive-text--revealed (text)
@@ -113,6 +136,42 @@ tabs stay.  If TEXT is not a string, return the empty string."
                                   one))
                               shown)))
                text "")))
+
+(defun hive-text--spelled (text)
+  "Return TEXT with the letters spelled out that are strangers in their word."
+  (let ((case-fold-search nil))
+    (if (not (string-match-p hive-text--mixed text))
+        text
+      ;; In a buffer, because the time to find all words of a long string
+      ;; grows with the square of its length.
+      (with-temp-buffer
+        (insert text)
+        (goto-char (point-min))
+        (let ((shown (make-hash-table)))
+          (while (re-search-forward hive-text--mixed nil t)
+            (skip-chars-backward hive-text--word-characters)
+            (hive-text--spell-word shown)))
+        (buffer-string)))))
+
+(defun hive-text--spell-word (shown)
+  "Spell out the strangers in the word at point, and go behind it.
+SHOWN has how the characters that were met before are spelled."
+  (let ((counts (make-vector (1+ (length hive-text-scripts)) 0))
+        (length (save-excursion (skip-chars-forward hive-text--word-characters)))
+        main)
+    (dotimes (at length)
+      (let ((script (aref hive-text--script (char-after (+ (point) at)))))
+        (aset counts script (1+ (aref counts script)))))
+    (aset counts (length hive-text-scripts) 0)
+    ;; Of two that are as frequent, the first is the main one.
+    (setq main (cl-position (seq-max counts) counts))
+    (dotimes (_ length)
+      (if (memq (aref hive-text--script (following-char)) (list main (length hive-text-scripts)))
+          (forward-char 1)
+        (let ((char (following-char)))
+          (insert (or (gethash char shown)
+                      (puthash char (hive-text--reveal (string char)) shown))))
+        (delete-char 1)))))
 
 (defun hive-text-line (text &optional width)
   "Return TEXT as one inert line, at most WIDTH columns wide.
@@ -157,13 +216,6 @@ If its heading had another name, that comes behind it."
 An answer that Hive did not see a person give is marked."
   (concat (hive-text-line (or (plist-get answer :by) "") width)
           (if (eq (plist-get answer :attested) :json-false) ", unattested" "")))
-
-;;;; Text in files
-
-(defconst hive-text-file-end "\n\f\n"
-  "The end of a file with text from agents.
-Emacs reads local variables only behind the last page break, so after
-this none of the text before it is taken for any.")
 
 ;;;; Sending text
 

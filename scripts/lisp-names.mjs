@@ -6,12 +6,27 @@ import { join } from 'node:path';
 import { RPC_CODES } from '../src/adapters/errors.ts';
 import { AGENT_VARIABLES } from '../src/application/identity.ts';
 import { AUTHORITY, SETTINGS } from '../src/domain/settings.ts';
+import {
+  characterClass,
+  FILE_END,
+  HIDDEN_RANGES,
+  LOOK_ALIKE_SCRIPTS,
+  WITHIN_WORDS,
+} from '../src/domain/text.ts';
 
 const root = join(import.meta.dirname, '..');
 const target = join(root, 'elisp/hive-names.el');
 
 const dashed = (name) => name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 const text = (value) => JSON.stringify(value);
+
+/** Ranges as the inside of a character class. */
+const characters = (ranges) =>
+  `"${characterClass(ranges, (code) =>
+    code.length > 4
+      ? `\\U${code.toUpperCase().padStart(8, '0')}`
+      : `\\u${code.toUpperCase().padStart(4, '0')}`,
+  )}"`;
 
 /** A list with one item on each line. */
 const list = (items) => `'(${items.join('\n    ')})`;
@@ -69,6 +84,24 @@ A request that failed with \`transient' may be sent again.")
   "The options that are stored as settings.
 Each has its field, its scope, its kind, and the words and the unit
 that the kind takes.")
+
+(defconst hive-text-hidden-characters
+  ${characters(HIDDEN_RANGES)}
+  "Characters that are interpreted or hidden, instead of printed.
+They are ranges, as in a character class.")
+
+(defconst hive-text-scripts
+  ${list([...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others].map(characters))}
+  "The letters of scripts that look alike, Latin first.")
+
+(defconst hive-text-within-words
+  ${characters(WITHIN_WORDS)}
+  "What may be between two letters of a word.")
+
+(defconst hive-text-file-end ${text(FILE_END)}
+  "The end of a file with text from agents.
+Emacs reads local variables only behind the last page break, so after
+this none of the text before it is taken for any.")
 
 (provide 'hive-names)
 ;;; hive-names.el ends here

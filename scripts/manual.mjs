@@ -25,19 +25,23 @@ const escaped = (text) => text.replace(/[@{}]/g, '@$&');
 
 /** Inline Markdown; what stands in backticks is literal. */
 function inline(text) {
-  return text
-    .split(/(`[^`]+`)/)
-    .map((part) =>
-      /^`.+`$/.test(part)
-        ? `@code{${escaped(part.slice(1, -1))}}`
-        : escaped(part)
-            .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
-            .replace(/\[([^\]]+)\]\(([^)]+)\)/g, (_, words, where) =>
-              /^https?:/.test(where) ? `@uref{${where.replaceAll(',', '@comma{}')}, ${words}}` : words,
-            )
-            .replace(/\*\*([^*]+)\*\*/g, '@strong{$1}'),
-    )
-    .join('');
+  return (
+    text
+      // Of a link within the pages only its words stay. They may contain code, which is split off below.
+      .replace(/\[((?:[^[\]`]|`[^`]*`)+)\]\((?!https?:)[^)\s]+\)/g, '$1')
+      .split(/(`[^`]+`)/)
+      .map((part) =>
+        /^`.+`$/.test(part)
+          ? `@code{${escaped(part.slice(1, -1))}}`
+          : escaped(part)
+              .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
+              .replace(/\[([^\]]+)\]\(([^)]+)\)/g, (_, words, where) =>
+                /^https?:/.test(where) ? `@uref{${where.replaceAll(',', '@comma{}')}, ${words}}` : words,
+              )
+              .replace(/\*\*([^*]+)\*\*/g, '@strong{$1}'),
+      )
+      .join('')
+  );
 }
 
 /** The name of a node: no comma, colon, period or parenthesis may stand in one. */

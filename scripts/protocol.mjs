@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { FRAME_BYTES, LONGEST_FRAME } from '../src/adapters/emacs/frames.ts';
 import { RPC_CODES, toWireError } from '../src/adapters/errors.ts';
+import { toolsFor } from '../src/adapters/mcp/server.ts';
 import { ERROR_CODES, HiveError } from '../src/domain/errors.ts';
 import { EVENT_TYPES } from '../src/domain/events.ts';
 import { HANDSHAKE, METHODS } from './emacs-methods.mjs';
@@ -16,6 +17,7 @@ const target = join(root, 'docs/protocol.md');
 
 const read = (path) => JSON.parse(readFileSync(path, 'utf8'));
 const LINE = 110;
+const TOOLS = toolsFor('coordinator');
 
 /** JSON as a person would break it: on one line where it fits. */
 function pretty(value, indent = '') {
@@ -74,8 +76,11 @@ function eachOf(items) {
   return bounds === '' ? '' : `each ${bounds}`;
 }
 
-function toolSection({ name, title, description, inputSchema }) {
-  return `### ${name}\n\n*${title}.* ${description}\n\n${fieldTable(rowsOf(inputSchema))}`;
+/** With the limits of texts, which the tool list leaves out. */
+function toolSection({ name, title, description }) {
+  const { input, shown = input } = TOOLS.find((tool) => tool.name === name);
+  const schema = z.toJSONSchema(z.object(shown), { io: 'input' });
+  return `### ${name}\n\n*${title}.* ${description}\n\n${fieldTable(rowsOf(schema))}`;
 }
 
 /** A row for each field; `?` behind one that may be left out. The fields of an object stand below it, as `outer.inner`. */
@@ -118,7 +123,7 @@ function errorTable() {
     [RPC_CODES.definite, 'it will not get better', codes.get(RPC_CODES.definite)],
     [RPC_CODES.invalidParams, 'an input does not fit', codes.get(RPC_CODES.invalidParams)],
     [RPC_CODES.methodNotFound, 'there is no such method', ['invalid_input']],
-    [RPC_CODES.invalidRequest, 'it is no request', ['invalid_input']],
+    [RPC_CODES.invalidRequest, 'it is not a request', ['invalid_input']],
     [RPC_CODES.parse, 'a frame could not be read; the id is null', ['invalid_input']],
     [RPC_CODES.internal, 'Hive failed; nothing was acknowledged', ['internal']],
   ];

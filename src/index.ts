@@ -1,13 +1,13 @@
 /**
- * The library: a program asks the human, and is told when the answer comes (docs/library.md).
+ * The library: a program asks the human, and is called back with the answer (docs/library.md).
  *
  *     const hive = await openHive({ agent: 'deployer' });
  *     await hive.prompts.ask({ question: 'Deploy?', options: ['yes', 'no'] }, {
  *       onResponse: (prompt) => console.log(prompt.status, prompt.decision),
  *     });
  *
- * A hive that is open keeps its process alive; close it when done. What is refused is a HiveError with a `code` and a
- * sentence; any call may also meet `store_busy` (after `busy_ms`), `store_full` or `store_unavailable`: later may help.
+ * An open hive keeps its process alive; close it when done. Every refusal is a HiveError with a `code` and a sentence. Any
+ * call may also throw `store_busy` (after `busy_ms`), `store_full` or `store_unavailable`; trying again later may help.
  */
 import { hostname } from 'node:os';
 import type { ResponseCallback } from './application/callbacks.ts';
@@ -46,88 +46,88 @@ export type {
 export type { Session } from './domain/sessions.ts';
 export type { AbortReason, Turn } from './domain/turns.ts';
 
-/** What `openHive` takes; all of it may be left out. */
+/** The options of `openHive`; each may be left out. */
 export interface OpenOptions extends OpenHiveOptions {
-  /** The name of this program's session, the same at each start; default: the agent it runs under, else a new one. */
+  /** The name of this program's session, the same at each start; default: the agent under which it runs, else a new session. */
   agent?: string | undefined;
 }
 
 /** An open hive. */
 export interface HiveLibrary {
-  /** Of the store itself, wherever it lies. */
+  /** The id of the store, which stays the same wherever the store is moved. */
   readonly store_id: string;
-  /** Who this program is to the human and to other agents. */
+  /** The identity of this program, as the human and other agents see it. */
   readonly session: Session;
   /** Questions and their answers. */
   readonly prompts: LibraryPrompts;
   /** Turns of an agent that this program runs. */
   readonly turns: LibraryTurns;
-  /** Ends every wait, puts the store away; no callback is called after this. What waits for an answer goes on waiting. */
+  /** Ends every wait and closes the store; no callback is called after this. Pending questions stay pending. */
   close(): Promise<void>;
 }
 
 /** Questions and their answers. */
 export interface LibraryPrompts {
   /**
-   * Returns when the question is on disk, and waits for nobody. `onResponse`: see there.
+   * Returns when the question is on disk, without waiting for the answer. For `onResponse` see the method of that name.
    * @throws HiveError `invalid_input` for a field beyond its bound (AskRequest), `human_not_found` for an unknown `to`,
-   * `idempotency_conflict` for another question under that key, `turn_not_current` when its turn was stopped.
+   * `idempotency_conflict` if the key has another question, `turn_not_current` if its turn has ended.
    */
   ask(request: AskRequest, options?: { onResponse?: ResponseCallback | undefined }): Promise<Asked>;
   /**
-   * Calls back once when the prompt is settled (at once when it is): also for one that was asked before a restart.
-   * Resolves to a function that takes the registration back. A callback that throws has not read the answer: the next
-   * process that asks for it is told again. @throws HiveError `prompt_not_found`.
+   * Calls back once when the prompt is settled, at once if it is already; also for a prompt from before a restart.
+   * Resolves to a function that removes the callback. If the callback throws, the answer counts as not read, and the next
+   * process that asks for it gets it again. @throws HiveError `prompt_not_found`.
    */
   onResponse(ask_id: string, callback: ResponseCallback): Promise<() => void>;
-  /** The prompt as it stands; hands nothing over. @throws HiveError `prompt_not_found`. */
+  /** The current state of the prompt; this is not a handover. @throws HiveError `prompt_not_found`. */
   get(ask_id: string): Promise<Prompt>;
   /**
-   * Where prompts stand, waiting at most `wait_ms` milliseconds (default 0, at most 2,147,483,647, 24 days) for one of
-   * them to settle; `signal` ends the waiting. What has settled counts as handed over. @throws HiveError `prompt_not_found`.
+   * The current states of prompts, after waiting at most `wait_ms` milliseconds (default 0, at most 2,147,483,647, 24
+   * days) for one to settle; `signal` ends the wait. Settled ones count as handed over. @throws HiveError `prompt_not_found`.
    */
   poll(
     ask_ids: readonly string[],
     options?: { wait_ms?: number | undefined; signal?: AbortSignal | undefined },
   ): Promise<Delivered[]>;
-  /** A page of anybody's prompts, 100 unless `limit` says otherwise. @throws HiveError `invalid_input` for a foreign cursor. */
+  /** A page of anybody's prompts, 100 unless `limit` gives another number. @throws HiveError `invalid_input` for a cursor of another list. */
   list(filter?: Partial<PromptFilter>): Promise<Page<Prompt>>;
   /**
-   * Answers another session's question, as an agent. Permissions are for the human.
-   * @throws HiveError `prompt_not_found`; `invalid_answer` that names what was offered; `not_allowed` for an own question,
-   * one of a session that this one descends from, and a permission.
+   * Answers another session's question, as an agent. Only a human can answer a permission.
+   * @throws HiveError `prompt_not_found`; `invalid_answer`, which names the options; `not_allowed` for a question of this
+   * session or of one that it descends from, and for a permission.
    */
   respond(ask_id: string, answer: AnswerRequest): Promise<Answered>;
   /**
-   * Takes an own question back; not `accepted` when it was settled before.
-   * @throws HiveError `prompt_not_found`, `not_allowed` for another session's.
+   * Cancels a question of this session; `accepted` is false if it was settled before.
+   * @throws HiveError `prompt_not_found`, `not_allowed` for another session's question.
    */
   cancel(ask_id: string): Promise<{ accepted: boolean; prompt: Prompt }>;
 }
 
-/** For a program that runs an agent of its own: it tells when a turn begins and ends, and hears when to stop it. */
+/** For a program that runs its own agent: it reports when a turn begins and ends, and is called when it should stop one. */
 export interface LibraryTurns {
-  /** Begins a turn; one that still runs is replaced, unless it has the same `client_turn_id`. */
+  /** Begins a turn; a running one is replaced, unless it has the same `client_turn_id`. */
   start(turn?: { client_turn_id?: string | undefined }): Promise<Turn>;
-  /** Completed, unless `aborted` says why not. A turn that has ended stays as it is. @throws HiveError `turn_not_found`. */
+  /** Ends a turn as completed, unless `aborted` gives a reason. A turn that has already ended does not change. @throws HiveError `turn_not_found`. */
   end(turn_id: string, end?: ProgramEnd): Promise<Turn>;
-  /** The turn of this program that runs; undefined where none does. */
+  /** The running turn of this program, or undefined. */
   current(): Promise<Turn | undefined>;
   /**
    * Calls back once when somebody wants the turn stopped: stop it, then call `end` with `aborted: 'interrupted'`.
-   * Returns how to stop listening.
+   * Returns a function that removes the callback.
    */
   onInterrupt(turn_id: string, callback: (order: StopOrder) => void | Promise<void>): () => void;
   /**
    * Stops another session (handle or id), as an agent; resolves when its turn is over, or `unconfirmed` after `timeout_ms`.
-   * @throws HiveError `session_not_found`, `no_turn` when it runs none, `turn_not_current`, `not_allowed`, `invalid_input`.
+   * @throws HiveError `session_not_found`, `no_turn` if none is running, `turn_not_current`, `not_allowed`, `invalid_input`.
    */
   interrupt(session: string, request?: LibraryInterrupt): Promise<InterruptOutcome>;
 }
 
 /**
  * Which turn to stop and how long to wait for its end: `timeout_ms` milliseconds, 0 to 86,400,000 (24 hours), default ten
- * minutes. `note` says why, in at most 2,000 characters. Asked again under its `interrupt_id` it is the same request.
+ * minutes. `note` says why, in at most 2,000 characters. A request repeated under its `interrupt_id` is the same request.
  */
 export type LibraryInterrupt = Pick<
   InterruptRequest,
@@ -137,7 +137,7 @@ export type LibraryInterrupt = Pick<
 /**
  * Opens the store and introduces this program as a session.
  * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`,
- * `store_unavailable`, `sqlite_too_old`; `invalid_input` for a name that is the human's.
+ * `store_unavailable`, `sqlite_too_old`; `invalid_input` for a name that is reserved for the human.
  */
 export async function openHive({ agent, ...options }: OpenOptions = {}): Promise<HiveLibrary> {
   const hive = await openWhole(options);
@@ -178,7 +178,7 @@ async function ownSession(
     name: agent ?? told?.name,
     source: decideSource(sourceEvidence(env)),
     machine: hostname(),
-    // This process is the program's own session; of the agent that it runs under it is only a part.
+    // Only a session of its own is this process; otherwise it is part of the agent's.
     pid: own === undefined ? null : process.pid,
     parent_session_id: env['HIVE_PARENT'] ?? (own === undefined ? null : (told?.session_id ?? null)),
   };

@@ -15,13 +15,14 @@ import { createLogger } from './infrastructure/platform/logging.ts';
 import { storeAddress, thisSeat } from './infrastructure/platform/paths.ts';
 import { processes } from './infrastructure/platform/processes.ts';
 import { findProject } from './infrastructure/platform/project.ts';
+import { createRunFiles } from './infrastructure/platform/runs.ts';
 import type { CopiedTable } from './infrastructure/store/copy.ts';
 import type { Driver } from './infrastructure/store/sql.ts';
 import { openSqlite } from './infrastructure/store/sqlite.ts';
 import { checkSqliteVersion, prepareSqliteFile } from './infrastructure/store/sqlite-file.ts';
 import { openStore } from './infrastructure/store/store.ts';
 
-/** Where the store is, and what is read and written beside it. */
+/** Where the store is, and what is used with it. */
 export interface OpenHiveOptions {
   /** A path or a postgres:// URL; default `HIVE_STORE`, else the platform's state directory. */
   store?: string | undefined;
@@ -31,20 +32,17 @@ export interface OpenHiveOptions {
   log?: Logger | undefined;
   /** How long a write waits for other processes before `store_busy`; default 5 s. */
   busy_ms?: number | undefined;
-  /** More for the doctor to look at. Given from outside, because it takes packages, and a hook reaches none. */
+  /** More checks for the doctor. They are passed in because they need packages, which a hook must not load. */
   examinations?: (() => Promise<readonly Examination[]>) | undefined;
 }
 
-/**
- * A hive, and the store under it for whoever composes one. Adapters and commands are given a `Hive`, which hides the
- * store: they call services.
- */
+/** A hive with its store, for code that composes one. Adapters and commands get a `Hive`, which hides the store. */
 export interface OpenedHive extends Hive {
   readonly store: Store;
 }
 
 /**
- * Opens the store and wires the services over it. Close the hive when done: it holds file handles and timers.
+ * Opens the store and wires the services. Close the hive when done: it holds file handles and timers.
  * @throws HiveError with a sentence that says what to do: `store_unsafe`, `store_foreign`, `store_too_new`, …
  */
 export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHive> {
@@ -63,6 +61,9 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
     codex: lazyCodexControl(env),
     escalate_ms: ESCALATE_AFTER_MS,
     secrets: randomSecrets,
+    runFiles: createRunFiles(env),
+    conversationId: () => process.getBuiltinModule('node:crypto').randomUUID(),
+    pid: process.pid,
     examinations: async () => [...(await examine(address, env)), ...((await options.examinations?.()) ?? [])],
     seat: thisSeat(),
     env,
@@ -73,8 +74,8 @@ export async function openHive(options: OpenHiveOptions = {}): Promise<OpenedHiv
 }
 
 /**
- * The hooks' service alone, for a process that lives for one event and leaves the closing to its end. What a hook
- * never uses is not even in its bundle: half as much to load, a tenth of what `hive hook` costs.
+ * The hooks' service alone, for a process that handles one event and then ends without closing. What a hook never uses
+ * is not in its bundle: this halves what is loaded and saves a tenth of what `hive hook` costs.
  * @throws HiveError as `openHive` does.
  */
 export async function openHooks(options: OpenHiveOptions): Promise<HookService & Pick<Store, 'leave'>> {
@@ -96,13 +97,13 @@ export async function openHooks(options: OpenHiveOptions): Promise<HookService &
   return { ...hooks, leave: () => store.leave() };
 }
 
-/** The waking of idle agents alone, as above. */
+/** The service that wakes idle agents alone, for the same reason. */
 export async function openWakes(options: OpenHiveOptions): Promise<WakeService> {
   const { log, store } = await openStoreFor(options);
   return createWakes({ store, feed: createFeed(store, log), ids: randomIds, processes });
 }
 
-/** What every service stands on. */
+/** What every service needs. */
 async function openStoreFor({ store, env = process.env, log, busy_ms }: OpenHiveOptions): Promise<{
   address: string;
   env: NonNullable<OpenHiveOptions['env']>;
@@ -128,13 +129,13 @@ export interface CopyStoreOptions {
   from: string;
   to: string;
   env: NonNullable<OpenHiveOptions['env']>;
-  /** Copies although the records say that somebody works with the source. */
+  /** Copies even if the records say that the source is in use. */
   in_use: boolean;
 }
 
 /**
- * Copies a store to a place where none is, from engine to engine. Nobody writes the source meanwhile, and the
- * copy is there only when it is whole.
+ * Copies a store to a place that has none, also to the other engine. The source is locked for writing meanwhile, and the
+ * copy appears only when it is complete.
  * @throws HiveError with a sentence that says what to do.
  */
 export async function copyStore({ from, to, env, in_use }: CopyStoreOptions): Promise<CopiedTable[]> {

@@ -15,14 +15,21 @@ interface Connection {
 
 export async function startBlocking(folder: string): Promise<Peer> {
   let { client, pid, page } = await connect(folder);
+  const spoken: unknown[] = [];
   return {
     name: 'a blocking tool',
+    spoken,
+    tools: async () => (await client.listTools()).tools,
     async ask(question): Promise<Asked> {
+      const args = { question };
+      spoken.push(args);
       const at = page;
       const seen = fetch(`${at}/next`).then((response) => response.json() as Promise<{ id: string }>);
-      const answered = client
-        .callTool({ name: 'ask_user', arguments: { question } })
-        .then(({ content }) => (content as { text: string }[])[0]?.text ?? '');
+      const answered = client.callTool({ name: 'ask_user', arguments: args }).then(({ content }) => {
+        const text = (content as { text: string }[])[0]?.text ?? '';
+        spoken.push(text);
+        return text;
+      });
       // Unheard until the bench listens: a server that is killed loses it.
       answered.catch(() => undefined);
       return {

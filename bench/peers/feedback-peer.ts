@@ -1,34 +1,16 @@
 /**
- * `mcp-feedback-enhanced` from npm, installed at run time into a cache outside the repository; the bench plays the
+ * `mcp-feedback-enhanced` from npm; the bench plays the
  * panel that its editor extension brings: a WebSocket server which its MCP server finds by a file in the home folder.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { environment } from '../children.ts';
+import { FEEDBACK, installPeer } from './install.ts';
 import type { Asked, Peer } from './peer.ts';
-
-const VERSION = '1.2.23';
-
-/** Where the program lies, installed if need be. @throws when the registry is out of reach. */
-function install(): string {
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'hive-peers');
-  const program = join(cache, 'node_modules/mcp-feedback-enhanced/dist/index.js');
-  if (existsSync(program)) return program;
-  mkdirSync(cache, { recursive: true, mode: 0o700 });
-  writeFileSync(join(cache, 'package.json'), '{"private": true}\n');
-  const wanted = [`mcp-feedback-enhanced@${VERSION}`, 'ws@8'];
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...wanted], {
-    cwd: cache,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return program;
-}
 
 /** As much of the `ws` package as the panel uses. */
 interface Socket {
@@ -46,21 +28,25 @@ interface Request {
 }
 
 export async function startFeedback(folder: string): Promise<Peer> {
-  const program = install();
+  const program = installPeer(FEEDBACK);
   const panel = await openPanel(program, folder);
   let { client, pid } = await connect(program, folder);
+  const spoken: unknown[] = [];
   return {
-    name: `mcp-feedback-enhanced ${VERSION}`,
+    name: `${FEEDBACK.name} ${FEEDBACK.version}`,
+    spoken,
+    tools: async () => (await client.listTools()).tools,
     async ask(question): Promise<Asked> {
       const seen = panel.next();
+      const args = { project_directory: folder, summary: question, timeout: 60 };
+      spoken.push(args);
       const answered = client
-        .callTool({
-          name: 'interactive_feedback',
-          arguments: { project_directory: folder, summary: question, timeout: 60 },
-        })
-        .then(
-          ({ content }) => (content as { text: string }[])[0]?.text.replace('User Feedback:\n', '') ?? '',
-        );
+        .callTool({ name: 'interactive_feedback', arguments: args })
+        .then(({ content }) => {
+          const text = (content as { text: string }[])[0]?.text ?? '';
+          spoken.push(text);
+          return text.replace('User Feedback:\n', '');
+        });
       answered.catch(() => undefined);
       return {
         shown: seen.then(() => undefined),
@@ -110,7 +96,7 @@ async function openPanel(program: string, folder: string): Promise<Panel> {
   let waiting: ((request: { session_id: string; reply: (message: object) => void }) => void) | null = null;
   new WebSocketServer({ server: http, path: '/ws' }).on('connection', (socket) => {
     const reply = (message: object): void => socket.send(JSON.stringify(message));
-    reply({ type: 'connection_established', version: VERSION });
+    reply({ type: 'connection_established', version: FEEDBACK.version });
     socket.on('message', (data) => {
       const { type, session_id } = JSON.parse(data.toString()) as Request;
       if (type === 'feedback_request') waiting?.({ session_id, reply });

@@ -11,15 +11,27 @@ const WAIT_MS = 25_000;
 export async function startHive(folder: string): Promise<Peer> {
   const desk = await openDesk(folder);
   let agent = await connectHive(folder);
+  const spoken: unknown[] = [];
+  const call = async (
+    server: Server,
+    tool: string,
+    args: Record<string, unknown>,
+  ): Promise<Record<string, unknown>> => {
+    const result = await server.call(tool, args);
+    spoken.push(args, result);
+    return result;
+  };
   const poll = async (server: Server, ask_id: string, wait_ms: number): Promise<string | null> => {
-    const { status, decision } = await server.call('hivemind_poll', { ask_id, wait_ms });
+    const { status, decision } = await call(server, 'hivemind_poll', { ask_id, wait_ms });
     return status === 'responded' ? String(decision) : null;
   };
   return {
     name: 'Hive',
+    spoken,
+    tools: () => agent.tools(),
     async ask(question): Promise<HiveAsked> {
       const shown = desk.next(question);
-      const { ask_id } = await agent.call('hivemind_ask_async', { question });
+      const { ask_id } = await call(agent, 'hivemind_ask_async', { question });
       const server = agent;
       const answered = poll(server, String(ask_id), WAIT_MS).then(
         (decision) => decision ?? new Promise<string>(() => {}),

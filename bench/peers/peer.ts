@@ -1,5 +1,13 @@
 /** What is asked of every system that lets an agent ask a human, so that they can stand side by side. */
 
+/** A tool as a server lists it. */
+export interface ListedTool {
+  name: string;
+  description?: string | undefined;
+  inputSchema: unknown;
+  _meta?: Record<string, unknown> | undefined;
+}
+
 /** A question that an agent has asked. */
 export interface Asked {
   /** Resolves when the human's side has it. */
@@ -13,6 +21,9 @@ export interface Asked {
 /** One system at work: an agent's client, its server, and the human's side, played by the bench. */
 export interface Peer {
   readonly name: string;
+  tools(): Promise<readonly ListedTool[]>;
+  /** The arguments that the model has written and the results that it has read, in order. */
+  readonly spoken: readonly unknown[];
   ask(question: string): Promise<Asked>;
   /** kill -9 of the server that the agent's client has started; the client starts another. */
   restartServer(): Promise<void>;

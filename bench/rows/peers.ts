@@ -9,6 +9,7 @@ import { startBlocking } from '../peers/blocking-peer.ts';
 import { startFeedback } from '../peers/feedback-peer.ts';
 import { startHive } from '../peers/hive-peer.ts';
 import { type Peer, within } from '../peers/peer.ts';
+import { tokensWith, toolsOfVibe } from './tokens.ts';
 
 const STARTS = [startHive, startBlocking, startFeedback] as const;
 /** What the agent waits for is asleep by then, as it is when a human answers. */
@@ -25,6 +26,8 @@ export const peers: Family = {
     'message sent',
     'inbox fetched',
     'requests mixed',
+    'tool list, others',
+    'an ask and its answer, others',
   ],
   async measure(effort) {
     const all = await Promise.all(STARTS.map((open) => open(tempFolder())));
@@ -38,8 +41,9 @@ export const peers: Family = {
     for (const { name } of all) rows.push(row(`ask → shown, ${name}`, shown.get(name)?.slice(-rounds) ?? []));
     for (const { name } of all) rows.push(row(`answer → agent, ${name}`, answered[name] ?? []));
     for (const peer of all) rows.push(await kept(peer, effort === 'full' ? 10 : 2));
+    for (const peer of all) rows.push(...(await tokensWith(peer)));
     for (const peer of all) await peer.close();
-    return [...rows, ...(await mail(rounds))];
+    return [...rows, await toolsOfVibe(), ...(await mail(rounds))];
   },
 };
 

@@ -16,6 +16,7 @@ import {
   OPEN_LIMIT,
   type Prompt,
 } from '../domain/prompts.ts';
+import { RUN_VARIABLE, readStart } from '../domain/runs.ts';
 import type { HookContext, HookHandler } from './hook-context.ts';
 import { record } from './outreach.ts';
 import type { Ids, ReadTx, Store, WriteTx } from './ports.ts';
@@ -209,12 +210,24 @@ const AT_ONCE = 5;
 export async function handUncollected(context: HookContext): Promise<Delivered[]> {
   const { tx, session } = context;
   const delivered: Delivered[] = [];
-  for (const prompt of await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT)) {
+  const uncollected = await tx.prompts.uncollectedOf(session.session_id, OPEN_LIMIT);
+  const held = uncollected.length === 0 ? NONE : await heldByRun(context);
+  for (const prompt of uncollected) {
     if (delivered.length === AT_ONCE) break;
+    if (held.has(prompt.ask_id)) continue;
     if (await isCarried(context, prompt)) continue;
     delivered.push(await handPrompt(tx, prompt, hookCarrier(session.session_id)));
   }
   return delivered;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The prompts of calls that the run of this agent makes again: their answers are given to those calls, and nowhere else. */
+export async function heldByRun({ tx, settings }: HookContext): Promise<ReadonlySet<string>> {
+  const own = readStart(settings.env[RUN_VARIABLE]);
+  const run = own === null ? undefined : await tx.runs.get(own.run_id);
+  return run === undefined ? NONE : new Set(run.calls.map(({ ask_id }) => ask_id));
 }
 
 /** The hook handler of answers: delivers what this event can carry. */

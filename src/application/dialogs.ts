@@ -18,16 +18,17 @@ import { machineOfSeat } from '../domain/humans.ts';
 import { interruptedBy, pleaseStop, stopPrinted } from '../domain/interrupts.ts';
 import { decidingRule, type PermissionRule, rulesForTool } from '../domain/permission-rules.ts';
 import { permissionDigest } from '../domain/permissions.ts';
-import { createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
+import { type AskRequest, createPrompt, OPEN_LIMIT, type Prompt } from '../domain/prompts.ts';
 import type { Seat } from '../domain/seats.ts';
 import { type Session, threadOf } from '../domain/sessions.ts';
 import type { Trust } from '../domain/trust.ts';
-import { type Delivered, type DeliveryService, handPrompt, hookCarrier } from './delivery.ts';
+import { type Delivered, type DeliveryService, handPrompt, heldByRun, hookCarrier } from './delivery.ts';
 import type { Feed } from './feed.ts';
 import type { HookContext, HookHandler, HookSettings } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { CodexControl, Logger, Store, WriteTx } from './ports.ts';
 import { insertPrompt, recordAnswer, recordCancel } from './prompt-records.ts';
+import { chargeQuotas, demandOf } from './quotas.ts';
 import { seatThatAnswered, unsignedText } from './signatures.ts';
 import { noteTrust } from './trust.ts';
 import { closeTurn, turnOf } from './turns.ts';
@@ -49,18 +50,28 @@ export async function dialogHandler(event: HookEvent, settings: HookSettings): P
 async function open(
   hook: HookContext,
   dialog: Dialog,
-  { matching }: ApplicableRules,
+  { matching }: Pick<ApplicableRules, 'matching'>,
 ): Promise<Partial<Verdict> | null> {
   const { tx } = hook;
-  const rule = decidingRule(matching, hook.session);
-  if (rule !== null) return answerByRule(hook, dialog, rule);
+  const decided = await openByRule(hook, dialog, { matching });
+  if (decided !== null) return decided;
   if (hook.event.client === 'codex' && dialog.kind === 'questions') return offerBeside(hook, dialog);
   const patience = await patienceFor(hook, dialog);
   // Nobody is at a desk, so only the terminal asks, and at once.
   if (patience === null || (await tx.desks.online(tx.now)).length === 0) return null;
   const { wait_ms, hidden } = patience;
-  const ask_ids = await store(hook, await ask(hook, dialog, wait_ms));
+  const ask_ids = await store(hook, await askFor(hook, dialog, wait_ms));
   return ask_ids.length === 0 ? null : { wait: { ask_ids, wait_ms, all: true, needs_desk: hidden } };
+}
+
+/** Answers by a rule of the human's; null where none decides. */
+export async function openByRule(
+  hook: HookContext,
+  dialog: Dialog,
+  { matching }: Pick<ApplicableRules, 'matching'>,
+): Promise<Partial<Verdict> | null> {
+  const rule = decidingRule(matching, hook.session);
+  return rule === null ? null : answerByRule(hook, dialog, rule);
 }
 
 /** Codex shows the dialog as soon as this hook has ended; the answer goes through the control socket (below). */
@@ -72,19 +83,25 @@ async function offerBeside(hook: HookContext, dialog: Dialog): Promise<null> {
   const desks = await tx.desks.online(tx.now);
   if (!desks.some(({ seat }) => machineOfSeat(seat) === settings.machine)) return null;
   const timeout_ms = typeof given === 'number' ? Math.max(1, given) * 1_000 : null;
-  await store(hook, await ask(hook, dialog, timeout_ms));
+  await store(hook, await askFor(hook, dialog, timeout_ms));
   return null;
 }
 
-/** Stores the prompts of one dialog as one group; returns their ids. */
-async function store({ tx, ids }: HookContext, prompts: readonly Prompt[]): Promise<string[]> {
+/** Stores the prompts of one dialog as one group; returns their ids. Beyond a quota only the terminal asks. */
+async function store({ tx, ids, session }: HookContext, prompts: readonly Prompt[]): Promise<string[]> {
+  if ((await chargeQuotas(tx, session, demandOf(prompts))) !== null) return [];
   const group_id = prompts.length > 1 ? ids.make('group') : null;
   for (const prompt of prompts) await insertPrompt(tx, { ...prompt, group_id });
   return prompts.map(({ ask_id }) => ask_id);
 }
 
-/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. */
-async function ask(hook: HookContext, dialog: Dialog, timeout_ms: number | null): Promise<Prompt[]> {
+/** The prompts of a dialog, not stored yet; their ids are in their order, as lists show them. `warning` comes first in the context. */
+export async function askFor(
+  hook: HookContext,
+  dialog: Dialog,
+  timeout_ms: number | null,
+  warning: string | null = null,
+): Promise<Prompt[]> {
   const { tx, event, session, ids } = hook;
   const { session_id, handle: agent, source, project, project_dir } = session;
   const turn_id = (await tx.turns.current(session_id))?.turn_id ?? null;
@@ -93,10 +110,14 @@ async function ask(hook: HookContext, dialog: Dialog, timeout_ms: number | null)
   const ask_ids = requests.map(() => ids.make('ask')).sort();
   const fingerprint = dialogFingerprint(dialog);
   return requests.map((request, n) => ({
-    ...createPrompt({ ...request, timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
+    ...createPrompt({ ...warnedOf(request, warning), timeout_ms }, asker, ask_ids[n] ?? '', tx.now),
     dialog: true,
     fingerprint,
   }));
+}
+
+function warnedOf(request: AskRequest, warning: string | null): AskRequest {
+  return warning === null ? request : { ...request, context: `${warning}\n\n${request.context ?? ''}` };
 }
 
 /** Answers by a rule, which the event log names as the author of the answer. */
@@ -106,7 +127,7 @@ async function answerByRule(
   { name, decision, note }: PermissionRule,
 ): Promise<Partial<Verdict> | null> {
   const { tx, ids, session } = hook;
-  const [prompt] = await ask(hook, dialog, null);
+  const [prompt] = await askFor(hook, dialog, null);
   if (prompt === undefined) return null;
   await insertPrompt(tx, prompt);
   const label = decision === 'allow' ? ALLOW : DENY;
@@ -130,7 +151,7 @@ async function conclude(
   waited: Waited,
   { file }: ApplicableRules,
 ): Promise<Partial<Verdict> | null> {
-  const { tx, session, verdict } = hook;
+  const { tx, verdict } = hook;
   const found = await Promise.all(waited.ask_ids.map((ask_id) => tx.prompts.get(ask_id)));
   const prompts = found.filter((prompt) => prompt !== undefined);
   const stop = await interruptedMeanwhile(hook);
@@ -140,16 +161,50 @@ async function conclude(
     for (const prompt of prompts) await recordCancel(tx, prompt, ELSEWHERE);
     return null;
   }
+  return concludeAll(hook, dialog, prompts, { file, warning: null });
+}
+
+/** What an answer that allows is compared with. */
+interface Against {
+  /** The human's file, with the seats whose signature counts. */
+  file: Trust | null;
+  warning: string | null;
+}
+
+/** Gives the answer to a permission to the call that waits for it. */
+export async function concludePrompt(
+  hook: HookContext,
+  dialog: Dialog,
+  prompt: Prompt,
+  against: Against,
+): Promise<Partial<Verdict> | null> {
+  return concludeAll(hook, dialog, [prompt], against);
+}
+
+async function concludeAll(
+  hook: HookContext,
+  dialog: Dialog,
+  prompts: readonly Prompt[],
+  { file, warning }: Against,
+): Promise<Partial<Verdict> | null> {
+  const { tx, session } = hook;
   const decided = decideDialog(dialog, prompts);
   if (decided === null) return null;
   const seats = hook.settings.seats?.() ?? file?.seats ?? [];
-  const decision = await permitted(hook, dialog, { decided, prompts, seats });
+  const decision = await permitted(hook, dialog, { decided, prompts, seats, warning });
   for (const prompt of prompts) {
     // The client's answer has no room for a comment on an approval; the comment comes with the next hook.
     if (isTold(decision, dialog, prompt)) await handPrompt(tx, prompt, hookCarrier(session.session_id));
   }
   if (decision.kind === 'deny' && decision.interrupt) await endTurnFor(hook, prompts[0]);
   return { decision, carries: true };
+}
+
+interface Deciding {
+  decided: DialogAnswer;
+  prompts: readonly Prompt[];
+  seats: readonly Seat[];
+  warning: string | null;
 }
 
 /**
@@ -159,10 +214,10 @@ async function conclude(
 async function permitted(
   hook: HookContext,
   dialog: Dialog,
-  { decided, prompts, seats }: { decided: DialogAnswer; prompts: readonly Prompt[]; seats: readonly Seat[] },
+  { decided, prompts, seats, warning }: Deciding,
 ): Promise<DialogAnswer> {
   if (decided.kind !== 'allow' || !isPermission(dialog)) return decided;
-  const [[asked], [answered]] = [await ask(hook, dialog, null), prompts];
+  const [[asked], [answered]] = [await askFor(hook, dialog, null, warning), prompts];
   if (asked === undefined || answered === undefined) return NOT_WHAT_WAS_DISPLAYED;
   // What its asker has added since was displayed, too, and runs nothing.
   const displayed_digest = permissionDigest({ ...asked, notes: answered.notes });
@@ -255,7 +310,7 @@ function isPermission({ kind }: Dialog): boolean {
   return kind === 'permission' || kind === 'plan';
 }
 
-interface ApplicableRules {
+export interface ApplicableRules {
   /** The human's file; null where nothing asks for it. */
   file: Trust | null;
   /** The rules that match what the tool is about to do, whichever session it is. */
@@ -263,7 +318,7 @@ interface ApplicableRules {
 }
 
 /** The human's rules for this dialog: they answer permissions only, never a question, never a plan. */
-async function applicableRules(
+export async function applicableRules(
   dialog: Dialog,
   { cwd }: HookEvent,
   { human }: HookSettings,
@@ -281,13 +336,16 @@ async function applicableRules(
 const ELSEWHERE = { by: 'terminal', via: 'terminal', reason: 'answered_elsewhere' } as const;
 
 /** Cancels pending dialogs that were answered in their client's terminal. */
-export const withdrawClosed: HookHandler = async ({ tx, event, session }) => {
+export const withdrawClosed: HookHandler = async (hook) => {
+  const { tx, event, session } = hook;
   if (!mayClose(event)) return null;
   const own = await tx.prompts.openOf(session.session_id, OPEN_LIMIT);
   const waiting = own.filter(({ dialog, status }) => dialog && status === 'pending');
   if (waiting.length === 0) return null;
   const { closedBy } = await import('../domain/dialogs.ts');
-  for (const prompt of closedBy(event, waiting, tx.now)) await recordCancel(tx, prompt, ELSEWHERE);
+  const asleep = await heldByRun(hook);
+  for (const prompt of closedBy(event, waiting, tx.now))
+    if (!asleep.has(prompt.ask_id)) await recordCancel(tx, prompt, ELSEWHERE);
   return null;
 };
 

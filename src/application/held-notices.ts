@@ -3,7 +3,14 @@
  * are held, and who was notified, is in the records of the gate, so a desk that opens later finds them too.
  */
 import { type GateRecord, type HeldAgent, heldNoticeAt, heldSentence } from '../domain/mention-gate.ts';
-import { clockOf, disturbance, momentOf, type Preferences, preferencesFrom } from '../domain/preferences.ts';
+import {
+  clockOf,
+  disturbance,
+  momentOf,
+  mutedBy,
+  type Preferences,
+  preferencesFrom,
+} from '../domain/preferences.ts';
 import type { Session } from '../domain/sessions.ts';
 import type { Expiring } from './expiry.ts';
 import { giveNotice } from './notices.ts';
@@ -80,12 +87,11 @@ async function heldFor(tx: ReadTx, seat: string): Promise<Held[]> {
 async function heldSession(
   tx: ReadTx,
   { session_id }: GateRecord,
-  { muted_projects }: Preferences,
+  preferences: Preferences,
 ): Promise<Session | undefined> {
   const session = await tx.sessions.get(session_id);
   if (session === undefined || session.state === 'ended') return undefined;
-  if (muted_projects.includes(session.project) || muted_projects.includes(session.project_dir))
-    return undefined;
+  if (mutedBy(preferences, { ...session, agent: session.handle }) !== null) return undefined;
   if ((await tx.turns.current(session_id)) === undefined) return undefined;
   return (await tx.mentions.countUnprocessed(session_id)).gating === 0 ? undefined : session;
 }

@@ -30,11 +30,13 @@ import type {
   Notifier,
   Processes,
   ReadTx,
+  RunFiles,
   Secrets,
   Store,
 } from './ports.ts';
 import { type ClaimService, createClaims, createPrompts, type PromptService } from './prompts.ts';
 import { createRetention, type RetentionService, startRetention } from './retention.ts';
+import { createRuns, type RunService } from './runs.ts';
 import { createSeats, type SeatService } from './seats.ts';
 import { createSessions, type SessionService } from './sessions.ts';
 import { createSettings, type Environment, type SettingsService } from './settings.ts';
@@ -73,6 +75,7 @@ export interface Hive {
   /** What a human answered and nobody could take. */
   readonly unreadAnswers: UnreadAnswers;
   readonly tokens: TokenService;
+  readonly runs: RunService;
   /** The project that a directory belongs to. */
   readonly findProject: (directory: string) => ProjectContext;
   /** Lets prompts and mentions expire while this process lives; every long-lived process starts it. */
@@ -85,6 +88,8 @@ export interface Hive {
   startCodexWaker(party: Pick<WakeWait, 'seat' | 'env'>): CodexWaker;
   /** Answers the dialogs of Codex on this machine that are answered at a desk (codex-answers.ts); sidecars start it. */
   startCodexAnswers(): void;
+  /** Resumes the runs of this person whose human has answered, while this process lives; every long-lived process starts it. */
+  startRuns(options: { jobs: number }): void;
   /** Notifies the human of a seat of agents that are held by mentions, until the returned function is called. */
   startHeldNotices(seat: string): () => void;
   /** Shows popups for a seat until the returned function is called; every long-lived process starts it. */
@@ -106,6 +111,11 @@ export interface HiveParts {
   /** How long an interrupt waits before it sends a signal, where the person wants one. */
   escalate_ms: number;
   secrets: Secrets;
+  runFiles: RunFiles;
+  /** Makes the id of a conversation, as Claude Code wants it. */
+  conversationId: () => string;
+  /** This process. */
+  pid: number;
   /** What the doctor looks at; loaded when it is asked. */
   examinations: () => Promise<readonly Examination[]>;
   /** The seat of this process, and its environment: old variables in it go before what is stored. */
@@ -163,6 +173,18 @@ export function createHive(parts: HiveParts): Hive {
   let stopRetention: (() => void) | null = null;
   let stopSweep: (() => void) | null = null;
   let stopCodexAnswers: (() => Promise<void>) | null = null;
+  let stopRuns: (() => Promise<void>) | null = null;
+  const runs = createRuns({
+    store,
+    ids,
+    processes,
+    files: parts.runFiles,
+    conversationId: parts.conversationId,
+    seat,
+    machine,
+    pid: parts.pid,
+    log,
+  });
   const outreach = createOutreach(
     store,
     ids,
@@ -197,6 +219,7 @@ export function createHive(parts: HiveParts): Hive {
     doctor: createDoctor(store, { examinations: parts.examinations, trust: parts.trust, seat, env, log }),
     unreadAnswers: createUnreadAnswers(store),
     tokens: createTokens(store, parts.secrets),
+    runs,
     startExpiry() {
       stopExpiry ??= startExpiry(store, expiring, log);
     },
@@ -211,6 +234,9 @@ export function createHive(parts: HiveParts): Hive {
     },
     startCodexWaker: (party) =>
       createCodexWaker({ store, feed, wakes, codex: parts.codex, machine, log }, party),
+    startRuns(options) {
+      stopRuns ??= runs.watch(options);
+    },
     startHeldNotices: (seat) => startExpiry(store, [heldNotices(store, seat)], log),
     startPopups(party) {
       const stop = startPopups({ store, feed, prompts, notifier, log, trust }, party);
@@ -224,6 +250,7 @@ export function createHive(parts: HiveParts): Hive {
       await Promise.all([...popups.keys()].map((stop) => stop()));
       stopRetention?.();
       stopSweep?.();
+      await stopRuns?.();
       await stopCodexAnswers?.();
       interrupts.close();
       await callbacks.close();

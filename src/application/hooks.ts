@@ -16,6 +16,7 @@ import {
 import { wasInterrupted } from '../domain/interrupts.ts';
 import type { Preferences } from '../domain/preferences.ts';
 import { isExpired, type Prompt } from '../domain/prompts.ts';
+import { RUN_VARIABLE, type RunStart, readStart } from '../domain/runs.ts';
 import { subagentId } from '../domain/sessions.ts';
 import { announceOutput, deliverAnswers, settleDeliveries } from './delivery.ts';
 import { withdrawClosed } from './dialogs.ts';
@@ -157,7 +158,7 @@ export function createHooks({ store, waiting, ...parts }: HookParts): HookServic
 
 /** A handler that few events concern; a process that handles one event loads it only for those. */
 interface LazyHookHandler {
-  concerns(event: HookEvent): boolean;
+  concerns(event: HookEvent, settings: HookSettings): boolean;
   /** Called before the transaction, so that what takes long holds nobody up. */
   load(event: HookEvent, settings: HookSettings): Promise<HookHandler>;
 }
@@ -172,7 +173,14 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   gateMentions,
   withdrawClosed,
   {
-    concerns: (event) => dialogOf(event) !== null,
+    concerns: (_event, settings) => ownRun(settings) !== null,
+    load: async (event, settings) => {
+      const { runHandler } = await import('./run-hooks.ts');
+      return runHandler(event, settings, ownRun(settings) ?? { run_id: '', start: 0 });
+    },
+  },
+  {
+    concerns: (event, settings) => dialogOf(event) !== null && ownRun(settings) === null,
     load: async (event, settings) => (await import('./dialogs.ts')).dialogHandler(event, settings),
   },
   remindOfReports,
@@ -186,12 +194,15 @@ const HOOK_HANDLERS: readonly (HookHandler | LazyHookHandler)[] = [
   settleSession,
 ];
 
+/** The run whose agent this is. */
+const ownRun = ({ env }: HookSettings): RunStart | null => readStart(env[RUN_VARIABLE]);
+
 /** The handlers of an event, in order. */
 async function handlersFor(event: HookEvent, settings: HookSettings): Promise<HookHandler[]> {
   const handlers: HookHandler[] = [];
   for (const handler of HOOK_HANDLERS) {
     if (typeof handler === 'function') handlers.push(handler);
-    else if (handler.concerns(event)) handlers.push(await handler.load(event, settings));
+    else if (handler.concerns(event, settings)) handlers.push(await handler.load(event, settings));
   }
   return handlers;
 }

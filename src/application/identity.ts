@@ -36,7 +36,7 @@ interface Identity {
 }
 
 const ADVICE =
-  'Your client reports no session, so this connection got one of its own: answers can be polled by ask_id, and reach nobody else. To have a lasting identity set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
+  'Your client reports no session, so this connection has one of its own: you can poll answers by their ask_id, but they reach you in no other way. For a lasting identity, set HIVE_AGENT in the environment of the MCP server, or install the hooks with: hive init';
 
 /**
  * Each of these shows that an agent's process started us; a person's own settings (CODEX_HOME, …) do not. This is the

@@ -114,8 +114,8 @@ async function notifyHuman(
   const others = addressees.map(({ handle }) => handle).join(', ');
   const what =
     author === UNVERIFIED_HANDLE
-      ? `Unverified messages keep mentioning ${others} (${reason}) with no word of yours in between. They still arrive but no longer hold up tools or wake anybody. Find out what writes them, let it go on, mute it, or write to ${others}.`
-      : `${from_handle} and ${others} keep answering each other (${reason}) with no word of yours in between. Their mentions still arrive but no longer hold up their tools or wake them. Let them go on, mute them, or write to them.`;
+      ? `Unverified messages keep mentioning ${others} (${reason}) with no message of yours in between. They still arrive but no longer hold tool calls or wake anybody. Find out what writes them, let it continue, mute it, or write to ${others}.`
+      : `${from_handle} and ${others} keep answering each other (${reason}) with no message of yours in between. Their mentions still arrive but no longer hold their tool calls or wake them. Let them continue, mute them, or write to them.`;
   await giveNotice(tx, {
     severity: 'warning',
     text: what,

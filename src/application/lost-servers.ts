@@ -1,6 +1,6 @@
 /**
- * Servers of agents that died. A client that sends its hooks over the connection goes on without them then, so whoever
- * comes next notices it and says so once: the next server of that client, or its next hook that is a process.
+ * Agents' servers that died. A client that sends its hooks over the connection then goes on without them. The next server
+ * of that client, or its next hook that is a process, notices this and says so once.
  */
 import type { Session } from '../domain/sessions.ts';
 import { labelled } from '../domain/sources.ts';
@@ -8,7 +8,7 @@ import type { HookHandler } from './hook-context.ts';
 import { giveNotice } from './notices.ts';
 import type { Connection, Processes, WriteTx } from './ports.ts';
 
-/** A server that ends in order closes its connection; one whose process is gone has died. */
+/** A server that ends normally closes its connection; one whose process is gone has died. */
 export async function closeDead(tx: WriteTx, machine: string, processes: Processes): Promise<void> {
   for (const connection of await tx.sessions.connections(machine)) {
     if (!processes.alive(connection.pid)) await closeLost(tx, connection, processes);
@@ -31,7 +31,7 @@ function isServerOf({ session_id, parent_pid }: Connection, session: Session): b
   return session_id === session.session_id || (parent_pid !== null && parent_pid === session.pid);
 }
 
-/** Nothing is said of a client that is gone as well: it has lost nothing. */
+/** If the client is gone as well, it has lost nothing, so nothing is said. */
 async function closeLost(tx: WriteTx, connection: Connection, processes: Processes): Promise<void> {
   const { connection_id, machine, parent_pid, session_id } = connection;
   await tx.sessions.closeConnection(connection_id);

@@ -49,7 +49,7 @@ export const refusePrompts: HookHandler = async (context) => {
     await noticeGivenUp(
       context,
       (count, from) =>
-        `${labelled(session)} takes your messages again although ${count} mention(s) are not processed, the first from ${from}: it was refused ${PROMPT_REFUSALS} of them in a row. The gate only reminds the agent of them now.`,
+        `Your messages reach ${labelled(session)} again, although ${count} mention(s) of it are unprocessed, the first from ${from}: ${PROMPT_REFUSALS} of your messages in a row were refused. The gate now only reminds the agent of its mentions.`,
     );
   }
   return decision.refused ? { block: refusal(await waiting(context), context) } : null;
@@ -91,7 +91,7 @@ async function decide(context: HookContext): Promise<{ deny?: string; context?: 
     await noticeGivenUp(
       context,
       (count, from) =>
-        `${labelled(session)} went on without processing ${count} mention(s), the first from ${from}; the gate only reminds it now.`,
+        `${labelled(session)} went on without processing ${count} mention(s), the first from ${from}. The gate now only reminds it.`,
     );
   }
   if (decision.opinion === 'pass') return null;
@@ -116,10 +116,14 @@ async function noticeGivenUp(
   });
 }
 
-/** Lifts the block after the last mention was processed: nothing has to be repeated, and this call says so. */
+/** Lifts the block after the last mention was processed. The agent is informed with this call, which passes. */
 async function reopen({ tx }: HookContext, record: GateRecord): Promise<{ context: string[] }> {
   await tx.gates.put({ ...noteProgress(record), held: false });
-  return { context: ['Your mentions are processed: tool calls pass again. Continue where you were held.'] };
+  return {
+    context: [
+      'Your mentions are processed, so your tool calls are allowed again. Continue where you stopped.',
+    ],
+  };
 }
 
 async function closeBatch(context: HookContext): Promise<{ context?: string[] } | null> {
@@ -142,7 +146,7 @@ function refusal(mentions: readonly MentionInFull[], { event, session: { handle 
     ...lines,
     `When you have dealt with them: hive mentions process --all --session ${handle}`,
     `To have the agent deal with them, send: ${asking}`,
-    'Your message was not sent; send it again afterwards.',
+    'Your message was not sent. Send it again afterwards.',
   ].join('\n');
 }
 

@@ -5,7 +5,7 @@
 
 import { HUMAN_ADDRESSEE } from '../domain/actors.ts';
 import { HiveError } from '../domain/errors.ts';
-import { parseMentions } from '../domain/mention-parser.ts';
+import { foldHandle, parseMentions } from '../domain/mention-parser.ts';
 import type { Mention, Unresolved } from '../domain/mentions.ts';
 import {
   type Author,
@@ -19,10 +19,13 @@ import {
   normalizeBody,
   type PostRequest,
 } from '../domain/messages.ts';
+import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
+import { HUMAN_HANDLE } from '../domain/sessions.ts';
 import { cleanOptional, cleanText } from '../domain/text.ts';
 import { hopsOf, humanWrote, type Trip } from './loops.ts';
 import { type MentionSettings, mentionIn, settleMention } from './mentions.ts';
 import type { MessageFilter, MessagePage, ReadTx, Store, WriteTx } from './ports.ts';
+import { chargeQuotas } from './quotas.ts';
 import { authorNamed } from './sessions.ts';
 
 /** A message to post. */
@@ -54,7 +57,7 @@ export interface Posted {
 }
 
 export interface MessageService {
-  /** @throws HiveError `invalid_input`, `message_not_found` (of `reply_to`), `idempotency_conflict`. */
+  /** @throws HiveError `invalid_input`, `message_not_found` (of `reply_to`), `idempotency_conflict`, `too_many`. */
   post(command: PostCommand): Promise<Posted>;
   /** @throws HiveError `message_not_found`. */
   get(message_id: string): Promise<Message>;
@@ -73,15 +76,19 @@ export function createMessages(store: Store, settings: MentionSettings): Message
     async post(command) {
       // Outside the transaction, so that no writer waits for the parser.
       const names = parseMentions(normalizeBody(command.body));
-      return store.write(async (tx) => {
+      const posted = await store.write(async (tx) => {
         const before = await alreadyPosted(tx, command);
         if (before !== undefined) return before;
+        const refusal = await chargeMentions(tx, command, names);
+        if (refusal !== null) return refusal;
         const { message, parent } = await writeMessage(tx, command, settings.ids.make('msg'));
         const { mentions, unresolved, trips } = await mentionIn(tx, message, names, settings);
         const answered = parent === null ? null : await answer(tx, parent, message, command);
         if (message.author === 'human') await humanWrote(tx, message);
         return { message, existing: false, mentions, unresolved, answered, trips };
       });
+      if ('quota' in posted) throw tooMany(posted);
+      return posted;
     },
 
     get: (message_id) => store.read((tx) => find(tx, message_id)),
@@ -98,6 +105,23 @@ async function find(tx: ReadTx, message_id: string): Promise<Message> {
   const message = await tx.messages.get(message_id);
   if (message === undefined) throw messageNotFound(message_id);
   return message;
+}
+
+/** Charges the quotas of an agent that mentions somebody. What passes through the human's Emacs is the human's to send. */
+async function chargeMentions(
+  tx: WriteTx,
+  { author, priority }: PostCommand,
+  names: readonly string[],
+): Promise<QuotaRefusal | null> {
+  if (names.length === 0 || author.session_id === null || author.via === 'emacs') return null;
+  const session = await tx.sessions.get(author.session_id);
+  if (session === undefined) return null;
+  const urgesHuman =
+    priority === 'urgent' && names.some((name) => foldHandle(name) === foldHandle(HUMAN_HANDLE));
+  return chargeQuotas(tx, session, {
+    quota_mentions: names.length,
+    quota_criticals: urgesHuman ? 1 : 0,
+  });
 }
 
 /** The result of a post that was made before; undefined when it was not. */

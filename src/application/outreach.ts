@@ -37,11 +37,13 @@ import {
 } from '../domain/outreach.ts';
 import { momentOf, preferencesFrom } from '../domain/preferences.ts';
 import { createPrompt } from '../domain/prompts.ts';
+import { type QuotaRefusal, tooMany } from '../domain/quotas.ts';
 import type { Session } from '../domain/sessions.ts';
 import { newStopGuard, owesReport, unreportedNotice } from '../domain/stop-guard.ts';
 import { giveNotice } from './notices.ts';
 import type { Ids, OutreachFilter, Page, ReadTx, Store, WriteTx } from './ports.ts';
 import { insertPrompt } from './prompt-records.ts';
+import { chargeQuotas, demandOfOutreach } from './quotas.ts';
 import { type Setter, storePreferences } from './settings.ts';
 
 interface Reported {
@@ -53,9 +55,9 @@ interface Reported {
 }
 
 export interface OutreachService {
-  /** @throws HiveError `outreach_refused` with the rule and when it passes, `invalid_input`. */
+  /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
   ping(request: PingRequest, session: Session): Promise<Outreach>;
-  /** @throws HiveError `outreach_refused` with the rule and when it passes, `invalid_input`. */
+  /** @throws HiveError `outreach_refused` with the rule and when it passes, `too_many`, `invalid_input`. */
   card(request: CardRequest, session: Session): Promise<Outreach>;
   /** @throws HiveError `outreach_refused`, `invalid_input`. */
   report(request: ReportRequest, session: Session): Promise<Reported>;
@@ -80,10 +82,10 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
     kind: 'ping' | 'card',
     create: (sender: Sender, own: { outreach_id: string; number: number }, now: string) => Outreach,
   ): Promise<Outreach> {
-    const { project, project_dir } = given;
-    const missing = await audience({ critical, project, project_dir });
+    const { handle: agent, project, project_dir } = given;
+    const missing = await audience({ critical, agent, project, project_dir });
     const { item, refusal } = await store.write(
-      async (tx): Promise<{ item: Outreach; refusal: Refusal | null }> => {
+      async (tx): Promise<{ item: Outreach; refusal: Refusal | QuotaRefusal | null }> => {
         const session = await current(tx, given);
         refuse(refusalBySource(kind, session.source));
         await settleUnshown(tx);
@@ -117,6 +119,8 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
           await tell(tx, 'outreach/suppressed', suppressed, { rule });
           return { item: suppressed, refusal: opinion.refusal };
         }
+        const beyond = await chargeQuotas(tx, session, demandOfOutreach(made));
+        if (beyond !== null) return { item: made, refusal: beyond };
         if (opinion.bucket !== null) await tx.outreach.putBucket(opinion.bucket);
         const charged = opinion.bucket === null || critical ? null : opinion.bucket.name;
         const sent: Outreach = {
@@ -131,6 +135,7 @@ export function createOutreach(store: Store, ids: Ids, audience: Audience): Outr
       },
     );
     if (refusal === null) return item;
+    if ('quota' in refusal) throw tooMany(refusal);
     const { rule, passes_at, sentence } = refusal;
     throw outreachRefused(sentence, { rule, passes_at, outreach_id: item.outreach_id });
   }
@@ -361,6 +366,7 @@ export async function reconcileUnreported(tx: WriteTx, session: Session): Promis
 /** Why nobody could see it; null if somebody could. */
 export type Audience = (sent: {
   critical: boolean;
+  agent: string;
   project: string;
   project_dir: string;
 }) => Promise<Absence | null>;

@@ -209,8 +209,11 @@ function answerFromPopups(
         return await respond(prompt, label, response_id);
       } catch (error) {
         if (!isTransient(error) || attempt === ANSWER_TRIES || stopping.aborted) {
-          log.warn('An answer from a popup was not taken.', { ask_id: prompt.ask_id, error: String(error) });
-          return `"${label}" was not taken: ${error instanceof Error ? error.message : String(error)}`;
+          log.warn('An answer from a popup was not accepted.', {
+            ask_id: prompt.ask_id,
+            error: String(error),
+          });
+          return `"${label}" was not accepted: ${error instanceof Error ? error.message : String(error)}`;
         }
         await sleep(ANSWER_RETRY_MS, stopping);
       }

@@ -1,6 +1,6 @@
 /**
- * What the application needs from the world, as plain interfaces. `infrastructure/` makes them real,
- * `open-hive.ts` chooses which; nothing here knows of files, sockets or SQL. Reads are apart from records, which write.
+ * What the application needs from outside, as plain interfaces. `infrastructure/` implements them and `open-hive.ts` chooses
+ * the implementations; nothing here knows of files, sockets or SQL. Reads are separate from records, which write.
  */
 import type {
   DeliveryReads,
@@ -28,6 +28,7 @@ import type {
 } from './ports/people.ts';
 import type { PopupReads, PopupRecords } from './ports/popups.ts';
 import type { ClaimReads, ClaimRecords, PromptReads, PromptRecords } from './ports/prompts.ts';
+import type { RunReads, RunRecords } from './ports/runs.ts';
 import type {
   GateReads,
   GateRecords,
@@ -46,13 +47,14 @@ export type * from './ports/people.ts';
 export type * from './ports/popups.ts';
 export type * from './ports/prompts.ts';
 export type * from './ports/records.ts';
+export type * from './ports/runs.ts';
 export type * from './ports/sessions.ts';
 export type * from './ports/turns.ts';
 export type * from './ports/world.ts';
 
 /** The one door to what is stored. */
 export interface Store {
-  /** Fixed for the life of the store; an answer written for another store is refused by it. */
+  /** Never changes; an answer that names another store's id is refused. */
   readonly store_id: string;
   /**
    * Runs `work` as one durable transaction: when the promise resolves, everything is on disk (invariant 1).
@@ -61,24 +63,24 @@ export interface Store {
    */
   write<T>(work: (tx: WriteTx) => Promise<T>): Promise<T>;
   /**
-   * A write that acknowledges nothing to anybody: a receipt (invariant 6). It is seen by all and survives the death
-   * of any process like every other, but it does not wait for the disk, where that can be had: a machine that
-   * loses power may lose it, and then what was handed is handed once more. `tells` is asked after the commit whether
-   * somebody is told something by it after all (`announced`: an event was appended): then it waits before it resolves.
+   * A write that acknowledges nothing: a receipt (invariant 6). It is visible to all and survives the death of any
+   * process like any other write, but it does not wait for the disk if the engine allows that. If the machine loses power,
+   * it may be lost, and what was handed over is handed over again. `tells` says after the commit whether the write
+   * acknowledges something after all (`announced`: an event was appended); then it waits for the disk before it resolves.
    */
   writeReceipt<T>(
     work: (tx: WriteTx) => Promise<T>,
     tells?: (result: T, announced: boolean) => boolean,
   ): Promise<T>;
-  /** Runs `work` on one consistent snapshot, never waiting for a writer; `work` awaits nothing but its own statements. */
+  /** Runs `work` on one consistent snapshot, without waiting for a writer; `work` awaits nothing but its own statements. */
   read<T>(work: (tx: ReadTx) => Promise<T>): Promise<T>;
   /** Calls `listener` when something may have changed, here or in another process: a hint without data. */
   watch(listener: () => void): () => void;
   close(): Promise<void>;
   /**
-   * For a process that lives for one event and ends now: closes only where that is due, else leaves the store as a
-   * kill would. With SQLite the last one to close copies the log into place and waits for the disk; but a log that
-   * nobody ever ends grows, and whoever opens the store first must read it back.
+   * For a process that has handled one event and ends now: closes the store only if that is due, and otherwise leaves it
+   * as a kill would. With SQLite, closing last means copying the log into the file and waiting for the disk. Without it the
+   * log would grow, and the next process to open the store would have to read it back.
    */
   leave(): Promise<void>;
 }
@@ -94,6 +96,7 @@ export interface ReadTx {
   readonly loops: LoopReads;
   readonly gates: GateReads;
   readonly tokens: TokenReads;
+  readonly runs: RunReads;
   readonly history: HistoryReads;
   readonly outreach: OutreachReads;
   readonly deliveries: DeliveryReads;
@@ -115,6 +118,7 @@ export interface WriteTx extends ReadTx {
   readonly loops: LoopRecords;
   readonly gates: GateRecords;
   readonly tokens: TokenRecords;
+  readonly runs: RunRecords;
   readonly outreach: OutreachRecords;
   readonly deliveries: DeliveryRecords;
   readonly hookOutputs: HookOutputRecords;

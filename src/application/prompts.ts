@@ -25,6 +25,7 @@ import {
   resolveAnswer,
   type Urgency,
 } from '../domain/prompts.ts';
+import { tooMany } from '../domain/quotas.ts';
 import { type SeatKey, signAnswer } from '../domain/seats.ts';
 import type { Session } from '../domain/sessions.ts';
 import { CANCELS, type Turn } from '../domain/turns.ts';
@@ -42,6 +43,7 @@ import {
   recordEscalation,
   recordExpiry,
 } from './prompt-records.ts';
+import { chargeQuotas, demandOf } from './quotas.ts';
 import { authorNamed } from './sessions.ts';
 
 /** A stored question. */
@@ -91,7 +93,7 @@ interface WaitOptions {
 export interface PromptService {
   /**
    * Asks in `turn_id`, by default in the session's current turn.
-   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `turn_not_current` if the end of that turn has already cancelled its questions.
+   * @throws HiveError `invalid_input`, `human_not_found`, `idempotency_conflict`, `too_many`, `turn_not_current` if the end of that turn has already cancelled its questions.
    */
   ask(request: AskRequest, session: Session, turn_id?: string | null): Promise<Asked>;
   /**
@@ -176,8 +178,8 @@ export function createPrompts(
   }
 
   const service: PromptService = {
-    ask: (request, session, turn_id) =>
-      store.write(async (tx) => {
+    async ask(request, session, turn_id) {
+      const asked = await store.write(async (tx) => {
         const { session_id, handle: agent, source, project, project_dir } = session;
         const [turn, desks, address] = await Promise.all([
           turnOfAsk(tx, session_id, turn_id),
@@ -201,9 +203,14 @@ export function createPrompts(
         // Asked a moment sooner, it would have been cancelled with its turn; so it is not asked at all.
         if (turn?.abort_reason != null && CANCELS[turn.abort_reason](prompt)) throw tooLate(turn);
         if (globalThis.SABOTAGE?.('asked-twice') && before !== undefined) prompt.idempotency_key = null;
+        const refusal = await chargeQuotas(tx, session, demandOf([prompt]));
+        if (refusal !== null) return refusal;
         await insertPrompt(tx, prompt);
         return { prompt, existing: false, desks_online };
-      }),
+      });
+      if ('quota' in asked) throw tooMany(asked);
+      return asked;
+    },
 
     async note(ask_id, note, session) {
       const prompt = await change(ask_id, 'prompt/noted', (prompt, now) =>
@@ -271,7 +278,7 @@ async function turnOfAsk(
 function tooLate({ turn_id, abort_reason }: Turn): HiveError {
   return new HiveError(
     'turn_not_current',
-    `The turn ${turn_id} is over (${abort_reason}): what belongs to it is asked no more. Nothing was asked.`,
+    `The turn ${turn_id} is over (${abort_reason}), so its questions are no longer asked. Nothing was asked.`,
     { turn_id },
   );
 }
@@ -294,7 +301,7 @@ function usedBefore({ response_id, ask_id }: StoredResponse): HiveError {
 export function wrongStore(given: string, own: string, what: 'answer' | 'message' = 'answer'): HiveError {
   return new HiveError(
     'wrong_store',
-    `The ${what} was written for the store ${given}; this is ${own}. It was not taken here.`,
+    `The ${what} was written for the store ${given}; this is ${own}. It was not accepted here.`,
     { given, own },
   );
 }

@@ -19,6 +19,7 @@ const KINDS = [
   'turns',
   'sessions',
   'tokens',
+  'runs',
   'desks',
   'events',
 ] as const satisfies readonly (keyof WriteTx)[];

@@ -8,6 +8,7 @@ import {
   type Origin,
   oldVariables,
   originOf,
+  quotasFrom,
   SETTINGS,
   type SetBy,
   type Setting,
@@ -87,6 +88,7 @@ export async function storeSettings(tx: ReadTx, env: Environment): Promise<Store
   return {
     mention_ttl: String(stored['mention_ttl'] ?? mention_ttl),
     retention_days: Number(stored['retention_days'] ?? retention_days),
+    ...quotasFrom(stored),
   };
 }
 

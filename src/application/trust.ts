@@ -1,6 +1,6 @@
 /**
  * What may happen without the human being asked: their file says so, and Emacs, for as long as it is connected. The
- * store holds none of it. Each change is an event, and what is wrong with the file is told once.
+ * store contains none of it. Each change is an event, and a problem with the file is reported once.
  */
 import { type Authority, NO_AUTHORITY, type Trust } from '../domain/trust.ts';
 import { giveNotice } from './notices.ts';
@@ -10,11 +10,11 @@ import { NOBODY, type Setter } from './settings.ts';
 export interface TrustService {
   /** The human's file as it is now. */
   file(): Trust;
-  /** What holds in this process: what Emacs has said, else what the file says. */
+  /** What applies in this process: what Emacs has set, else what the file says. */
   authority(): Authority;
-  /** Takes what Emacs says, until this process ends. Null permits nothing; what is left out stays. */
+  /** Sets what Emacs says, until this process ends. Null permits nothing; what is left out keeps its value. */
   lend(changes: AuthorityChanges, setter?: Setter): Promise<Authority>;
-  /** Records that the file has changed, and tells the human what is wrong with it. */
+  /** Records that the file has changed, and notifies the human of what is wrong with it. */
   note(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function createTrust(store: Store, seat: string, file: () => Trust): Trus
   };
 }
 
-/** Under this key stands the digest of the file that was seen last. It is no setting and permits nothing. */
+/** This key has the digest of the file that was seen last. It is no setting and permits nothing. */
 const SEEN = 'trust_seen';
 
 function isSeen(stored: Readonly<Record<string, unknown>>, { digest }: Trust): boolean {

@@ -1,6 +1,6 @@
 /**
- * Answers that could not be taken: nobody can read them, or they answer nothing. An answer is a human's word, so it is
- * kept as it came, every desk hears of it, and the doctor shows it until its question is answered or a week has passed.
+ * Answers that could not be accepted: nobody can read them, or they answer nothing. An answer is a human's word, so it is
+ * kept as it came, every desk is notified, and the doctor shows it until its question is answered or a week has passed.
  */
 import type { HiveEvent } from '../domain/events.ts';
 import { cleanDeep, excerpt } from '../domain/text.ts';
@@ -9,15 +9,15 @@ import type { Check, ReadTx, Store } from './ports.ts';
 
 /** An answer as it came. */
 export interface UnreadAnswer {
-  /** Where it came from: what comes from there again is kept once. */
+  /** Where it came from; the same answer from the same place is kept once. */
   from: string;
   /** What was sent. */
   params: unknown;
-  /** A sentence: why it could not be taken, or what of it. */
+  /** A sentence: why it could not be accepted, or which part of it. */
   reason: string;
-  /** The answer itself was taken, and only a part of it was not. */
+  /** The answer itself was accepted; only a part of it was not. */
   taken?: boolean;
-  /** Whether its sender was told so. */
+  /** Whether its sender got an error. */
   sender_told: boolean;
 }
 
@@ -53,8 +53,8 @@ export function createUnreadAnswers(store: Store): UnreadAnswers {
           severity: taken ? 'warning' : 'error',
           session_id: null,
           text: taken
-            ? `An ${answer} was taken, but not all of it. ${reason} M-x hive-notices shows what was sent.`
-            : `An ${answer} could not be taken. ${reason} It is kept: M-x hive-notices and hive doctor show it. Please answer again.`,
+            ? `An ${answer} was accepted, but not all of it. ${reason} M-x hive-notices shows what was sent.`
+            : `An ${answer} could not be accepted. ${reason} It is kept: M-x hive-notices and hive doctor show it. Please answer again.`,
           data: { notice: NOTICE, ask_id, from, sent, taken, sender_told },
         });
       }),
@@ -73,7 +73,7 @@ function written(params: unknown): string {
   }
 }
 
-/** The question that was meant, as far as it can be told. */
+/** The question that was meant, as far as that can be recognized. */
 function askIdIn(params: unknown): string | null {
   if (params === null || typeof params !== 'object') return null;
   const found = Object.entries(params).find(
@@ -110,10 +110,10 @@ function toCheck({ at, data }: HiveEvent): Check {
   return {
     name: 'Answer',
     ok: false,
-    text: `one${about} of ${at} could not be taken: ${excerpt(String(data['sent']), 300)}`,
+    text: `one${about} of ${at} could not be accepted: ${excerpt(String(data['sent']), 300)}`,
     advice:
       typeof ask_id === 'string'
-        ? `answer again: hive respond ${ask_id}, or in Emacs; M-x hive-notices has the whole`
-        : 'find its question with hive list, and answer again; M-x hive-notices has the whole',
+        ? `answer again: hive respond ${ask_id}, or in Emacs; M-x hive-notices shows it in full`
+        : 'find its question with hive list, and answer again; M-x hive-notices shows it in full',
   };
 }

@@ -105,7 +105,7 @@ async function printShared(
     const file = join(folder, `${sharedFileName(stampOf(now, zoneOf(now)))}.md`);
     writeFileSync(file, text);
     print(file);
-  } else if (process.stdout.isTTY) print(text);
+  } else if (process.stdout.isTTY) print(text.trimEnd());
   // Unchanged into a pipe, so that it can be read back.
   else process.stdout.write(text);
   return EXIT.done;

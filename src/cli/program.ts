@@ -55,8 +55,10 @@ export async function reportErrors({ json = false }: Format, work: () => Promise
   } catch (error) {
     if (!(error instanceof HiveError)) throw error;
     process.exitCode = exitCodeOfError(error);
-    if (json) printJson({ error: { code: error.code, message: error.message } });
-    remark(error.message);
+    const { code, message, details } = error;
+    const { retry_after_s } = details;
+    if (json) printJson({ error: { code, message, ...(retry_after_s !== undefined && { retry_after_s }) } });
+    remark(message);
   }
 }
 
@@ -71,6 +73,9 @@ export async function withHive(format: Format, work: (hive: Hive) => Promise<Exi
     }
   });
 }
+
+/** How many sleeping agents a long-lived process resumes at a time (hive run). */
+export const JOBS = 4;
 
 // ---- How a long-running command ends ----
 // SIGINT, SIGTERM and SIGHUP abort one signal, and the process exits within 1 s.

@@ -17,6 +17,7 @@ export const DEED = {
   settings: 'change settings',
   teams: 'change teams',
   tokens: 'read or change tokens',
+  runs: 'start or stop runs',
   prune: 'remove what was asked and said',
   coordinator: 'make an agent a coordinator',
   post: 'write as the human',
@@ -283,6 +284,31 @@ export const TEAM = {
   removed: (name: string): string => `Removed ${name}.`,
 } as const;
 
+// ---- Runs ----
+
+export const RUN = {
+  none: 'No run works or sleeps. Start one with: hive run -- claude -p "…"',
+  watching: 'Resuming runs whose human has answered. Press C-c to end.',
+  watchTakesNone: '--watch starts no agent of its own: leave the command out.',
+  badJobs: (given: string): string => `--jobs is "${given}": it must be a whole number, 1 or more.`,
+  noVariable: (name: string): string => `--keep-env names ${name}, which is not set here.`,
+  problem: (run_id: string, problem: string): string => `${run_id} has ended: ${problem}`,
+  sleeps: (run_id: string, asks: string): string =>
+    asks === ''
+      ? `The agent of ${run_id} died. A sidecar, hive serve or hive run --watch starts it again.`
+      : `${run_id} sleeps until you answer ${asks}. Then a sidecar, hive serve or hive run --watch resumes it.`,
+  status: ({
+    status,
+    exit_code,
+    problem,
+  }: {
+    status: string;
+    exit_code: number | null;
+    problem: string | null;
+  }): string =>
+    status !== 'ended' ? status : (problem ?? (exit_code === null ? 'ended' : `ended with ${exit_code}`)),
+} as const;
+
 // ---- Remote agents ----
 
 export const SERVE = {
@@ -348,7 +374,7 @@ export const INIT = {
   untrusted: (why: string): string =>
     `Codex silently skips these hooks until you trust them. Run hive init codex in a terminal, or use /hooks in Codex (${why}).`,
   aboutTrust: (count: number): string =>
-    `Codex skips hooks that nobody has trusted. These ${count} run "hive hook" at each step of every session, with all your rights.`,
+    `Codex skips hooks that nobody has trusted. These ${count} report each step of every session to Hive. Most start "hive hook" with all your rights; the others use the connection to "hive mcp".`,
   askTrust: 'Trust them? Type yes to write that into config.toml: ',
   notTrusted: 'Not trusted. Codex skips the hooks until you trust them, here or with /hooks in Codex.',
   trusted: 'Trusted.',

@@ -18,7 +18,7 @@ import { findProject } from '../infrastructure/platform/project.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
 import { remark } from './output.ts';
-import { untilSignalled } from './program.ts';
+import { JOBS, untilSignalled } from './program.ts';
 import { DEED, SERVE } from './sentences.ts';
 import { FIRST_TOKEN, tokenFile, writeTokenFile } from './token.ts';
 
@@ -52,6 +52,7 @@ async function serve({ port, insecure = false, ...options }: ServeOptions): Prom
     // A service manager may start it for the human.
     await refuseAgents(hive, DEED.serve, { orphans: 'allowed' });
     hive.startExpiry();
+    hive.startRuns({ jobs: JOBS });
     const serving = await startServing(hive, { ...options, port: number });
     if (serving.made_token !== null) remark(SERVE.firstToken(serving.made_token));
     process.stdout.write(`${SERVE.serving(serving.url)}\n`);

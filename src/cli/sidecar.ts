@@ -7,7 +7,7 @@ import { isLoopback } from '../domain/tokens.ts';
 import { humanName, thisSeat } from '../infrastructure/platform/paths.ts';
 import { openHive } from '../open-hive.ts';
 import { refuseAgents } from './actor.ts';
-import { endSoon, examineAgentFiles, untilSignalled } from './program.ts';
+import { endSoon, examineAgentFiles, JOBS, untilSignalled } from './program.ts';
 import { DEED, SERVE, SIDECAR } from './sentences.ts';
 
 interface SidecarOptions {
@@ -38,6 +38,7 @@ async function runSidecar({ serve }: SidecarOptions): Promise<void> {
   hive.startSweep();
   hive.startCodexAnswers();
   hive.startRetention();
+  hive.startRuns({ jobs: JOBS });
   try {
     const { stdin: input, stdout: output, pid } = process;
     const here = { seat: thisSeat(), human: humanName(process.env), pid, check };

@@ -60,15 +60,15 @@ export function refusalToAnswer(actor: Actor, prompt: Asked): string | null {
   if (actor.kind === 'agent') {
     if (prompt.kind === 'permission') return 'A permission is answered by the human, never by an agent.';
     if (actor.session_id === prompt.session_id)
-      return 'A session cannot answer its own prompt: the human will.';
+      return 'A session cannot answer its own question. Its human will answer it.';
     if (actor.ancestors.includes(prompt.session_id))
-      return 'A session cannot answer a prompt of a session it descends from.';
+      return 'A session cannot answer a question of a session it descends from.';
     return null;
   }
   if (actor.kind === 'rule')
     return prompt.kind === 'permission' ? null : 'A rule may answer permissions, never questions.';
   if (prompt.kind === 'permission' && !actor.confirmed) {
-    return 'A permission is answered at a desk, in an enabled popup or at a terminal that asks for confirmation.';
+    return 'A permission can be answered only at a desk, in an enabled popup, or at a terminal that asks for confirmation.';
   }
   return null;
 }
@@ -80,7 +80,7 @@ export function refusalToAnswer(actor: Actor, prompt: Asked): string | null {
 export function refusalToCancel(actor: Actor, prompt: Asked): string | null {
   if (actor.kind !== 'agent' || actor.session_id === prompt.session_id) return null;
   if (actor.declared === true && prompt.kind === 'question') return null;
-  return 'Only the asker and the human may cancel a prompt.';
+  return 'Only the session that asked and the human may cancel a question.';
 }
 
 /**

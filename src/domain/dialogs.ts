@@ -78,7 +78,7 @@ export function objectIn(value: unknown): Raw | null {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Raw) : null;
 }
 
-/** The objects in a list; empty for anything that is no list. */
+/** The objects in a list; empty for anything that is not a list. */
 export function objectsIn(value: unknown): Raw[] {
   if (!Array.isArray(value)) return [];
   return value.map(objectIn).filter((item) => item !== null);
@@ -324,7 +324,7 @@ function whatItAllows(suggestion: Raw): string | null {
 /** What the client receives for an answer. Whatever is not plainly a yes is a no. */
 function decidePermission(dialog: PermissionDialog, prompt: Prompt): DialogAnswer | null {
   const { decision, selected, comment, by, attested } = prompt;
-  // What nobody was seen to answer allows nothing: the client asks its person itself.
+  // An unattested answer allows nothing; the client asks its person itself.
   if (!attested) return null;
   const [chosen] = selected;
   const input = objectIn(dialog.tool.input);
@@ -542,7 +542,7 @@ export function decideDialog(dialog: Dialog, prompts: readonly Prompt[]): Dialog
 /** The pending dialog prompts of a session that the client has closed, as this event shows. */
 export function closedBy(event: HookEvent, waiting: readonly Prompt[], now: string): readonly Prompt[] {
   const { name, tool, raw } = event;
-  // A quiet tool does not say that it has returned. The agent goes on, so it has; unless this call is of the same step.
+  // A quiet tool does not report that it has returned. If the agent goes on, it has, unless this call is of the same step.
   if (name === 'PreToolUse') {
     const before = new Date(Date.parse(now) - SAME_STEP_MS).toISOString();
     return waiting.filter(

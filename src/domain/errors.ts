@@ -18,6 +18,7 @@ export const ERROR_CODES = [
   'turn_not_current',
   'no_turn',
   'outreach_refused',
+  'too_many',
   'token_not_found',
   'wrong_store',
   'store_busy',

@@ -72,6 +72,8 @@ export interface Verdict {
   context: string[];
   /** PreToolUse: the tool does not run, and the model reads this. */
   deny: string | null;
+  /** PreToolUse of `claude -p`: the client ends, and makes this call again when it is resumed. */
+  defer: string | null;
   /** The turn ends here; a client that cannot do that reads `deny`. */
   end_turn: string | null;
   /** Stop, SubagentStop: the agent goes on, and reads this. UserPromptSubmit: the prompt is refused with this. */
@@ -92,6 +94,7 @@ export interface Verdict {
 export const NO_OPINION: Verdict = {
   context: [],
   deny: null,
+  defer: null,
   end_turn: null,
   block: null,
   let_go: false,
@@ -118,6 +121,7 @@ export function mergeVerdicts(first: Verdict, second: Partial<Verdict> | null): 
   return {
     context: [...first.context, ...(second.context ?? [])],
     deny: first.deny ?? second.deny ?? null,
+    defer: first.defer ?? second.defer ?? null,
     end_turn: first.end_turn ?? second.end_turn ?? null,
     block: let_go ? null : (first.block ?? second.block ?? null),
     let_go,
@@ -162,11 +166,11 @@ export function readUntil({ name }: HookEvent, now: string): string | null {
 
 /**
  * Claude Code's tools that only read, which are most calls. They fire no hook when they return: a hook costs the agent
- * time, and what it would carry goes in with the hook before the call, whose words the model reads with the result.
+ * time, and what it would deliver comes with the hook before the call, whose text the model reads with the result.
  */
 export const QUIET_TOOLS: readonly string[] = ['Read', 'Glob', 'Grep', 'LS'];
 
-/** Whether nothing is heard of a call of this tool once it runs. */
+/** Whether a call of this tool fires no hook when it returns. */
 export function isQuiet({ client, tool }: Pick<HookEvent, 'client' | 'tool'>): boolean {
   return client === 'claude-code' && tool !== null && QUIET_TOOLS.includes(tool.name);
 }

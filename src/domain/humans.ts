@@ -41,7 +41,7 @@ export function cleanName(what: string, given: string): string {
   if (isBlank(name)) throw invalidInput(`The ${what} is empty.`);
   if (characterCount(name) > NAME_LENGTH)
     throw invalidInput(`The ${what} is too long: at most ${NAME_LENGTH} characters.`);
-  if (/\p{Cc}/u.test(name)) throw invalidInput(`The ${what} holds control characters.`);
+  if (/\p{Cc}/u.test(name)) throw invalidInput(`The ${what} contains control characters.`);
   return name;
 }
 

@@ -13,7 +13,7 @@ export const SERVER_NAME = 'hive';
 
 /**
  * How a client passes an event on: it calls a tool of the MCP server that it is connected to already, or it starts a
- * process. The first costs a step next to nothing; the second works with every client and every event.
+ * process. The connection costs a step next to nothing; a process works with every client and every event.
  */
 export type HookWay = 'connection' | 'process';
 
@@ -21,11 +21,11 @@ export type HookWay = 'connection' | 'process';
 export interface HookSetting {
   event: string;
   timeout: number;
-  /** The way it can take: Claude Code has no connection yet at a SessionStart, and none any more at a SessionEnd. */
+  /** The best way for this event: Claude Code is not connected yet at a SessionStart, and no longer at a SessionEnd. */
   way: HookWay;
-  /** The tools that it is about, as a regular expression over their names; all tools unless set. */
+  /** The tools that it covers, as a regular expression over their names; default: all tools. */
   matcher?: string;
-  /** From this event on an idle session may be woken: a second hook waits beside it, for at most this many seconds. */
+  /** From this event on the idle session can be woken: a second hook waits beside it, for at most this many seconds. */
   wakes?: number;
 }
 
@@ -49,7 +49,8 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
   { event: 'SessionStart', timeout: QUICK, way: 'process', wakes: WAKES },
   ...at('process', QUICK, 'SessionEnd'),
   ...at('connection', QUICK, 'UserPromptSubmit'),
-  ...at('connection', QUICK, 'PreToolUse'),
+  // In a run of `hive run` it waits for the human (domain/runs.ts).
+  ...at('connection', HUMAN, 'PreToolUse'),
   ...at('connection', QUICK, 'PostToolUse', 'PostToolUseFailure').map((setting) => ({
     ...setting,
     matcher: LOUD,
@@ -62,8 +63,8 @@ const CLAUDE_HOOKS: readonly HookSetting[] = [
 ];
 
 /**
- * Codex does not start a server again that has died. So only what comes with every step goes over the connection, and each
- * turn begins and ends with a process, which carries in what a dead server could not.
+ * Codex does not restart a server that has died. So only the hooks of every step go over the connection, and each turn
+ * begins and ends with a process, which delivers what a dead server could not.
  *
  * Codex hides its own dialog while a PermissionRequest hook waits, so that one is short. The last two get 3 s at most:
  * Codex counts a higher value as 3, and a trust hash over the higher one would not match.
@@ -100,7 +101,7 @@ export interface HookProgram {
   server?: string;
   /** `process` for a client too old for hooks over the connection, or whose server is not on this machine. */
   way?: HookWay;
-  /** A failing hook blocks what it guards. Only a process can do that, as a server that is gone says nothing. */
+  /** A failing hook blocks what it guards. Those hooks are then processes, because a server that is gone cannot block. */
   fails_closed?: boolean;
 }
 
@@ -128,7 +129,7 @@ export function hookGroup(client: HookClient, given: HookProgram, setting: HookS
   const hook: HookEntry = process
     ? { type: 'command', command, timeout }
     : { type: 'mcp_tool', server, tool: HOOK_TOOL, input: hookInput(client, event), timeout };
-  // Codex drops the whole file over one unknown value, so it gets no more than it needs.
+  // Codex rejects the whole file because of one unknown value, so it gets only what it needs.
   if (client === 'codex') return { hooks: [hook] };
   const { matcher = '' } = setting;
   if (setting.wakes === undefined) return { matcher, hooks: [hook] };
@@ -187,15 +188,13 @@ function hookInput(client: HookClient, event: string): Record<string, string> {
 export interface ServerSetting {
   command: string;
   args: string[];
-  /** Claude Code: the model sees our tools at once, instead of having to search for them first. */
-  alwaysLoad?: boolean;
   /** Codex: what it passes on from its own environment, beside the few variables that it always passes. */
   env_vars?: string[];
 }
 
 /**
- * What `hive mcp` reads from its environment and Codex would keep from it: whatever docs/environment.md says
- * that all of Hive, the clients or `hive mcp` read. A test compares the two. The old variables of settings are here
+ * The variables that `hive mcp` reads and Codex would not pass on by itself: those of which docs/environment.md says
+ * that all of Hive, the clients or `hive mcp` read them. A test compares the two. The old variables of settings are here
  * for as long as they work.
  */
 const CODEX_ENVIRONMENT = [
@@ -215,7 +214,6 @@ const CODEX_ENVIRONMENT = [
   'CODEX_HOME',
   'XDG_CONFIG_HOME',
   'XDG_STATE_HOME',
-  'XDG_CACHE_HOME',
   'NODE_DISABLE_COMPILE_CACHE',
   'NODE_EXTRA_CA_CERTS',
   'XDG_RUNTIME_DIR',
@@ -239,7 +237,7 @@ export function serverSetting(
 ): ServerSetting {
   const [command = 'hive', ...rest] = program;
   const server = { command, args: [...rest, 'mcp', ...(role === 'agent' ? [] : ['--role', role])] };
-  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : { ...server, alwaysLoad: true };
+  return client === 'codex' ? { ...server, env_vars: CODEX_ENVIRONMENT } : server;
 }
 
 /** One of our hooks, parsed. */

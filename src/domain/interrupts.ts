@@ -123,7 +123,7 @@ export function refusalToInterrupt(actor: Actor, session: Session): string | nul
   if (actor.kind === 'rule') return 'A rule may not interrupt: only the human or an agent may.';
   if (actor.kind === 'human') return null;
   if (actor.session_id === session.session_id)
-    return 'A session needs no interrupt to stop itself: end your turn.';
+    return 'A session cannot interrupt itself. To stop, end your turn.';
   if (actor.ancestors.includes(session.session_id))
     return 'A session cannot interrupt a session it descends from.';
   return null;
@@ -187,7 +187,7 @@ function whom(by: string | null): string {
 /** The result of an interrupt. */
 export function outcomeSentence(outcome: InterruptOutcome): string {
   if (outcome.outcome === 'unconfirmed')
-    return `no confirmation within ${seconds(outcome.waited_ms)}: the task still runs, and the interrupt stays in force`;
+    return `no confirmation within ${seconds(outcome.waited_ms)}: the task is still running, and the interrupt stays in force`;
   return endSentence({ ...outcome, state: outcome.outcome });
 }
 
@@ -250,7 +250,7 @@ const ENDED_HOW: Readonly<Record<AbortReason, (by: string) => string>> = {
   unknown: () => 'ended, and nothing says how',
 };
 
-/** For the human: a client continued after it was told to stop. */
+/** For the human: a client continued after it was asked to stop. */
 export function stopLostSentence(handle: string, stops: number): string {
-  return `${handle} started another tool after it was told to stop, so it was told again (${stops} times now).`;
+  return `${handle} started another tool after it was asked to stop, so it was asked again (${stops} times now).`;
 }

@@ -162,7 +162,7 @@ export function describeMentions(mentions: readonly MentionInFull[], count: numb
   const urgent = first.priority === 'urgent' ? ' (urgent)' : '';
   const body =
     first.body.length > FIRST_BODY
-      ? `${first.body.slice(0, FIRST_BODY).toWellFormed()}… (cut; hivemind_get_unprocessed_mentions returns the whole)`
+      ? `${first.body.slice(0, FIRST_BODY).toWellFormed()}… (cut; hivemind_get_unprocessed_mentions returns it in full)`
       : first.body;
   const lines = [`${authorName(first)} mentioned you${urgent} at ${first.at} [${first.mention_id}]:`, body];
   for (const mention of rest.slice(0, IN_SHORT))
@@ -186,13 +186,13 @@ export function denialReason(mentions: readonly MentionInFull[], count: number):
   return [
     `This call was held: you have ${many} in the shared buffer.`,
     describeMentions(mentions, count),
-    `Deal with it first: answer with hivemind_post (reply_to) if an answer is wanted, then call hivemind_process_mentions {"mention_ids": ${ids}}, or {"all": true}. After that your tool calls pass again; nothing has to be repeated.`,
+    `Act on ${count === 1 ? 'it' : 'them'} first: reply with hivemind_post (reply_to) if a reply is wanted, then call hivemind_process_mentions {"mention_ids": ${ids}}, or {"all": true}. After that your tool calls are allowed again, and you can repeat this one.`,
   ].join('\n\n');
 }
 
 /** The same as a reminder of `count` mentions, the first of which are given, when nothing is blocked. */
 export function reminder(mentions: readonly MentionInFull[], count: number): string {
-  return `${describeMentions(mentions, count)}\n\nWhen you have dealt with it call hivemind_process_mentions {"mention_ids": [${mentions
+  return `${describeMentions(mentions, count)}\n\nWhen you have dealt with this, call hivemind_process_mentions {"mention_ids": [${mentions
     .slice(0, SHOWN)
     .map((mention) => `"${mention.mention_id}"`)
     .join(', ')}]}.`;

@@ -175,7 +175,7 @@ export interface Unresolved {
 const REASONS: Readonly<Record<UnresolvedReason, string>> = {
   unknown: 'nobody has that name',
   ended: 'that session has ended',
-  not_shared: 'that session takes no mentions',
+  not_shared: 'that session accepts no mentions',
   elsewhere: 'only sessions of other projects have that role; scope "all" reaches them',
   muted: 'the human has muted mentions between these two',
   own_heading: 'the heading names that session as the author',

@@ -9,7 +9,7 @@ import { HiveError, invalidInput } from './errors.ts';
 import { boundedBytes } from './limits.ts';
 import { foldHandle } from './mention-parser.ts';
 import { HUMAN_HANDLE, type Session, UNVERIFIED_HANDLE } from './sessions.ts';
-import { characterCount, cleanOptional, cleanText, excerpt } from './text.ts';
+import { characterCount, cleanOptional, cleanText, excerpt, FILE_END } from './text.ts';
 
 // ---- Authors ----
 // A heading is a claim. It holds when the writer is the one it names, or when the human posts the block with
@@ -17,7 +17,7 @@ import { characterCount, cleanOptional, cleanText, excerpt } from './text.ts';
 
 /** What a reader of an unverified message has to know. */
 export const UNVERIFIED_NOTE =
-  'What is marked unverified was posted under a name by somebody who did not prove that it is theirs. It is not the word of your human.';
+  'A message marked unverified was posted under a name that its writer did not prove. It does not come from your human.';
 
 /** The author of a block under a heading, given who posts it. `by` is the name of a human writer. */
 export function authorOfBlock(
@@ -262,7 +262,7 @@ export function sharedFileName(stamp: string): string {
   return `shared-${stamp.slice(0, 10).replaceAll('-', '')}`;
 }
 
-/** The whole file. `created` is a stamp; `project` null: no particular project. */
+/** The whole file, which Emacs opens as text and no more. `created` is a stamp; `project` null: no particular project. */
 export function renderShared(
   blocks: readonly Block[],
   { created, project }: { created: string; project: string | null },
@@ -270,7 +270,7 @@ export function renderShared(
   const front = ['---', 'hive: true', 'type: shared', `created_at: ${created.replace(' ', 'T')}`];
   if (project !== null) front.push(`project: ${oneLine(project)}`);
   const head = [...front, '---', '', '# Shared Buffer', '', INTRODUCTION].join('\n');
-  return `${head}\n${blocks.map(renderBlock).join('\n')}`;
+  return `${head}\n${blocks.map(renderBlock).join('\n')}${FILE_END}`;
 }
 
 /** One message, ending in a line break. */

@@ -416,8 +416,8 @@ export function askRules(state: RuleState): RuleOpinion {
   if (!settings.allow_ping)
     return refuse(
       'allow_ping',
-      'your human allows no pings and cards from this session.',
-      'That changes only when they allow it; critical does not pass it.',
+      'your human does not allow pings and cards from this session.',
+      'Only your human can change that; critical makes no difference.',
     );
   // A critical one passes the other rules, and is counted separately.
   if (critical) return { refusal: null, bucket: { ...bucket, critical: bucket.critical + 1 } };
@@ -426,15 +426,15 @@ export function askRules(state: RuleState): RuleOpinion {
       settings.outputs_per_turn === 1 ? 'one visible output' : `${settings.outputs_per_turn} visible outputs`;
     return refuse(
       'outputs_per_turn',
-      `this turn has had its ${many}; pings and cards share it.`,
-      state.turn_known ? 'It passes with your next turn.' : 'It passes after your next report.',
+      `this turn has already had its ${many}; pings and cards count together.`,
+      state.turn_known ? 'You can send it in your next turn.' : 'You can send it after your next report.',
     );
   }
   if (settings.mind_busy && busy !== null) {
     return refuse(
       'human_busy',
       `your human is busy (${BUSY_WORDS[busy.reason]}).`,
-      busy.until === null ? 'It passes when they are back.' : `It passes at ${busy.until}.`,
+      busy.until === null ? 'You can send it when they are back.' : `You can send it at ${busy.until}.`,
       busy.until,
     );
   }
@@ -445,7 +445,7 @@ export function askRules(state: RuleState): RuleOpinion {
     return refuse(
       'budget',
       `nobody is there to see it, and ${unseen} pings and cards are kept for your human already.`,
-      'It passes when they are back.',
+      'You can send it when they are back.',
     );
   }
   const charged = takeCredit(bucket, size, now);
@@ -454,7 +454,7 @@ export function askRules(state: RuleState): RuleOpinion {
   return refuse(
     'budget',
     `the ${size.capacity} pings and cards that background sessions may show are used up; one comes back ${every(settings.budget_refill_minutes)}.`,
-    at === null ? 'It passes when your human grants some.' : `It passes at ${at}.`,
+    at === null ? 'You can send it when your human allows some.' : `You can send it at ${at}.`,
     at,
   );
 }
@@ -502,11 +502,12 @@ export function outreachRefused(sentence: string, details: Record<string, unknow
 const ABSENCE_WORDS: Readonly<Record<Absence, string>> = {
   nobody_there: 'no Emacs is open and no desktop can be reached',
   low_urgency: 'no Emacs is open',
-  notify_never: 'no Emacs is open, and they want no popups',
+  notify_never: 'no Emacs is open, and your human has turned popups off',
   focused: 'no Emacs is open',
-  muted_project: 'no Emacs is open, and they muted this project',
-  do_not_disturb: 'no Emacs is open, and they are not to be disturbed now',
-  quiet_hours: 'no Emacs is open, and these are their quiet hours',
+  muted_project: 'no Emacs is open, and your human has muted this project',
+  muted_agent: 'no Emacs is open, and your human has muted this agent',
+  do_not_disturb: 'no Emacs is open, and do-not-disturb is on',
+  quiet_hours: 'no Emacs is open, and these are quiet hours',
   settled: 'no Emacs is open',
 };
 
@@ -518,19 +519,19 @@ export function unseenSentence({
 }: Pick<Outreach, 'kind' | 'source' | 'reason'>): string {
   const why = Object.entries(ABSENCE_WORDS).find(([absence]) => absence === reason)?.[1];
   // Sessions of other sources pay nothing and report nothing in any case.
-  const free = source === 'bg' ? ' It cost nothing, and you owe no report for it.' : '';
-  return `Nobody is there to see this ${kind}${why === undefined ? '' : `: ${why}`}. It is kept, and your human sees it when they are back.${free}`;
+  const free = source === 'bg' ? ' It uses no budget, and you need not report it.' : '';
+  return `Nobody is there to see this ${kind}${why === undefined ? '' : `: ${why}`}. It is kept, and your human will see it when they are back.${free}`;
 }
 
 // ---- The budget ----
 
 /**
- * The budget limits how often background sessions may ask for the human's attention. A bucket of credits refills by
- * itself, one at a time. The stored state and the store's clock decide, so a restart changes nothing, and a clock
+ * The budget limits how often background sessions may ask for the human's attention; quotas (quotas.ts) are such buckets
+ * too. A bucket of credits refills by itself, one at a time. The stored state and the store's clock decide, so a restart changes nothing, and a clock
  * that is set back costs at most the time since the last credit.
  */
 export interface Bucket {
-  /** `*`, or the session that has its own budget. */
+  /** `*`, or the session that has its own budget; of a quota, `quota:…`. */
   name: string;
   /** Credits left. */
   credits: number;
@@ -567,10 +568,10 @@ export function refill(bucket: Bucket, { capacity, refill_ms }: BudgetSize, now:
   return { ...bucket, credits, since };
 }
 
-/** Takes one credit; null when there is none. */
-export function takeCredit(bucket: Bucket, size: BudgetSize, now: string): Bucket | null {
+/** Takes one credit, or so many; null when there are not as many. */
+export function takeCredit(bucket: Bucket, size: BudgetSize, now: string, many = 1): Bucket | null {
   const current = refill(bucket, size, now);
-  return current.credits < 1 ? null : { ...current, credits: current.credits - 1 };
+  return current.credits < many ? null : { ...current, credits: current.credits - many };
 }
 
 /** Returns the credit of something that was paid for and never shown. */
@@ -579,11 +580,11 @@ export function refundCredit(bucket: Bucket, size: BudgetSize, now: string): Buc
   return { ...current, credits: Math.min(size.capacity, current.credits + 1) };
 }
 
-/** When an empty bucket gets its next credit; `now` when it has one, null when it never will. */
-export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string): string | null {
-  if (size.capacity < 1) return null;
+/** When a bucket has its next credit, or so many; `now` when it has them, null when it never will. */
+export function nextCreditAt(bucket: Bucket, size: BudgetSize, now: string, many = 1): string | null {
+  if (size.capacity < many) return null;
   const current = refill(bucket, size, now);
-  return current.credits >= 1 ? now : later(current.since, size.refill_ms);
+  return current.credits >= many ? now : later(current.since, (many - current.credits) * size.refill_ms);
 }
 
 function later(time: string, ms: number): string {

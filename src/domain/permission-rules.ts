@@ -1,8 +1,8 @@
 /**
  * Permission rules: what the human has decided to allow or deny without being asked. Rules answer permissions only,
- * never questions or plans; each use is an event. What they are matched against comes from an agent. A rule that allows
+ * never questions or plans; each use is an event. Their input comes from an agent. A rule that allows
  * is therefore read narrowly: word by word, in the one argument that it is about, and what is not understood is not
- * allowed. A rule that denies is read widely. Pure; where a path leads, the caller finds out.
+ * allowed. A rule that denies is read widely. Pure: the caller resolves paths.
  */
 import { objectIn, objectsIn, textIn } from './dialogs.ts';
 import type { HookTool } from './hooks.ts';
@@ -10,7 +10,7 @@ import { isRemote, type Session } from './sessions.ts';
 import { type ShellPart, type ShellWord, shellParts } from './shell-words.ts';
 import { SOURCES, type Source } from './sources.ts';
 
-/** One rule of the human's. */
+/** One rule that the human wrote. */
 export interface PermissionRule {
   /** How the event log names it. */
   name: string;
@@ -31,11 +31,11 @@ export interface PermissionRule {
 /** Reads rules from the content of a file or a preference: a list, or an object with a list `rules`. A rule with a problem is left out. */
 export function readRules(value: unknown, where: string): { rules: PermissionRule[]; problems: string[] } {
   const list = Array.isArray(value) ? value : objectIn(value)?.['rules'];
-  if (!Array.isArray(list)) return { rules: [], problems: [`${where} holds no list of rules.`] };
+  if (!Array.isArray(list)) return { rules: [], problems: [`${where} contains no list of rules.`] };
   const problems: string[] = [];
   const rules = list.flatMap((item, index): PermissionRule[] => {
     const [raw] = objectsIn([item]);
-    const problem = raw === undefined ? 'is no object' : problemOf(raw);
+    const problem = raw === undefined ? 'is not an object' : problemOf(raw);
     if (raw === undefined || problem !== null) {
       problems.push(`Rule ${index + 1} of ${where} ${problem} and is not used.`);
       return [];
@@ -88,8 +88,8 @@ function whyNeverAllowing(raw: Readonly<Record<string, unknown>>): string | null
   return null;
 }
 
-// ---------------------------------------------------------------------------
-// Which rule decides. What a tool is about to do is compared before any transaction, the session within one.
+// ---- Which rule decides ----
+// What a tool is about to do is compared before any transaction, the session within one.
 
 /** What a rule looks at in a session. */
 type RuledSession = Pick<Session, 'project' | 'project_dir' | 'source' | 'machine'>;
@@ -102,7 +102,7 @@ export interface Place {
   resolve: (path: string) => string | null;
 }
 
-/** Another machine's files cannot be looked at: there a star allows nothing. */
+/** Another machine's files cannot be examined, so a star allows nothing there. */
 export const NOWHERE: Place = { cwd: null, resolve: () => null };
 
 /** The rules that match what a tool is about to do, whoever does it. */
@@ -140,7 +140,7 @@ function isForSession(
   if (project === null) return true;
   const { project_dir } = session;
   if (project === project_dir || `${project.replace(/\/$/, '')}/.git` === project_dir) return true;
-  // Whoever names their project as another is called is denied no less, but allowed nothing.
+  // A project that takes the name of another is still denied by its rules, but allowed nothing.
   return decision === 'deny' && project === session.project;
 }
 
@@ -151,12 +151,12 @@ function isForMachine(wanted: string | null, decision: PermissionRule['decision'
   return decision === 'deny' || !remote;
 }
 
-/** Whether a text is as the pattern says, in which a star stands for any characters. */
+/** Whether a text matches a pattern in which a star means any characters. */
 function fits(pattern: string, text: string): boolean {
   return fill(pattern.split('*'), text) !== null;
 }
 
-/** What stands for each star between the pieces; null when the text is not made of them. */
+/** What each star between the pieces matches; null when the text does not consist of them. */
 function fill(pieces: readonly string[], text: string): string[] | null {
   const [first = ''] = pieces;
   const last = pieces.at(-1) ?? '';
@@ -175,8 +175,7 @@ function fill(pieces: readonly string[], text: string): string[] | null {
   return [...filled, text.slice(at, end)];
 }
 
-// ---------------------------------------------------------------------------
-// What a rule allows.
+// ---- What a rule allows ----
 
 /** A tool whose arguments Hive understands: the one that a rule's `input` is about, and those that change nothing of it. */
 interface KnownTool {
@@ -202,7 +201,7 @@ const TOOLS: ReadonlyMap<string, KnownTool> = new Map(
   } as const),
 );
 
-/** No person has approved beforehand what is longer. */
+/** Nobody approves anything longer in advance. */
 const LONGEST_ALLOWED = 2_000;
 
 function isAllowed(
@@ -212,7 +211,7 @@ function isAllowed(
 ): boolean {
   if (!isToolAllowed(pattern, name)) return false;
   const tool = TOOLS.get(name);
-  // Whoever allows a tool that Hive does not know allows it with all its arguments.
+  // Allowing a tool that Hive does not know allows it with any arguments.
   if (tool === undefined) return input === null;
   const all = objectIn(given);
   const value = all?.[tool.field];
@@ -242,7 +241,7 @@ function isToolAllowed(pattern: string, name: string): boolean {
 // ---- Commands ----
 
 function isCommandAllowed(pattern: string, command: string, place: Place): boolean {
-  // What is spelt out as a whole is allowed as written, whatever a shell makes of it.
+  // A command that is spelled out in full is allowed as written, whatever a shell makes of it.
   if (pattern === command && !pattern.includes('*')) return true;
   const wanted = shellParts(pattern, { stars: true });
   const given = shellParts(command);
@@ -287,7 +286,7 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   if (filled === null) return false;
   if (place.isCommand) return isProgramAllowed(pieces, text);
   if (first === '' && /^\s*-/.test(text)) return false;
-  // Where a star stands for nothing, the rule spells the word out.
+  // If the star matches nothing, the rule spells the word out.
   if (text !== '' && filled.every((part) => part === '')) return true;
   // `git log*` is the word `log`, and what the command takes after it: not `logs`, and not `log-evil`.
   const [more = ''] = filled;
@@ -296,7 +295,7 @@ function isWordAllowed({ pieces }: ShellWord, text: string, place: WordPlace): b
   return isPlainArgument(text, filled, place, first.startsWith('-'));
 }
 
-/** A star names no program by its path; after the name of one it stands for what follows. */
+/** A star never stands for the path of a program; after a program's name it means what follows. */
 function isProgramAllowed(pieces: readonly string[], text: string): boolean {
   return (
     pieces.length === 2 &&
@@ -311,7 +310,7 @@ function isFolderNamed(first: string): boolean {
 const MOST_PARTS = 32;
 
 /**
- * A word that a star may stand for: no option, and nothing that leads out of the directory in which the agent works or
+ * Whether a star may match a word: not an option, and nothing that leads out of the directory in which the agent works or
  * to a hidden file there, however a program may take the word apart.
  */
 function isPlainArgument(
@@ -320,9 +319,9 @@ function isPlainArgument(
   { cwd, resolve }: Place,
   isOption = false,
 ): boolean {
-  // In the root directory there is nothing that would lead out of it.
+  // Nothing leads out of the root directory, so there a star matches no path.
   if (text === '' || cwd === null || cwd === '/' || (/^\s*-/.test(text) && !isOption)) return false;
-  // Of an option that the rule leaves open, nobody knows where its value begins.
+  // If the rule leaves an option open, it is unknown where its value begins.
   if (isOption && text.includes('..')) return false;
   const value = isOption && text.includes('/') ? [text.slice(text.indexOf('/'))] : [];
   const parts = new Set([...text.split(/[=:,@]/), ...filled, ...value, text]);
@@ -341,7 +340,7 @@ function isWithin(folder: string, path: string): boolean {
 
 // ---- Files ----
 
-/** Compared is where the path really leads; a star stays in the folder that is named before it. */
+/** The path is compared as resolved; a star stays in the folder that is named before it. */
 function isPathAllowed(pieces: readonly string[], text: string, { cwd, resolve }: Place): boolean {
   const wanted = absolute(pieces.join(STAR), cwd);
   const real = text === '' || text.startsWith('~') ? null : resolve(text);
@@ -380,7 +379,7 @@ function isNameAllowed(pieces: readonly string[], name: string): boolean {
 
 const ADDRESS = /^(https?:\/\/)([^/?#]*)(.*)$/s;
 
-/** In the name of a host a star stands for whole labels at its beginning; after it, for anything without `..`. */
+/** In a host name a star means whole labels at its beginning; after the host, anything without `..`. */
 function isUrlAllowed(pattern: string, url: string): boolean {
   if (pattern === url) return true;
   const [, scheme, host = '', rest = ''] = ADDRESS.exec(pattern) ?? [];
@@ -389,7 +388,7 @@ function isUrlAllowed(pattern: string, url: string): boolean {
   // Neither a name and password nor anything that programs read differently.
   if (!/^[A-Za-z0-9.-]+(?::\d+)?$/.test(otherHost) || !/^[\x21-\x7e]*$/.test(otherRest)) return false;
   if (/\\|%(?:2e|2f|5c|00)|(?:^|\/)\.\.?(?:[/?#;]|$)/i.test(otherRest)) return false;
-  // `https://example.org*` is that host, whatever stands after it.
+  // `https://example.org*` is that host, with anything after it.
   const [plain, tail] =
     host.endsWith('*') && host !== '*' && rest === '' ? [host.slice(0, -1), '*'] : [host, rest];
   if (tail === '*' && otherRest !== '' && !/^[/?#]/.test(otherRest)) return false;
@@ -403,8 +402,8 @@ function isHostAllowed(pattern: string, host: string): boolean {
   return fixed.startsWith('.') && !fixed.includes('*') && host.toLowerCase().endsWith(fixed.toLowerCase());
 }
 
-// ---------------------------------------------------------------------------
-// What a rule denies: anything in what the agent gave that could be meant.
+// ---- What a rule denies ----
+// A denying rule is compared with everything in the agent's input that could be meant.
 
 /** The texts of an input that a denying rule is compared with. */
 function deniableTexts({ input }: HookTool, { resolve }: Place): string[] {

@@ -41,7 +41,7 @@ export function permissionDigest(
   return digestOf([kind, question, context, options, notes.map(({ text }) => text), fingerprint]);
 }
 
-/** Why this answer is not taken, as a sentence; null when it is. */
+/** Why this answer is not accepted, as a sentence; null when it is. */
 export function refusalOfUnseen(
   prompt: Prompt,
   answer: Pick<PromptAnswer, 'selected' | 'decision'>,

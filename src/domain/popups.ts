@@ -7,7 +7,7 @@ import { authorName } from './messages.ts';
 import { cardPopupText, type Outreach } from './outreach.ts';
 import { permissionLines, REFUSALS } from './permissions.ts';
 import type { SuppressReason } from './preferences.ts';
-import { disturbance, type Moment, type Preferences } from './preferences.ts';
+import { disturbance, type Moment, mutedBy, type Preferences } from './preferences.ts';
 import { type Prompt, URGENCY_RANK, type Urgency } from './prompts.ts';
 import { type Source, sourcePrefix } from './sources.ts';
 import { excerpt } from './text.ts';
@@ -24,6 +24,7 @@ export interface PopupSubject {
   id: string;
   created_at: string;
   urgency: Urgency;
+  agent: string;
   project: string;
   project_dir: string;
 }
@@ -57,16 +58,16 @@ const BODY_LENGTH = 500;
 
 /** Whether a popup is shown at a seat. Only do-not-disturb and quiet hours let `critical` through. */
 export function decide(
-  subject: Pick<PopupSubject, 'urgency' | 'project' | 'project_dir'>,
+  subject: Pick<PopupSubject, 'urgency' | 'agent' | 'project' | 'project_dir'>,
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
 ): Verdict {
-  const { notify_when, muted_projects } = preferences;
+  const { notify_when } = preferences;
   if (subject.urgency === 'low') return suppress('low_urgency');
   if (notify_when === 'never') return suppress('notify_never');
-  if (muted_projects.includes(subject.project) || muted_projects.includes(subject.project_dir))
-    return suppress('muted_project');
+  const muted = mutedBy(preferences, subject);
+  if (muted !== null) return suppress(muted);
   if (notify_when === 'unfocused' && seat.focused) return suppress('focused');
   const reason = disturbance(preferences, moment);
   return reason === null || subject.urgency === 'critical' ? { show: true } : suppress(reason);
@@ -76,8 +77,9 @@ function suppress(reason: SuppressReason): Verdict {
   return { show: false, reason };
 }
 
-export function promptSubject({ ask_id, created_at, urgency, project, project_dir }: Prompt): PopupSubject {
-  return { id: ask_id, created_at, urgency, project, project_dir };
+export function promptSubject(prompt: Prompt): PopupSubject {
+  const { ask_id, created_at, urgency, agent, project, project_dir } = prompt;
+  return { id: ask_id, created_at, urgency, agent, project, project_dir };
 }
 
 /**
@@ -235,11 +237,12 @@ const NAMED = 3;
 export type MentionOfHuman = MentionInFull & { source: Source };
 
 export function mentionSubject(mention: MentionOfHuman): PopupSubject {
-  const { mention_id, created_at, priority, project, project_dir } = mention;
+  const { mention_id, created_at, priority, from_handle, project, project_dir } = mention;
   return {
     id: mention_id,
     created_at,
     urgency: priority === 'urgent' ? 'critical' : 'normal',
+    agent: from_handle,
     project: project ?? '',
     project_dir: project_dir ?? '',
   };
@@ -286,18 +289,18 @@ function wordsOfMany(mentions: readonly MentionOfHuman[]): Pick<Popup, 'title' |
 // They follow the same preferences as prompts.
 
 export function isOutreachShown(
-  item: Pick<Outreach, 'critical' | 'project' | 'project_dir'>,
+  item: Pick<Outreach, 'critical' | 'agent' | 'project' | 'project_dir'>,
   preferences: Preferences,
   seat: { focused: boolean },
   moment: Moment,
 ): Verdict {
-  const { project, project_dir } = item;
-  return decide({ urgency: urgencyOf(item), project, project_dir }, preferences, seat, moment);
+  const { agent, project, project_dir } = item;
+  return decide({ urgency: urgencyOf(item), agent, project, project_dir }, preferences, seat, moment);
 }
 
 export function outreachSubject(item: Outreach): PopupSubject {
-  const { outreach_id, created_at, project, project_dir } = item;
-  return { id: outreach_id, created_at, urgency: urgencyOf(item), project, project_dir };
+  const { outreach_id, created_at, agent, project, project_dir } = item;
+  return { id: outreach_id, created_at, urgency: urgencyOf(item), agent, project, project_dir };
 }
 
 function urgencyOf({ critical }: Pick<Outreach, 'critical'>): Urgency {

@@ -3,6 +3,7 @@
  * an agent's own `hive mcp` when no desk is open. What permits or runs something is not among them: the store is data
  * (trust.ts). Pure: the time of day is given.
  */
+import { foldHandle } from './mention-parser.ts';
 
 /** `unfocused`: only while no Emacs of the seat has the focus. */
 type NotifyWhen = 'always' | 'unfocused' | 'never';
@@ -26,6 +27,8 @@ export interface Preferences {
   quiet_hours: QuietHours | null;
   /** Short names of projects or their directories. */
   muted_projects: readonly string[];
+  /** Handles of agents. */
+  muted_agents: readonly string[];
   sound: boolean;
   /** When the human is notified that a mention blocks an agent. */
   notify_held: NotifyHeld;
@@ -57,6 +60,7 @@ export const DEFAULT_PREFERENCES: Preferences = {
   do_not_disturb: false,
   quiet_hours: null,
   muted_projects: [],
+  muted_agents: [],
   sound: false,
   notify_held: HELD_S,
   gate: 'block',
@@ -119,6 +123,23 @@ function isWithin({ from, to }: QuietHours, minute: number): boolean {
   return begin < end ? minute >= begin && minute < end : minute >= begin || minute < end;
 }
 
+/** Where something comes from, as mutes see it. */
+export interface Origin {
+  /** The handle of the agent. */
+  agent: string;
+  project: string;
+  project_dir: string;
+}
+
+/** Why nothing from there pops up at all; null when the human has not muted it. */
+export function mutedBy(
+  { muted_projects, muted_agents }: Pick<Preferences, 'muted_projects' | 'muted_agents'>,
+  { agent, project, project_dir }: Origin,
+): 'muted_project' | 'muted_agent' | null {
+  if (muted_projects.includes(project) || muted_projects.includes(project_dir)) return 'muted_project';
+  return muted_agents.some((handle) => foldHandle(handle) === foldHandle(agent)) ? 'muted_agent' : null;
+}
+
 /** Quiet hours as two times: those that are on, or else the next ones. */
 export interface QuietTimes {
   begins_at: string;
@@ -157,6 +178,7 @@ export type SuppressReason =
   | 'notify_never'
   | 'focused'
   | 'muted_project'
+  | 'muted_agent'
   | 'do_not_disturb'
   | 'quiet_hours'
   | 'settled';

@@ -57,13 +57,13 @@ export interface PromptAnswer {
   decision: string;
   /** Labels of the options chosen, in the order of the options; empty for free text. */
   selected: string[];
-  /** A comment beside the decision; at most 65,536 characters. */
+  /** A comment on the decision; at most 65,536 characters. */
   comment: string | null;
   /** Who answered. */
   by: string;
   /** Through what. */
   via: Via;
-  /** Hive saw a person give it: in Emacs, on a popup's button, or by typing at a terminal; or a person's rule gave it. */
+  /** Hive saw a person give it (in Emacs, on a popup's button, or by typing at a terminal), or a person's rule gave it. */
   attested: boolean;
   /** The same answer sent twice under this id counts once. */
   response_id: string;
@@ -95,7 +95,7 @@ export interface Prompt {
   /** Shared by the questions of one form. */ group_id: string | null;
   /** `cancelled_if_interrupted`: by an interrupt alone; `cancelled`: also when its turn is replaced, or ends nobody knows how. */
   when_turn_aborted: WhenTurnAborted;
-  /** Stands for a dialog of the agent's own client, which takes the answer: the model did not ask. */
+  /** It is a dialog of the agent's own client, which receives the answer: the model did not ask. */
   dialog: boolean;
   /** The key it was asked under. */ idempotency_key: string | null;
   /**
@@ -116,7 +116,7 @@ export interface Prompt {
   /** When it left `pending`; null until then. */ settled_at: string | null;
   /** The answer; null while there is none, and for expired and cancelled prompts. */ decision: string | null;
   /** Labels of the options chosen. */ selected: string[];
-  /** A comment beside the decision. */ comment: string | null;
+  /** A comment on the decision. */ comment: string | null;
   /** Who settled it. */ by: string | null;
   /** Through what it was settled. */ via: Via | null;
   /** Whether Hive saw a person give the answer (PromptAnswer); false while there is none. */ attested: boolean;
@@ -258,13 +258,13 @@ export function notePrompt(
   if (prompt.dialog || prompt.kind === 'permission')
     throw new HiveError(
       'not_allowed',
-      `${ask_id} asks for a permission or comes from a dialog of your client, and is answered as it was asked. If it no longer says what you want, take it back and ask again.`,
+      `${ask_id} asks for a permission or comes from a dialog of your client, and is answered as it was asked. If it no longer says what you want, cancel it and ask again.`,
       { ask_id },
     );
   if (prompt.status !== 'pending' || notes.some((one) => one.text === text)) return prompt;
   if (notes.length >= PROMPT_LIMITS.notes)
     throw invalidInput(
-      `${ask_id} has ${notes.length} notes, and can have no more: take it back and ask again with all you know.`,
+      `${ask_id} has ${notes.length} notes, and can have no more: cancel the question and ask again with all that you know.`,
       { ask_id },
     );
   return { ...prompt, notes: [...notes, { text, at: now }] };
@@ -283,7 +283,7 @@ function unreadNotes({ status, notes, by, claimed_by, claimed_at }: Prompt): Pro
 /** Most urgent first, then oldest: the order in which a human should look at pending prompts. */
 export const URGENCY_RANK: Readonly<Record<Urgency, number>> = { critical: 0, normal: 1, low: 2 };
 
-/** What became of it, on its way to its asker. */
+/** The delivery of its settlement to its asker. */
 export function deliveryOf(prompt: Prompt): Delivery {
   return { ...owed('prompt', prompt.ask_id, prompt.session_id), ...receiptsOf(prompt) };
 }
@@ -451,7 +451,7 @@ function describeDecision({
   const said = decision ?? '';
   const shown =
     said.length > SHOWN_ANSWER
-      ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns the whole)`
+      ? `${excerpt(said, SHOWN_ANSWER)} (cut; hivemind_poll returns it in full)`
       : said;
   return `${shown}${comment === null ? '' : ` (comment: ${excerpt(comment, 500)})`}. By ${by} via ${via} at ${responded_at}.${attested ? '' : ` ${UNATTESTED}`}`;
 }
@@ -486,7 +486,7 @@ export interface AskRequest {
   idempotency_key?: string | null | undefined;
   /** Shared by several questions of one form; at most 200 characters. */
   group_id?: string | null | undefined;
-  /** What becomes of it when its turn is aborted; default `cancelled_if_interrupted`. */
+  /** What happens to it when its turn is aborted; default `cancelled_if_interrupted`. */
   when_turn_aborted?: WhenTurnAborted | undefined;
   /** A name of the asker's own, never an identity; at most 200 characters. */
   label?: string | null | undefined;
@@ -640,7 +640,7 @@ export interface AnswerRequest {
   decision?: string | null | undefined;
   /** Labels of the options chosen; more than one only where the prompt says `multi_select`. */
   selected?: readonly string[] | null | undefined;
-  /** A comment beside the decision; at most 65,536 characters. */
+  /** A comment on the decision; at most 65,536 characters. */
   comment?: string | null | undefined;
 }
 
@@ -686,7 +686,7 @@ function invalidAnswer(prompt: Prompt, why: string): HiveError {
   const offered = prompt.options.map((option) => `"${excerpt(option.label, SHOWN)}"`).join(', ');
   return new HiveError(
     'invalid_answer',
-    `The answer to ${prompt.ask_id} was not taken: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
+    `The answer to ${prompt.ask_id} was not accepted: ${why}.${offered === '' ? '' : ` Offered: ${offered}.`}`,
     {
       ask_id: prompt.ask_id,
       options: prompt.options.map((option) => option.label),

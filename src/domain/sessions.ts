@@ -162,7 +162,7 @@ export function sourceAfter(known: Session, reported: Source): Source {
 // A client that reported one of these would be taken for a person's shell, a connection or a remote agent.
 
 /** `cli-` and `agent-USER@HOST` are shells, `connection-` a client without identity, `token:` a remote agent. */
-const MADE_BY_HIVE = /^(?:cli-|connection-|token:|agent-[^@]*@)/i;
+const MADE_BY_HIVE = /^(?:cli-|connection-|token:|quota:|agent-[^@]*@)/i;
 
 /** Returns an id that a client reports for itself. @throws HiveError `not_allowed` for one that only Hive makes. */
 export function reportedId(session_id: string): string {
@@ -288,7 +288,7 @@ export function explainHandle(name: string, handle: string): string | null {
   if (!isNamed(handle, base))
     return `HIVE_AGENT is "${name}", but the handle is ${handle}: the name belongs to the session that started this one, or this one had a handle before.`;
   if (handle !== base)
-    return `HIVE_AGENT is "${name}", and another living session has that name: the handle is ${handle}.`;
+    return `HIVE_AGENT is "${name}", and another live session has that name: the handle is ${handle}.`;
   return `HIVE_AGENT is "${name}": the handle is ${handle}, because a handle has letters, digits, - and _ only, at most ${LONGEST_NAME}.`;
 }
 

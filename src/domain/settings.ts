@@ -11,20 +11,33 @@ import { invalidInput } from './errors.ts';
 import { parseDuration } from './limits.ts';
 import { DEFAULT_OUTREACH_SETTINGS, type OutreachSettings, REPORT_POLICIES } from './outreach.ts';
 import { DEFAULT_PREFERENCES, type Preferences } from './preferences.ts';
+import { DEFAULT_QUOTAS, type Quotas } from './quotas.ts';
 import { excerpt } from './text.ts';
 import type { Authority } from './trust.ts';
 
 type SeatKey = keyof Preferences;
 
 /** The settings of the whole store, shared by everybody who uses it. */
-export interface StoreSettings {
+export interface StoreSettings extends Quotas {
   /** When an agent's mention expires: a duration such as `24h`, or `never`. */
   mention_ttl: string;
   /** How many days settled records are kept. */
   retention_days: number;
 }
 
-export const DEFAULT_STORE_SETTINGS: StoreSettings = { mention_ttl: '24h', retention_days: 90 };
+export const DEFAULT_STORE_SETTINGS: StoreSettings = {
+  mention_ttl: '24h',
+  retention_days: 90,
+  ...DEFAULT_QUOTAS,
+};
+
+/** The quotas among what is stored for every seat. */
+export function quotasFrom(stored: Readonly<Record<string, unknown>>): Quotas {
+  const keys = Object.keys(DEFAULT_QUOTAS) as (keyof Quotas)[];
+  return Object.fromEntries(
+    keys.map((key) => [key, Number(stored[key] ?? DEFAULT_QUOTAS[key])]),
+  ) as unknown as Quotas;
+}
 
 export type SettingKey = SeatKey | keyof OutreachSettings | keyof StoreSettings;
 
@@ -90,6 +103,11 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
     emacs: 'M-x hive-mute-project',
     text: 'projects of which nothing pops up: names or directories, separated by commas',
   },
+  muted_agents: {
+    type: { kind: 'names' },
+    emacs: 'M-x hive-mute-agent',
+    text: 'agents of which nothing pops up: handles, separated by commas',
+  },
   sound: { type: YES_NO, emacs: 'hive-sound', text: 'popups make a sound' },
   notify_held: {
     type: { kind: 'word_or_number', words: ['never'], unit: 'seconds', min: 0, max: 86_400 },
@@ -152,6 +170,9 @@ const OF_SEAT: Readonly<Record<SeatKey, Line>> = {
   },
 };
 
+/** The most that a quota may be. */
+const MOST = 1_000_000;
+
 const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
   mention_ttl: {
     type: { kind: 'never_or_duration' },
@@ -164,6 +185,31 @@ const OF_STORE: Readonly<Record<keyof StoreSettings, Line>> = {
     emacs: null,
     variable: 'HIVE_RETENTION_DAYS',
     text: 'days that settled records are kept',
+  },
+  quota_pending: {
+    type: between(0, MOST),
+    emacs: null,
+    text: 'questions that one session may have pending at once; of every quota_…: 0: no limit',
+  },
+  quota_questions: {
+    type: between(0, MOST),
+    emacs: null,
+    text: 'questions that one session may ask in a minute',
+  },
+  quota_criticals: {
+    type: between(0, MOST),
+    emacs: null,
+    text: 'critical questions, pings and mentions of you that one session may send in an hour',
+  },
+  quota_mentions: {
+    type: between(0, MOST),
+    emacs: null,
+    text: 'mentions that one session may post in a minute',
+  },
+  quota_context: {
+    type: between(0, MOST),
+    emacs: null,
+    text: 'KB of context that one session may send with questions in an hour',
   },
 };
 
@@ -233,7 +279,7 @@ export const SETTINGS: readonly Setting[] = [
 /** The bounds of a whole number, for checks elsewhere. */
 export function boundsOf(key: SettingKey): { min: number; max: number } {
   const setting = SETTINGS.find((one) => one.key === key);
-  if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is no whole number.`);
+  if (setting?.type.kind !== 'whole_number') throw new TypeError(`${key} is not a whole number.`);
   return setting.type;
 }
 

@@ -15,11 +15,11 @@ export interface ShellPart {
   operator: string | null;
 }
 
-/** Longest first. A number directly before a redirection belongs to it. */
+/** Longest first. A number directly before a redirection is part of it. */
 const OPERATOR = /\d*(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
 /** Within a word a number is part of the word: `a2>b` writes into b what `a2` says. */
 const WITHIN_WORD = /(?:>>|>\||>&|<&|<>|[<>])|&>>?|&&|\|\||;;|\|&|[;&|\n]/y;
-/** Reads on in the next lines, or from a process: not understood. */
+/** These read from the next lines, or from a process, and are not understood. */
 const NOT_UNDERSTOOD = /\d*<<|\d*[<>]\(/y;
 const PLAIN = /[\p{L}\p{M}\p{N}_./:@%+,=-]+/uy;
 /** Within a word and after a letter, a digit or one of themselves these mean themselves: `HEAD~1`, `main^2`. */
@@ -84,7 +84,7 @@ export function shellParts(text: string, { stars = false } = {}): ShellPart[] | 
   return parts;
 }
 
-/** What stands after an opening quote or a backslash, and where it ends. */
+/** The text after an opening quote or a backslash, and where it ends. */
 function readQuoted(text: string, start: number, quote: string): { text: string; end: number } | null {
   if (quote === '\\') {
     const next = text[start];

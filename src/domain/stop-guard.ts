@@ -85,31 +85,30 @@ export function decideStop(owed: readonly Owed[], record: StopGuardRecord, now: 
   return { opinion: 'block', record: held, reason: owed.map(({ text }) => text).join('\n\n') };
 }
 
-const REPORT_CALL =
-  'hivemind_report_updates {"message": "what you found, did and leave open, for the session behind you"}';
+const REPORT_CALL = 'hivemind_report_updates {"message": "what you found and did, and what is still open"}';
 
 /** Why a Stop is held for a report, and the call that clears it. */
 export function reportReason(unreported: readonly Outreach[]): string {
   if (unreported.length === 0)
     return `Before you stop, report what this turn did: your session's report_policy asks for a report each turn. Call ${REPORT_CALL}. Then stop.`;
-  return `You showed your human ${listOutreach(unreported)} and have not reported it: the session behind you knows nothing of it. Before you stop call ${REPORT_CALL}. Then stop.`;
+  return `You showed your human ${listOutreach(unreported)} and have not reported it, so the session that you report to knows nothing about it. Before you stop, call ${REPORT_CALL}. Then stop.`;
 }
 
 /** The same as a reminder, when nothing is held. */
 export function reportReminder(unreported: readonly Outreach[]): string {
-  return `You showed your human ${listOutreach(unreported)}. Before you stop, tell the session behind you: ${REPORT_CALL}.`;
+  return `You showed your human ${listOutreach(unreported)}. Before you stop, report it to the session that you work for: ${REPORT_CALL}.`;
 }
 
 /** Why a Stop is held for answers; the reason contains them. */
 export function answersReason(settlements: readonly string[]): string {
   const what =
     settlements.length === 1 ? 'A question of yours was settled' : 'Questions of yours were settled';
-  return `${what} before you stopped:\n\n${settlements.join('\n\n')}\n\nAct on this, or stop again: it has been handed to you with this, and no call is needed to clear it.`;
+  return `${what} before you stopped:\n\n${settlements.join('\n\n')}\n\nAct on this, or stop again. You have received it with this message, so no call is needed to clear it.`;
 }
 
 /** Why a Stop is held for urgent mentions. */
 export function mentionsReason(mentions: string, mention_ids: readonly string[]): string {
-  return `You have urgent mentions that are not processed:\n\n${mentions}\n\nDeal with them, then call hivemind_process_mentions {"mention_ids": ${JSON.stringify(mention_ids)}}. Then stop.`;
+  return `You have urgent mentions that are not processed:\n\n${mentions}\n\nAct on them, then call hivemind_process_mentions {"mention_ids": ${JSON.stringify(mention_ids)}}. Then stop.`;
 }
 
 /** How many items a sentence names. */

@@ -5,6 +5,12 @@
 
 const NUL = /\u0000/g;
 
+/**
+ * The end of a file with text from agents. Emacs reads local variables only behind the last page break, so it takes none
+ * of the text before for any.
+ */
+export const FILE_END = '\n\f\n';
+
 /** The same text, well-formed and without NUL; each replaced character becomes U+FFFD. */
 export function cleanText(text: string): string {
   return text.toWellFormed().replace(NUL, '\uFFFD');
@@ -22,14 +28,52 @@ export function isBlank(text: string): boolean {
   return !VISIBLE.test(text.replace(HIDDEN, ''));
 }
 
+/** Characters as `first-last`, separated by spaces, in hexadecimal. */
+type Ranges = string;
+
+/** The ranges as the inside of a character class; `spell` writes one character. */
+export function characterClass(ranges: Ranges, spell: (code: string) => string): string {
+  return ranges
+    .split(' ')
+    .map((range) => range.split('-').map(spell).join('-'))
+    .join('');
+}
+
+function anyOf(ranges: Ranges, flags: string, repeat = ''): RegExp {
+  return new RegExp(`[${characterClass(ranges, (code) => `\\u{${code}}`)}]${repeat}`, flags);
+}
+
 /**
  * Characters that a terminal would obey, reorder by or hide: controls, everything that Unicode calls default-ignorable
  * (soft hyphen, fillers, zero width, variation selectors, bidi marks, invisible tags), line separators and the empty
  * braille pattern. With them a text could forge the line that names its author, or look like another text.
- * elisp/hive-text.el has the same set; a test compares both, character by character.
+ * Emacs gets these ranges and the ones below from scripts/lisp-names.mjs.
  */
-export const HIDDEN: RegExp =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|\u034f|[\u17b4-\u17b5]|[\u180b-\u180f]|[\ufe00-\ufe0f]/gu;
+export const HIDDEN_RANGES: Ranges =
+  '0-8 b-1f 7f-9f ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 2028-202e 2060-206f 2800 3164 fe00-fe0f feff ' +
+  'ffa0 fff0-fffb 1bca0-1bca3 1d173-1d17a e0000-e0fff';
+
+export const HIDDEN: RegExp = anyOf(HIDDEN_RANGES, 'gu');
+
+/**
+ * Scripts with letters that look alike. A word of two of them is not what it seems. Others, such as Japanese, are often
+ * written together with Latin, and look like nothing in it.
+ */
+export const LOOK_ALIKE_SCRIPTS: Readonly<Record<'latin' | 'others', readonly Ranges[]>> = {
+  latin: [
+    '41-5a 61-7a aa ba c0-d6 d8-f6 f8-2af 1d00-1d25 1d2c-1d5c 1e00-1eff 2c60-2c7f a722-a7ff ab30-ab64 fb00-fb06',
+  ],
+  others: [
+    '370-3ff 1f00-1fff',
+    '400-52f 1c80-1c8f 2de0-2dff a640-a69f',
+    '531-556 561-587 fb13-fb17',
+    '13a0-13ff ab70-abbf',
+    '2c80-2cff',
+  ],
+};
+
+/** What may be between two letters of a word, of any script: digits, the underscore, combining marks. */
+export const WITHIN_WORDS: Ranges = '30-39 5f 300-34e 350-36f';
 
 /** Letters of other scripts that look like Latin ones, in pairs. */
 const LATIN_TWINS = new Map(
@@ -49,9 +93,37 @@ export function lookOf(text: string): string {
     .replace(/[Il|]/g, 'l');
 }
 
-/** The same text with each hidden character spelled out, such as `<U+200B>`. Newlines and tabs stay. */
+const SCRIPTS = [...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others].map((ranges) =>
+  anyOf(ranges, 'gu'),
+);
+const OTHER_SCRIPT = anyOf(LOOK_ALIKE_SCRIPTS.others.join(' '), 'u');
+const WORD = anyOf(
+  [...LOOK_ALIKE_SCRIPTS.latin, ...LOOK_ALIKE_SCRIPTS.others, WITHIN_WORDS].join(' '),
+  'gu',
+  '+',
+);
+
+/**
+ * The same text with each hidden character spelled out, such as `<U+200B>`, and so the letters of a word that are not
+ * of the script of most of it. Newlines and tabs stay. What is spelled out already stays as it is.
+ */
 export function revealed(text: string): string {
-  return text.replace(HIDDEN, reveal);
+  const shown = text.replace(HIDDEN, reveal);
+  return OTHER_SCRIPT.test(shown) ? shown.replace(WORD, spellStrangers) : shown;
+}
+
+function spellStrangers(word: string): string {
+  if (!OTHER_SCRIPT.test(word)) return word;
+  const found = SCRIPTS.map((script) => ({ script, count: word.match(script)?.length ?? 0 }));
+  // Of two that are as frequent, the one that comes first here is the word's own.
+  const most = Math.max(...found.map(({ count }) => count));
+  const own = found.findIndex(({ count }) => count === most);
+  return found.reduce(
+    (spelled, { script, count }, index) =>
+      // Latin comes first: what is spelled out is Latin.
+      index === own || count === 0 ? spelled : spelled.replace(script, reveal),
+    word,
+  );
 }
 
 function reveal(character: string): string {

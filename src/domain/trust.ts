@@ -23,7 +23,7 @@ export interface Trust extends Authority {
   permission_rules: readonly PermissionRule[];
   /** The seats whose answers may allow something. */
   seats: readonly Seat[];
-  /** Where the file is, or would be. */
+  /** Where the file is, or should be. */
   path: string;
   /** Why nothing in it permits anything: sentences that say what to do. Empty: all of it counts. */
   problems: readonly string[];
@@ -31,12 +31,12 @@ export interface Trust extends Authority {
   digest: string | null;
 }
 
-/** The file as it lies there. */
+/** The file as it was found. */
 export interface TrustFile {
   path: string;
   /** Null: there is none, or it could not be read. A file that is too large is cut. */
   text: string | null;
-  /** What is wrong with the file itself: who owns it, who may write it, how large it is. */
+  /** What is wrong with the file itself: its owner, its permissions, its size. */
   problems: readonly string[];
   digest: string | null;
 }
@@ -45,10 +45,10 @@ export const NO_AUTHORITY: Authority = { popup_permissions: false, notify_comman
 
 /** What its rules are called after. */
 const FILE = 'trust.json';
-/** A command of more characters than this is no command line. */
+/** A text with more characters than this is not a command line. */
 const LONGEST_COMMAND = 4_096;
 
-/** What the file of the human says. */
+/** The content of the human's file. */
 export function readTrust({ path, text, problems: found, digest }: TrustFile): Trust {
   const nothing = { ...NO_AUTHORITY, allow_scripts_to_answer: false, seats: [] };
   if (text === null) return { ...nothing, permission_rules: [], path, problems: found, digest };
@@ -110,7 +110,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | null {
   }
 }
 
-/** The rules that can be made out in a text that is no JSON as a whole: each is an object without further ones in it. */
+/** The rules that can be recognized in a text that is not valid JSON: each is an object without nested objects. */
 function rulesAmong(text: string): PermissionRule[] {
   const rules: PermissionRule[] = [];
   let start = -1;
@@ -118,7 +118,7 @@ function rulesAmong(text: string): PermissionRule[] {
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '\\') at += 1;
-    // A line end ends a string that somebody forgot to close: no string of JSON has one.
+    // A line end closes a string that somebody forgot to close, because no JSON string contains one.
     else if (character === '"' || (quoted && character === '\n')) quoted = !quoted;
     else if (quoted) continue;
     else if (character === '{') start = at;

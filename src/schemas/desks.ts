@@ -48,6 +48,7 @@ const preferenceShape = {
   do_not_disturb: z.union([z.boolean(), z.iso.datetime()]).nullish(),
   quiet_hours: z.object({ from: timeOfDay, to: timeOfDay }).nullish(),
   muted_projects: z.array(z.string().min(1).max(4_096)).max(1_000).nullish(),
+  muted_agents: z.array(z.string().min(1).max(400)).max(1_000).nullish(),
   /** These two hold while this Emacs is connected, and are not stored. */
   popup_permissions: z.boolean().nullish(),
   notify_command: z.string().min(1).max(4_096).nullish(),

@@ -8,12 +8,9 @@ const ids = z.array(z.string().min(1).max(100)).max(500);
 
 /** `hivemind_process_mentions`. */
 export const processShape = {
-  mention_ids: ids.min(1).optional().describe('The mentions that you have dealt with.'),
-  all: z
-    .boolean()
-    .optional()
-    .describe('Instead of mention_ids: all of them. What you had not read yet comes back with the result.'),
-  note: characters(NOTE_LIMIT).optional().describe('What you did about them, for the record.'),
+  mention_ids: ids.min(1).optional(),
+  all: z.boolean().optional().describe('All of them; what you had not read comes with the result.'),
+  note: characters(NOTE_LIMIT).optional().describe('What you did about them.'),
 };
 
 /** `mention/list`: the human's own unless a session is named, by handle or by id. */

@@ -11,30 +11,15 @@ const handle = characters(limits.thread).min(1);
 
 /** `hivemind_post`. */
 export const postShape = {
-  body: z
-    .string()
-    .describe(
-      'Markdown, up to 32 KB. @HANDLE (@Claude-abc12), @ROLE, @All or @Human in it reach those; not inside code, quotes or URLs.',
-    ),
-  reply_to: messageId
-    .optional()
-    .describe(
-      'The message_id that this answers; answering processes a mention of you in it. Mention its author as well if they should be notified.',
-    ),
-  thread: characters(limits.thread)
-    .optional()
-    .describe(
-      'A name for the conversation. A reply is in the thread of what it answers unless you say otherwise.',
-    ),
-  priority: z
-    .enum(['normal', 'urgent'])
-    .optional()
-    .describe('urgent: holds up the addressee even where mentions only remind. Default normal.'),
-  expects_reply: z.boolean().optional().describe('You want an answer to this. Default false.'),
+  body: z.string().describe('Markdown. Mentions count outside code, quotes and URLs.'),
+  reply_to: messageId.optional().describe('The message_id that this answers; processes its mention of you.'),
+  thread: characters(limits.thread).optional().describe('A name for the conversation.'),
+  priority: z.enum(['normal', 'urgent']).optional(),
+  expects_reply: z.boolean().optional(),
   scope: z
     .enum(['project', 'all'])
     .optional()
-    .describe('Whom @All and @ROLE reach: the sessions of your project (default) or of every project.'),
+    .describe('Whom @All and @ROLE reach: your project (default), or every project.'),
 };
 
 /** `hivemind_read`. */

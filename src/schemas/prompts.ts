@@ -17,82 +17,62 @@ const option = z.union([
   characters(limits.optionLabel),
   z.object({
     label: characters(limits.optionLabel),
-    description: characters(limits.optionDescription).nullish(),
+    description: characters(limits.optionDescription).optional(),
   }),
 ]);
 
-/** The arguments of `hivemind_ask_async` and `hivemind_ask`. */
+const time = z.number().min(limits.minTimeoutMs).max(limits.maxTimeoutMs);
+
+/** The arguments of `hivemind_ask_async`. Every request of every agent carries these descriptions, so they are short. */
 export const askShape = {
-  question: z
-    .string()
-    .describe(
-      `What you want to know, 1 to ${limits.question} characters. Say what you will do with each answer.`,
-    ),
-  options: z
-    .array(option)
-    .max(limits.options)
+  question: z.string().describe('Say what you will do with each answer.'),
+  options: z.array(option).max(limits.options).optional().describe('The recommended one first.'),
+  context: z.string().optional().describe('Markdown: what the human must know to decide.'),
+  wait_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(LONGEST_BLOCKING_MS)
     .optional()
-    .describe(
-      'Up to 20 answers to choose from: strings, or {label, description}. Put the one you recommend first.',
-    ),
-  multi_select: z.boolean().optional().describe('Several options may be chosen. Default false.'),
-  allow_free_text: z.boolean().optional().describe('The human may write instead of choosing. Default true.'),
-  header: characters(limits.header).optional().describe('A few words that name the topic, for the list.'),
-  context: z.string().optional().describe('Markdown, up to 64 KB: what the human needs to know to decide.'),
+    .describe('Block up to this long for the answer. Default 0: go on working and poll.'),
+  multi_select: z.boolean().optional(),
+  allow_free_text: z.boolean().optional().describe('Default true.'),
+  header: characters(limits.header).optional().describe('The topic in a few words.'),
   kind: z
     .enum(['question', 'permission'])
     .optional()
-    .describe('permission: may I do this? Only a human can answer it.'),
+    .describe('permission: may I do this? Only a human answers it.'),
   urgency: z
     .enum(['low', 'normal', 'critical'])
     .optional()
-    .describe('low: no popup. critical: breaks through do-not-disturb. Default normal.'),
-  timeout_ms: z
-    .number()
-    .min(limits.minTimeoutMs)
-    .max(limits.maxTimeoutMs)
-    .optional()
-    .describe(
-      'Expire the question after this many ms (1 s to 30 days). Default: wait for ever. An expired question carries no decision.',
-    ),
+    .describe('low: no popup. critical: breaks do-not-disturb.'),
+  timeout_ms: time.optional().describe('Expire after this, without a decision. Default: never.'),
   idempotency_key: characters(limits.key)
     .min(1)
     .optional()
-    .describe('Asked again with the same key, the same question is returned, not a second one.'),
-  group_id: characters(limits.key).min(1).optional().describe('Several questions of one form share it.'),
+    .describe('The same key returns the same question, not a second one.'),
+  group_id: characters(limits.key).min(1).optional().describe('Shared by the questions of one form.'),
   when_turn_aborted: z
     .enum(WHEN_TURN_ABORTED)
     .optional()
-    .describe(
-      'What becomes of the question if your present turn is aborted. cancelled_if_interrupted (default): an interrupt cancels it. cancelled: it is cancelled when the turn is replaced, too. stays: it waits on.',
-    ),
-  label: characters(limits.key)
-    .optional()
-    .describe('A name of your own for this question; never an identity.'),
-  to: characters(limits.key)
-    .min(1)
-    .optional()
-    .describe(
-      'The name of one human or team, where there are several (hivemind_status names them). Default: everybody.',
-    ),
-  escalate_after_ms: z
-    .number()
-    .min(limits.minTimeoutMs)
-    .max(limits.maxTimeoutMs)
-    .optional()
-    .describe('With `to`: everybody is asked after this many ms without an answer (1 s to 30 days).'),
+    .describe('Default cancelled_if_interrupted; cancelled: also when your turn is replaced.'),
+  label: characters(limits.key).optional().describe('Your name for this question.'),
+  to: characters(limits.key).min(1).optional().describe('One human or team; default everybody.'),
+  escalate_after_ms: time.optional().describe('With `to`: ask everybody after this.'),
 };
 
-/** `hivemind_ask`: the time limit is that of the call, not of the question. */
+const { wait_ms: _, ...withoutWait } = askShape;
+
+/** `hivemind_ask`: its time limit is that of the call, not of the question. */
 export const blockingAskShape = {
-  ...askShape,
+  ...withoutWait,
   timeout_ms: z
     .number()
     .min(limits.minTimeoutMs)
     .max(LONGEST_BLOCKING_MS)
     .optional()
     .describe(
-      `How long this call waits (1 s to 1 day). Default ${BLOCKING_DEFAULT_MS}. After it the question stays open and never expires: go on with hivemind_poll.`,
+      `How long this call waits. Default ${BLOCKING_DEFAULT_MS}. Then the question stays open and never expires: poll it.`,
     ),
 };
 
@@ -104,17 +84,15 @@ export const noteShape = {
 
 /** `hivemind_poll`. */
 export const pollShape = {
-  ask_id: askId.optional().describe('The question to look at.'),
-  ask_ids: z.array(askId).min(1).max(50).optional().describe('Several questions at once.'),
+  ask_id: askId.optional(),
+  ask_ids: z.array(askId).min(1).max(50).optional(),
   wait_ms: z
     .number()
     .int()
     .min(0)
     .max(LONGEST_WAIT_MS)
     .optional()
-    .describe(
-      `Wait at most this many ms (up to ${LONGEST_WAIT_MS}) for an answer. Default 0: return at once.`,
-    ),
+    .describe('Wait up to this long for an answer. Default 0.'),
 };
 
 const answerShape = {

@@ -1,6 +1,7 @@
 /** One leg of a run: workers and nemesis over one engine, then everything is read and checked. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { checkAll } from './checker.ts';
 import type { Installation } from './installation.ts';
 import { readLog } from './log.ts';
@@ -76,6 +77,7 @@ export async function runWorkers({
   nemesis,
 }: RunOptions): Promise<Leg> {
   const started = performance.now();
+  await liftQuotas(installation);
   const world: World = { installation, seed, handles: new Set(), asks: [], working: true };
   const workers = make(world);
   const timeUp = setTimeout(() => {
@@ -98,5 +100,13 @@ export async function runWorkers({
     clearTimeout(timeUp);
     world.working = false;
     await installation.clear();
+  }
+}
+
+/** A run asks more than any agent. */
+async function liftQuotas(installation: Installation): Promise<void> {
+  for (const quota of Object.keys(DEFAULT_QUOTAS)) {
+    const { exited, stderr } = await installation.start('human', ['config', quota, '0']);
+    if ((await exited) !== 0) throw new Error(`The person could not set ${quota}: ${stderr()}`);
   }
 }

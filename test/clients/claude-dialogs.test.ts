@@ -115,7 +115,7 @@ describe.skipIf(clients === null)('a permission that Claude Code asks for', () =
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
   });
 
-  test('is aborted: the turn ends, and the model is asked no more', async () => {
+  test('is aborted: the turn ends, and the model are no longer asked', async () => {
     const { hive, model, claude, folder } = await run(WRITES);
     const [prompt] = await asked(hive);
     await answer(hive, prompt, { decision: 'Abort' });

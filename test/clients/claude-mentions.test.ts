@@ -35,7 +35,7 @@ describe.skipIf(clients === null)('a mention that arrives during a run of Claude
     // A tool of ours is never held: it answered within the same batch.
     expect(told[2]).toContain('desks_online');
     expect(told[4]).toContain('ran-4');
-    expect(told[4]).toContain('tool calls pass again');
+    expect(told[4]).toContain('tool calls are allowed again');
     const { items } = await world.hive.store.read((tx) => tx.mentions.list({ limit: 10 }));
     expect(items).toMatchObject([{ session_id: result.session_id, status: 'processed' }]);
     expect(items[0]?.denials).toBe(2);

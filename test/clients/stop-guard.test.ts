@@ -18,7 +18,7 @@ async function withDesk(): Promise<World> {
 
 const PING = { message: 'Deployed.' };
 const REPORT = { message: 'All is up.' };
-const HELD = /have not reported it: the session behind you knows nothing of it/g;
+const HELD = /have not reported it, so the session that you report to knows nothing about it/g;
 /** Claude Code shows the model each reason twice, once of them as this. */
 const FEEDBACK = /Stop hook feedback:\\n(?=You showed your human)/g;
 

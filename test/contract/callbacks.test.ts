@@ -143,7 +143,9 @@ describe('the library', () => {
     const [asker, other] = [await library(store, 'asker'), await library(store, 'other')];
     const { prompt } = await asker.prompts.ask({ question: 'Go?' });
     const { prompt: permission } = await asker.prompts.ask({ question: 'May I?', kind: 'permission' });
-    await expect(asker.prompts.respond(prompt.ask_id, { decision: 'yes' })).rejects.toThrow('its own prompt');
+    await expect(asker.prompts.respond(prompt.ask_id, { decision: 'yes' })).rejects.toThrow(
+      'its own question',
+    );
     await expect(other.prompts.respond(permission.ask_id, { decision: 'yes' })).rejects.toThrow(
       'by the human',
     );

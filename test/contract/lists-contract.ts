@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { PromptFilter } from '../../src/application/ports.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, HUMAN, introduce, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { sleep } from '../support/wait.ts';
 import type { StoreEngine } from './store-contract.ts';
 
@@ -133,7 +133,7 @@ export function listsContract(engine: StoreEngine): void {
   });
 
   test('what a session has open shows what is settled before what is pending, however much that is', async () => {
-    const hive = await openTestHive(await engine.freshAddress());
+    const hive = await withoutQuotas(await openTestHive(await engine.freshAddress()));
     const session = await introduce(hive);
     for (let n = 0; n < 250; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);
     const { ask_id } = await ask(hive, { question: 'answered last' });
@@ -145,7 +145,7 @@ export function listsContract(engine: StoreEngine): void {
   });
 
   test('who waits for whatever a session has open hears of an answer to a question that is not listed', async () => {
-    const hive = await openTestHive(await engine.freshAddress());
+    const hive = await withoutQuotas(await openTestHive(await engine.freshAddress()));
     const session = await introduce(hive);
     for (let n = 0; n < 200; n += 1) await hive.prompts.ask({ question: `pending ${n}` }, session);
     const { ask_id } = await ask(hive, { question: 'beyond what is listed' });

@@ -25,6 +25,7 @@ const CASES: Record<string, (tx: ReadTx) => Promise<unknown>> = {
   'whether a mention of a storm waits': (tx) => tx.popups.stormWaits(scope('mention'), STORM),
   'how many popups came lately': (tx) => tx.popups.recent(scope('prompt'), '2026'),
   'how much a session has open': (tx) => tx.prompts.countOpenOf('session-1'),
+  'how much a session and its subagents have pending': (tx) => tx.prompts.countPendingUnder('session-1'),
   'what a desk holds': (tx) => tx.claims.ofDesk('desk-1'),
   'the last messages': (tx) => tx.messages.list({ limit: 500 }),
   'the messages before those': (tx) => tx.messages.list({ limit: 500, before: cursor(1_000) }),

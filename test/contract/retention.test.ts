@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createRetention } from '../../src/application/retention.ts';
 import { settingNamed } from '../../src/domain/settings.ts';
 import { countOf, grow } from '../support/ageing.ts';
-import { ask, HUMAN, openTestHive, recordingLog } from '../support/hive.ts';
+import { ask, HUMAN, openTestHive, recordingLog, withoutQuotas } from '../support/hive.ts';
 import { tempStore } from '../support/temp.ts';
 import { eventually } from '../support/wait.ts';
 
@@ -69,7 +69,7 @@ it('counts from the settlement, not from the question', async () => {
 
 it('works through more than one batch', async () => {
   const store = tempStore();
-  const hive = await openTestHive(store);
+  const hive = await withoutQuotas(await openTestHive(store));
   for (let n = 0; n < 250; n += 1) {
     const { ask_id } = await ask(hive);
     await hive.prompts.cancel(ask_id, HUMAN, 'human');

@@ -215,7 +215,9 @@ describe('what TypeScript and Lisp must agree about', () => {
           ? 'docs/environment.md'
           : scope === 'seat'
             ? 'docs/notifications.md'
-            : 'docs/outreach.md',
+            : key.startsWith('quota_')
+              ? 'docs/operations.md'
+              : 'docs/outreach.md',
       );
       const row = `| \`${key}\` | \`${showSetting(fallback)}\` |`;
       expect(page, key).toContain(variable === null ? row : `${row} \`${variable}\` |`);
@@ -241,6 +243,29 @@ describe('what TypeScript and Lisp must agree about', () => {
   test('Emacs begins a shared buffer and its file with the same words as hive messages does', async () => {
     expect(await ask('hive-format-introduction')).toBe(INTRODUCTION);
     expect(readPage('docs/emacs-shared.md')).toContain(INTRODUCTION);
+  });
+
+  test('Emacs spells out the same strangers in words as everything else', async () => {
+    const scripts = [
+      'a',
+      'Z',
+      '\u00e9',
+      '\u03b1',
+      '\u1f00',
+      '\u0430',
+      '\ua640',
+      '\u0531',
+      '\u13a0',
+      '\uab70',
+      '\u2c80',
+    ];
+    const others = ['1', '_', '\u0301', '-', ' ', '\u6771', '\u00b5', '\u200b'];
+    const texts = [...scripts, ...others].flatMap((one) =>
+      scripts.flatMap((other) => [`${one}${other}`, `x${one}_1${other}${other} ${one}`]),
+    );
+    const shown = await ask(`(vconcat (mapcar #'hive-text-inert ${lispStrings(texts)}))`);
+    expect(shown).toEqual(texts.map(revealed));
+    expect(texts.filter((text) => revealed(text) !== text).length).toBeGreaterThan(100);
   });
 
   test('Emacs shows the same hidden characters as everything else', async () => {

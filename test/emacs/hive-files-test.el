@@ -18,11 +18,18 @@
   "Return Lisp that records that it ran as NAME."
   (format "(push \"%s\" hive-files-test-ran)" name))
 
+(defun hive-files-test-command ()
+  "Record that a link ran a command.
+Unlike a form, a command runs also behind a space: \"elisp: NAME\"."
+  (interactive)
+  (push "command" hive-files-test-ran))
+
 (defun hive-files-test-hostile ()
   "Return a text with everything that Emacs might obey in a file."
   (concat "-*- eval: " (hive-files-test-form "mode-line") " -*-\n"
           "[[elisp:" (hive-files-test-form "link") "][look]] <elisp:" (hive-files-test-form "angle")
           "> elisp:" (hive-files-test-form "plain") "\n"
+          "<elisp:hive-files-test-command>\n"
           "#+BEGIN_SRC emacs-lisp\n" (hive-files-test-form "block") "\n#+END_SRC\n"
           "Local Variables:\neval: " (hive-files-test-form "variables") "\nfill-column: 3\nEnd:"))
 
@@ -69,6 +76,7 @@
                   (concat "[[elisp:" (hive-files-test-form "title") "]]")
                   (concat "elisp:" (hive-files-test-form "plain-title"))
                   (concat "<elisp:" (hive-files-test-form "angle-title") ">")
+                  "<elisp:hive-files-test-command>"
                   hostile))))
 
 (ert-deftest hive-files-the-traps-are-real ()

@@ -146,12 +146,12 @@
     (let ((hive-notify--list nil)
           (hive-sidecar-info '(:desk_id "desk-1"))
           (notice '(:notice "unread_answer" :severity "error" :sender_told t :from "desk-2"
-                    :text "An answer to ask-1 could not be taken." :at "2026-01-01T00:00:00.000Z"
+                    :text "An answer to ask-1 could not be accepted." :at "2026-01-01T00:00:00.000Z"
                     :sent "{\"ask_id\":\"ask-1\",\"decison\":\"yes\"}")))
       (hive-notices)
       (hive-outreach-test-tell "desk/notice" notice)
       (hive-test-wait 5 said)
-      (should (equal '("Hive: An answer to ask-1 could not be taken.") said))
+      (should (equal '("Hive: An answer to ask-1 could not be accepted.") said))
       (goto-char (point-min))
       (should (search-forward "An answer to ask-1"))
       (should (eq 'error (get-text-property (match-beginning 0) 'face)))

@@ -15,6 +15,7 @@
   (declare (indent 0))
   `(hive-test-with-desk nil
      (let ((told nil) (hive-attention--since nil) (hive-attention--end-timer nil) (hive-attention--muted nil)
+           (hive-attention--muted-agents nil)
            (hive-attention--times nil) (hive-attention--hours-timer nil) (hive-attention--begin-timer nil)
            ;; What the sidecar has would come in between.
            (hive-connected-hook (remq #'hive-attention-send hive-connected-hook)))
@@ -84,6 +85,40 @@
     (should (string-match-p "Heard\\?" (car told)))
     ;; A mute is not quiet: the mode line counts and has no mark.
     (should (equal " hive 3!" (hive-quiet-test-line)))))
+
+(ert-deftest hive-quiet-a-muted-agent-is-announced-only-when-critical ()
+  (hive-quiet-test
+    (hive-quiet-test-stands :muted_agents ["Claude-loud1"])
+    (hive-quiet-test-ask :question "Muted?" :agent "Claude-loud1")
+    (hive-quiet-test-ask :question "Heard?" :agent "Claude-calm1")
+    (hive-test-wait 5 told)
+    (should (= 1 (length told)))
+    (should (string-match-p "Heard\\?" (car told)))
+    (should (hive-notify-held-p '(:kind "ping" :agent "claude-LOUD1" :critical :json-false)))
+    (should (hive-notify-held-p '(:from_handle "Claude-loud1" :body "@Human look")))
+    (should-not (hive-notify-held-p (hive-test-prompt :agent "Claude-loud1" :urgency "critical")))
+    ;; A mute is not quiet: the mode line counts and has no mark.
+    (should (equal " hive 2!" (hive-quiet-test-line)))
+    (hive-quiet-test-stands :muted_agents [])
+    (should-not (hive-notify-held-p (hive-test-prompt :agent "Claude-loud1")))))
+
+(ert-deftest hive-quiet-the-command-mutes-an-agent-and-unmutes-it ()
+  (hive-quiet-test
+    (let ((muted ["Claude-other"]) sent)
+      (cl-letf (((symbol-function 'hive-attention-tell)
+                 (lambda (preferences &optional then)
+                   (when preferences
+                     (push preferences sent)
+                     (setq muted (plist-get preferences :muted_agents)))
+                   (when then (funcall then (list :muted_agents muted))))))
+        (hive-mute-agent "@Claude-loud1")
+        (hive-test-wait 5 told)
+        (should (equal '((:muted_agents ["Claude-other" "Claude-loud1"])) sent))
+        (should (equal "Muted Claude-loud1" (car told)))
+        (hive-mute-agent "Claude-loud1")
+        (hive-test-wait 5 (cdr told))
+        (should (equal '(:muted_agents ["Claude-other"]) (car sent)))
+        (should (equal "Unmuted Claude-loud1" (car told)))))))
 
 (ert-deftest hive-quiet-pings-wait-to-be-read ()
   (hive-quiet-test

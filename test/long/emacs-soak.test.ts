@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openHive } from '../../src/open-hive.ts';
 import { type Home, lisp, openHome } from '../support/emacs.ts';
-import { HUMAN } from '../support/hive.ts';
+import { HUMAN, withoutQuotas } from '../support/hive.ts';
 import { eventually, sleep } from '../support/wait.ts';
 
 const PROMPTS = 5_000;
@@ -28,7 +28,7 @@ test(`${PROMPTS} questions come and go: no key is lost, nothing fails, Emacs doe
 });
 
 async function soak(home: Home): Promise<void> {
-  const hive = await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} });
+  const hive = await withoutQuotas(await openHive({ store: join(home.folder, 'store', 'hive.db'), env: {} }));
   const file = join(home.folder, 'typed.txt');
   writeFileSync(file, '');
   const emacs = await home.emacs(`(progn (setq echo-keystrokes 0 hive-side-window 'bottom)

@@ -54,7 +54,7 @@ describe('no self-approval (invariant 9)', () => {
     const child = person.as({ HIVE_AGENT: 'child', HIVE_PARENT: 'parent' });
     const asked = (await parent.hive('ask', 'Mine?')).out.trim();
     const permission = (await person.hive('ask', 'May I?', '--kind', 'permission')).out.trim();
-    expect((await parent.hive('respond', asked, 'yes', '--as-agent')).err).toContain('its own prompt');
+    expect((await parent.hive('respond', asked, 'yes', '--as-agent')).err).toContain('its own question');
     expect((await child.hive('respond', asked, 'yes', '--as-agent')).err).toContain('descends from');
     expect((await child.hive('respond', permission, 'yes', '--as-agent')).err).toContain('by the human');
     // What an inner agent inherits of the outer one's environment counts too.

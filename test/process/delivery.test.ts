@@ -44,8 +44,9 @@ describe('undisturbed', () => {
     const at = await scene();
     const ask_id = await answered(at);
     const [first] = await open(at.agent);
-    expect(first).toMatchObject({ ask_id, status: 'responded', decision: 'yes', collected_at: null });
-    expect(first?.['handed_at']).toEqual(expect.any(String));
+    expect(first).toMatchObject({ ask_id, status: 'responded', decision: 'yes' });
+    const { handed_at, collected_at } = await at.hive.prompts.get(ask_id);
+    expect([handed_at, collected_at]).toEqual([expect.any(String), null]);
     expect(first).not.toHaveProperty('repeated');
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed']);
     expect(await open(at.agent)).toEqual([]);
@@ -59,9 +60,11 @@ describe('undisturbed', () => {
     for (let n = 0; n < 2; n += 1) {
       const again = await at.agent.call('hivemind_poll', { ask_id });
       expect(again).toMatchObject({ decision: 'yes', by: 'ada', via: 'emacs' });
-      expect([again['responded_at'], again['handed_at'], again['collected_at']]).not.toContain(null);
+      expect(again['responded_at']).toEqual(expect.any(String));
       expect(again).not.toHaveProperty('repeated');
     }
+    const { handed_at, collected_at } = await at.hive.prompts.get(ask_id);
+    expect([handed_at, collected_at]).not.toContain(null);
     expect(await trail(at.hive, ask_id)).toEqual(['prompt/handed', 'prompt/collected']);
   });
 
@@ -196,10 +199,8 @@ describe('another session', () => {
     const ask_id = await answered(at);
     const stranger = await connectMcp({ store: at.store, env: { HIVE_AGENT: 'agent-2' } });
     expect(await open(stranger)).toEqual([]);
-    expect(await stranger.call('hivemind_poll', { ask_id })).toMatchObject({
-      decision: 'yes',
-      handed_at: null,
-    });
+    expect(await stranger.call('hivemind_poll', { ask_id })).toMatchObject({ decision: 'yes' });
+    expect((await at.hive.prompts.get(ask_id)).handed_at).toBeNull();
     await stranger.call('hivemind_poll', { ask_id });
     expect(await trail(at.hive, ask_id)).toEqual([]);
     expect(await open(at.agent)).toMatchObject([{ ask_id, decision: 'yes' }]);

@@ -21,7 +21,7 @@ interface Home {
 
 function home(): Home {
   const folder = tempFolder();
-  const env = { HOME: folder, XDG_CACHE_HOME: join(folder, '.cache'), TMPDIR: folder };
+  const env = { HOME: folder, TMPDIR: folder };
   const person = shell(join(folder, 'state/hive.db'), env);
   return {
     folder,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
-import { ask, openTestHive } from '../support/hive.ts';
+import { ask, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp } from '../support/mcp-client.ts';
 import { startSidecar } from '../support/sidecar.ts';
 import { tempStore } from '../support/temp.ts';
@@ -78,7 +78,7 @@ test('with several processes alive it expires once', async () => {
 
 test('with none alive it expires when somebody looks, however many there are', async () => {
   const store = tempStore();
-  const hive = await openTestHive(store);
+  const hive = await withoutQuotas(await openTestHive(store));
   const asked = await Promise.all(Array.from({ length: 450 }, () => ask(hive, { timeout_ms: 1_000 })));
   await sleep(1_100);
   const [last] = asked.slice(-1);

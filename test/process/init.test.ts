@@ -23,8 +23,7 @@ function home(files: Record<string, string> = {}): { folder: string; person: She
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text, { mode: 0o640 });
   }
-  const XDG_CACHE_HOME = join(folder, '.cache');
-  return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder, XDG_CACHE_HOME }) };
+  return { folder, person: shell(join(folder, 'state/hive.db'), { HOME: folder }) };
 }
 
 /** Every file of a home that is not Hive's own. */
@@ -201,7 +200,7 @@ describe('hive init', () => {
     expect(printed.out).toContain('[mcp_servers.hive]');
     expect(filesIn(folder)).toEqual(THEIRS);
     expect((await person.terminal(['init', 'claude'], 'Write this?', 'y')).code).toBe(0);
-    expect(filesIn(folder)['.claude.json']).toContain('"alwaysLoad":true');
+    expect(filesIn(folder)['.claude.json']).toMatch(/"hive":\{"command":"[^"]+","args":\[[^\]]*"mcp"\]\}/);
   });
 
   it('writes plain "hive" into what a project shares', async () => {
@@ -210,7 +209,7 @@ describe('hive init', () => {
     expect(done.err).toContain('on PATH');
     const files = filesIn(folder);
     expect(readJson(files['.mcp.json'] ?? '')).toEqual({
-      mcpServers: { hive: { command: 'hive', args: ['mcp'], alwaysLoad: true } },
+      mcpServers: { hive: { command: 'hive', args: ['mcp'] } },
     });
     expect(files['.claude/settings.json']).toContain('"hive hook --client claude-code --protocol 1"');
     await person.hive('uninit', 'claude', '--project', '--yes');

@@ -1,7 +1,8 @@
 /** The compiled code that is kept between starts: it makes them quicker, and changes nothing that is done. */
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { stateDirectory } from '../../src/infrastructure/platform/paths.ts';
 import { childEnvironment, type Environment, spawnHive } from '../support/children.ts';
 import { openTestHive } from '../support/hive.ts';
 import { tempFolder, tempStore } from '../support/temp.ts';
@@ -18,7 +19,7 @@ function place(): Place {
 }
 
 async function fire({ store, home }: Place, name: string, env: Environment = {}): Promise<number | null> {
-  const child = spawnHive(['hook'], childEnvironment(store, { HOME: home, XDG_CACHE_HOME: '', ...env }));
+  const child = spawnHive(['hook'], childEnvironment(store, { HOME: home, ...env }));
   const tool = { tool_name: 'Bash', tool_input: { command: 'ls' }, tool_use_id: `t-${name}` };
   const event = { session_id: SESSION, cwd: '/home/user/project', hook_event_name: name, ...tool };
   child.process.stdin.end(JSON.stringify(event));
@@ -29,7 +30,7 @@ async function fire({ store, home }: Place, name: string, env: Environment = {})
 
 /** The files of kept code, with the event or command they are for, oldest first. */
 function kept({ home }: Place): { kind: string; file: string }[] {
-  const folder = join(home, '.cache/hive');
+  const folder = join(home, '.local/state/hive/code');
   return readdirSync(folder)
     .map((name) => ({ kind: name.split('-').at(-1) ?? '', file: join(folder, name) }))
     .sort((a, b) => statSync(a.file).mtimeMs - statSync(b.file).mtimeMs);
@@ -86,12 +87,47 @@ test.each(DAMAGES)('kept code that is damaged is made anew: %s', async (_what, d
   expect(await fire(here, 'PreToolUse')).toBe(0);
   const after = readFileSync(file);
   expect(after.length).toBeGreaterThan(50_000);
-  expect(after.subarray(0, after.length / 2).equals(after.subarray(after.length / 2))).toBe(true);
+  // Twice, then the key and the name.
+  const half = (after.length - 32 - basename(file).length) / 2;
+  expect(after.subarray(0, half).equals(after.subarray(half, 2 * half))).toBe(true);
 });
+
+const LOSSES: [string, (key: string) => void][] = [
+  ['is gone', (key) => unlinkSync(key)],
+  ['is empty', (key) => writeFileSync(key, '')],
+];
+
+test.each(LOSSES)('a key that %s is made anew, and so is the code', async (_what, lose) => {
+  const here = place();
+  await fire(here, 'PreToolUse');
+  await fire(here, 'PreToolUse');
+  const [{ file } = { file: '' }] = kept(here).slice(-1);
+  const key = join(here.home, '.local/state/hive/code.key');
+  const before = readFileSync(key);
+  expect(before).toHaveLength(32);
+  lose(key);
+  await fire(here, 'PreToolUse');
+  expect(readFileSync(key)).toHaveLength(32);
+  expect(readFileSync(key)).not.toEqual(before);
+  expect(readFileSync(file).includes(readFileSync(key))).toBe(true);
+});
+
+const HOMES: Environment[] = [{}, { XDG_STATE_HOME: 'relative' }, { XDG_STATE_HOME: '' }];
+
+test.each([...HOMES, null])(
+  'code is kept in the state directory, wherever the store is: %j',
+  async (extra) => {
+    const here = place();
+    const env = extra ?? { XDG_STATE_HOME: tempFolder() };
+    await fire(here, 'PreToolUse', env);
+    const state = stateDirectory({ HOME: here.home, ...env });
+    expect(readdirSync(state).sort()).toEqual(['code', 'code.key']);
+  },
+);
 
 test('a command keeps its code, one that fails does not', async () => {
   const here = place();
-  const env = childEnvironment(here.store, { HOME: here.home, XDG_CACHE_HOME: '' });
+  const env = childEnvironment(here.store, { HOME: here.home });
   const run = async (...args: string[]) => spawnHive(args, env).exited;
   expect(await run('poll', 'ask-0000000000000000')).not.toMatchObject({ code: 0 });
   expect(readdirSync(here.home)).toEqual([]);
@@ -102,7 +138,7 @@ test('a command keeps its code, one that fails does not', async () => {
 
 test('a program that stays keeps its code as its next start will take it', async () => {
   const here = place();
-  const env = childEnvironment(here.store, { HOME: here.home, XDG_CACHE_HOME: '' });
+  const env = childEnvironment(here.store, { HOME: here.home });
   const stay = async () => {
     const child = spawnHive(['mcp'], env);
     // Until it has set the flags of one that stays, under which no start would take code.

@@ -75,7 +75,7 @@ describe('a name', () => {
     const person = shell(store);
     await person.as(claude('abc12-1')).hive('post', 'from its shell');
     const second = await person.as(claude('def34-2')).hive('post', 'me too');
-    expect(second.err).toContain('another living session has that name: the handle is frontend-tests-2.');
+    expect(second.err).toContain('another live session has that name: the handle is frontend-tests-2.');
     const { call } = await connectMcp({ store, env: claude('abc12-1') });
     expect(await call('hivemind_has_unprocessed_mentions')).toMatchObject({ you: 'frontend-tests' });
     const { messages } = (await person.hive('messages', '--json')).json();

@@ -59,7 +59,8 @@ describe('an agent over MCP', () => {
       /^outreach_refused: The ping was not shown \(rule outputs_per_turn\).*A report is always possible/,
     );
     const report = await caller.call('hivemind_report_updates', { message: 'All is up.' });
-    expect(report).toMatchObject({ status: 'sent', reported: 1, reader: null });
+    expect(report).toMatchObject({ status: 'sent', reported: 1 });
+    expect(report).not.toHaveProperty('reader');
     expect(report['next']).toContain('the main session of this project');
   });
 
@@ -96,11 +97,9 @@ describe('an agent over MCP', () => {
       args: ['--source', source],
       env: { HIVE_AGENT: 'a', ...NO_DESKTOP },
     });
-    expect(await caller.call('hivemind_send_card', { title: 'Tasks' })).toMatchObject({
-      source,
-      footer,
-      ask_id: null,
-    });
+    const card = await caller.call('hivemind_send_card', { title: 'Tasks' });
+    expect([card['source'], card['footer'] ?? null]).toEqual([source, footer]);
+    expect(card).not.toHaveProperty('ask_id');
   });
 
   test('bad input is refused with the field and its bound', async () => {

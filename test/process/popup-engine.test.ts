@@ -101,7 +101,9 @@ describe('one process', () => {
       await hive.trust.lend({ popup_permissions: null });
       pressed(0);
       await cards(2);
-      expect(notifier.cards[1]?.body).toMatch(/"allow" was not taken: A permission is answered at a desk/);
+      expect(notifier.cards[1]?.body).toMatch(
+        /"allow" was not accepted: A permission can be answered only at a desk/,
+      );
       expect(await hive.prompts.get(ask_id)).toMatchObject({ status: 'pending' });
       await stop();
     });
@@ -656,6 +658,7 @@ describe('mentions of the human', () => {
   describe('it does not pop up', () => {
     const wishes: [string, PreferenceChanges][] = [
       ['in a muted project', { muted_projects: ['demo'] }],
+      ['of a muted agent', { muted_agents: ['Claude-abc12'] }],
       ['when the seat wants none', { notify_when: 'never' }],
       ['while it is not to be disturbed', { do_not_disturb: true }],
     ];

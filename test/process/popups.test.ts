@@ -482,7 +482,10 @@ describe('pings and cards', () => {
       env: { HIVE_AGENT: 'agent-1', HIVE_SOURCE: 'bg', ...desktop.env },
     });
     const sent = await caller.call('hivemind_ping_user', { message: 'Deployed.' });
-    expect(sent).toMatchObject({ status: 'unseen', next: expect.stringContaining('they want no popups') });
+    expect(sent).toMatchObject({
+      status: 'unseen',
+      next: expect.stringContaining('your human has turned popups off'),
+    });
     expect(await creditsOf(hive)).toBeNull();
     expect(await hive.outreach.get(String(sent['outreach_id']))).toMatchObject({ reason: 'notify_never' });
     expect(desktop.sent).toEqual([]);

@@ -1,7 +1,7 @@
 /** One winner (invariant 2) among real processes. */
 import { expect, onTestFinished, test } from 'vitest';
 import { childEnvironment, outputOf, spawnScript, startTogether } from '../support/children.ts';
-import { introduce, openTestHive } from '../support/hive.ts';
+import { introduce, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { race } from '../support/race.ts';
 import { tempStore } from '../support/temp.ts';
@@ -11,7 +11,7 @@ const RACERS = ['ada', 'bob', 'cleo', 'dan'];
 
 test(`${RACERS.length} processes race to answer the same ${PROMPTS} prompts: each has exactly one winner`, async () => {
   const store = tempStore();
-  const hive = await openTestHive(store);
+  const hive = await withoutQuotas(await openTestHive(store));
   const session = await introduce(hive);
   for (let n = 0; n < PROMPTS; n += 1) await hive.prompts.ask({ question: `Question ${n}?` }, session);
   const racers = RACERS.map((name) =>

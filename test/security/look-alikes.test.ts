@@ -3,7 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { dialogOf, promptsOf } from '../../src/domain/dialogs.ts';
 import type { HookEvent } from '../../src/domain/hooks.ts';
 import { isBlank, revealed } from '../../src/domain/text.ts';
+import { plainBody, plainTitle } from '../../src/infrastructure/desktop/notify-send.ts';
+import { shell } from '../support/cli.ts';
 import { ask, openTestHive } from '../support/hive.ts';
+import { tempStore } from '../support/temp.ts';
 
 const INVISIBLE = [
   0xad, 0x34f, 0x61c, 0x115f, 0x17b4, 0x17b5, 0x180b, 0x180f, 0x200b, 0x200d, 0x202e, 0x2060, 0x2800, 0x3164,
@@ -17,6 +20,64 @@ test('what nobody sees is spelled out, and is no text by itself', () => {
     expect(isBlank(` ${character}`)).toBe(true);
   }
   expect(revealed('Zoë, naïve, 東京, ∑ x²')).toBe('Zoë, naïve, 東京, ∑ x²');
+});
+
+const CYRILLIC = /[\u0400-\u052f]/;
+
+describe('a word of mixed scripts', () => {
+  const MIXED: [string, string][] = [
+    ['D\u0435ny', 'D<U+0435>ny'],
+    ['curl https://g\u043E\u043Egle.com', 'curl https://g<U+043E><U+043E>gle.com'],
+    ['p\u03B1ypal', 'p<U+03B1>ypal'],
+    ['rm_\u0430', 'rm_<U+0430>'],
+    // Most of it is Cyrillic: the Latin letter is the stranger.
+    ['\u043F\u0430\u0440a', '\u043F\u0430\u0440<U+0061>'],
+    ['\u0430\u03B1', '<U+0430>\u03B1'],
+    ['s\u0585da', 's<U+0585>da'],
+    ['\u13A0pple', '<U+13A0>pple'],
+  ];
+
+  test.each(MIXED)('%s has its strangers spelled out, once', (text, shown) => {
+    expect(revealed(text)).toBe(shown);
+    expect(revealed(shown)).toBe(shown);
+  });
+
+  test('honest text stays as it is', () => {
+    for (const text of [
+      'git commit -m "x" && rm -rf ./a_1',
+      '\u0434\u0430 ja \u03BD\u03B1\u03B9',
+      'git-\u043E\u043C',
+      '東京abc デモtest 한글ok',
+      'nai\u0308ve \u00B5m',
+    ])
+      expect(revealed(text)).toBe(text);
+  });
+
+  test('is marked at a terminal, also where a permission is confirmed', async () => {
+    const person = shell(tempStore());
+    await person.hive('ask', 'Is the sc\u043epe right?', '--option', 'D\u0435ploy', '--option', 'Stop');
+    const { out } = await person.hive('list');
+    expect(out).toContain('sc<U+043E>pe');
+    expect(out).not.toMatch(CYRILLIC);
+    const ask_id = (await person.hive('ask', 'Run c\u0430t x?', '--kind', 'permission')).out.trim();
+    const declined = await person.terminal(['respond', ask_id, 'yes'], 'Type yes', 'no');
+    expect(declined.out).toContain('Run c<U+0430>t x?');
+    expect(declined.out).not.toMatch(CYRILLIC);
+  });
+
+  test('is marked in a popup', () => {
+    expect(plainTitle('Run c\u0430t?')).toBe('Run c<U+0430>t?');
+    expect(plainBody('Run c\u0430t?', true)).toContain('c&lt;U+0430&gt;t');
+  });
+
+  test('takes linear time', () => {
+    const hostile = ['a\u0430', 'a\u0430 ', '\u0430 ', 'a1', '\u0430_'].map((part) => part.repeat(32_000));
+    for (const text of hostile) {
+      const started = performance.now();
+      revealed(text);
+      expect(performance.now() - started).toBeLessThan(2_000);
+    }
+  });
 });
 
 describe('options', () => {

@@ -1,11 +1,11 @@
-/** A store that grows old in a moment. */
+/** Makes the content of a store old. */
 import { DatabaseSync } from 'node:sqlite';
 import { checksumOfMessage } from '../../src/infrastructure/store/messages.ts';
 import { checksumOfPrompt } from '../../src/infrastructure/store/prompts.ts';
 import type { Row } from '../../src/infrastructure/store/sql.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 
-/** Everything that is in the store now happened `days` ago. */
+/** Moves everything that is now in the store `days` into the past. */
 export function grow(store: string, days: number): void {
   const database = new DatabaseSync(store);
   const then = new Date(Date.now() - days * 86_400_000).toISOString();

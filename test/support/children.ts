@@ -1,4 +1,4 @@
-/** Real `hive` processes: their environment is built from nothing, and none outlives its test. */
+/** Real `hive` processes: each gets a clean environment, and none outlives its test. */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,19 +12,19 @@ import { eventually } from './wait.ts';
 export const ROOT: string = join(import.meta.dirname, '../..');
 export const HIVE: string = join(ROOT, 'bin/hive');
 
-/** In every child's environment, and in that of whatever it starts: so that a process left behind is found. */
+/** In the environment of every child and its descendants, so that processes left behind can be found. */
 const RUN = `HIVE_TEST_RUN=${randomUUID()}`;
 
 export type Environment = Record<string, string>;
 
-/** The children's home, with what they cache there; one for a test file, since a cold cache is slow. */
+/** The children's home, with their cache; one per test file, because a cold cache is slow. */
 let home: string | null = null;
 afterAll(() => {
   if (home !== null) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
   home = null;
 });
 
-/** What a child gets and no more: an inherited variable of an agent would make `hive` take it for that agent. */
+/** All that a child gets: with an inherited variable of an agent, `hive` would take it for that agent. */
 export function childEnvironment(store: string, extra: Environment = {}): Environment {
   home ??= lettingScriptsAnswer(mkdtempSync(join(tmpdir(), `hive-home-${process.pid}-`)));
   const [name, value] = RUN.split('=') as [string, string];
@@ -33,7 +33,7 @@ export function childEnvironment(store: string, extra: Environment = {}): Enviro
     HOME: home,
     LANG: 'C.UTF-8',
     HIVE_STORE: store,
-    // Else every prompt of a test would pop up on the desktop of whoever runs it.
+    // Otherwise every prompt of a test would pop up on the desktop of the person who runs it.
     DBUS_SESSION_BUS_ADDRESS: 'disabled:',
     [name]: value,
     ...extra,
@@ -49,19 +49,19 @@ export interface Child {
   readonly process: ChildProcessWithoutNullStreams;
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** What it has said on stderr so far. */
+  /** Its stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): Promise<Exit>;
 }
 
-/** Starts a program; killed when the test has finished, if it still runs then. */
+/** Starts a program; it is killed after the test if it is still running. */
 export function spawnChild(program: string, args: readonly string[], env: Environment): Child {
   const child = spawn(program, args, { env, cwd: env['HOME'], stdio: 'pipe' });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  // Writing to a child that a test has killed is no failure of the test.
+  // A failed write to a child that the test has killed is not an error.
   child.stdin.on('error', () => undefined);
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
@@ -83,19 +83,19 @@ export function spawnHive(args: readonly string[], env: Environment): Child {
   return spawnChild(process.execPath, [HIVE, ...args], env);
 }
 
-/** Starts a TypeScript file of the tests as a process of its own, which may import from src/. */
+/** Starts a TypeScript file of the tests as a separate process, which may import from src/. */
 export function spawnScript(file: string, args: readonly string[], env: Environment): Child {
   const loader = join(ROOT, 'test/support/sql-loader.mjs');
   return spawnChild(process.execPath, ['--import', loader, join(ROOT, file), ...args], env);
 }
 
-/** Lets children go on together, as soon as all have said that they are ready (`waitForOthers`). */
+/** Releases the children together, once all have reported that they are ready (`waitForOthers`). */
 export async function startTogether(children: readonly Child[]): Promise<void> {
   await eventually(() => children.every((child) => child.stderr().includes('ready')), 30_000, 'the others');
   for (const child of children) child.process.stdin.write('go');
 }
 
-/** Everything a child says on stdout until it ends; rejects when it does not end with code 0. */
+/** The whole stdout of a child; rejects if its exit code is not 0. */
 export async function outputOf(child: Child): Promise<string> {
   let said = '';
   child.process.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -106,7 +106,7 @@ export async function outputOf(child: Child): Promise<string> {
   return said;
 }
 
-/** The processes of this test file that still live, as "PID COMMAND". */
+/** The processes of this test file that are still alive, as "PID COMMAND". */
 export function remainingProcesses(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

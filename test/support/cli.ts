@@ -1,4 +1,4 @@
-/** `hive COMMAND` as a shell runs it: what it printed, and how it ended. */
+/** `hive COMMAND` as a shell runs it, with its output and exit code. */
 import { type Child, childEnvironment, type Environment, HIVE, spawnChild, spawnHive } from './children.ts';
 
 export interface Ran {
@@ -10,12 +10,12 @@ export interface Ran {
   json(): any;
 }
 
-/** A shell with one store. Its environment is a person's, unless `env` says that it is an agent's. */
+/** A shell with one store. Its environment is a person's, unless `env` makes it an agent's. */
 export interface Shell {
   hive(...args: string[]): Promise<Ran>;
   /** Started and not waited for. */
   start(...args: string[]): Started;
-  /** The same on a terminal of its own, where `typed` is typed once `prompt` has appeared. */
+  /** The same in a terminal, where `typed` is typed once `prompt` has appeared. */
   terminal(args: string[], prompt: string, typed: string): Promise<Ran>;
   as(env: Environment): Shell;
 }

@@ -1,4 +1,4 @@
-/** What stands in for a running Codex: a WebSocket server on a Unix socket that takes `turn/interrupt`. */
+/** A stand-in for a running Codex: a WebSocket server on a Unix socket that accepts `turn/interrupt`. */
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -17,10 +17,10 @@ export interface AppServer {
   readonly messages: readonly Message[];
 }
 
-/** A reply to the request, or whole messages, in order; nothing where it is undefined. */
+/** A reply to the request, or whole messages in order; undefined sends nothing. */
 type Said = object | readonly object[] | undefined;
 
-/** Answers each request with what `reply` gives. */
+/** Answers each request with the result of `reply`. */
 export async function startAppServer(home: string, reply: (message: Message) => Said): Promise<AppServer> {
   const messages: Message[] = [];
   const server = createServer();

@@ -17,7 +17,7 @@ interface Answer {
   response_id: string;
 }
 
-/** What the clients know to be stored, and what they do not know of. */
+/** What the clients know to be stored, and what is in doubt. */
 interface Books {
   /** question → ask_id */
   asked: Map<string, string>;
@@ -37,7 +37,7 @@ export async function crashRounds(rounds: number): Promise<void> {
     unsureAnswers: new Map(),
   };
   for (let round = 0; round < rounds; round += 1) await oneRound(store, round, books);
-  // Enough happened for the rounds to mean something.
+  // Checks that enough happened for the rounds to mean something.
   expect(books.asked.size).toBeGreaterThan(rounds);
   expect(books.answered.size).toBeGreaterThan(rounds);
   await checkBooks(hive, books);
@@ -63,7 +63,7 @@ async function oneRound(store: string, round: number, books: Books): Promise<voi
   await Promise.all([...working, asker.crash(), coordinator.crash(), desk.child.exited]);
 }
 
-/** Asks until it is killed, first what it does not know to have been asked. */
+/** Asks until it is killed, beginning with the questions that are in doubt. */
 async function askOn(asker: McpCaller, round: number, { asked, unsureAsks }: Books): Promise<void> {
   const again = [...unsureAsks];
   for (let n = 0; ; n += 1) {
@@ -83,7 +83,7 @@ async function askOn(asker: McpCaller, round: number, { asked, unsureAsks }: Boo
   }
 }
 
-/** Answers what it is told of, as Emacs does: what was not acknowledged goes out again first. */
+/** Answers each question that is announced, as Emacs does, beginning with answers that were not acknowledged. */
 async function answerFromDesk(desk: Sidecar, { answered, unsureAnswers }: Books): Promise<void> {
   async function send(answer: Answer): Promise<void> {
     unsureAnswers.set(answer.ask_id, answer);
@@ -124,7 +124,7 @@ async function answerFromCoordinator(coordinator: McpCaller, { answered }: Books
   }
 }
 
-/** Every acknowledged ask and every acknowledged answer is there, exactly once; and state agrees with events. */
+/** Checks that every acknowledged question and answer is stored exactly once, and that the state agrees with the events. */
 async function checkBooks(hive: OpenedHive, { asked, answered }: Books): Promise<void> {
   const { items } = await hive.store.read((tx) => tx.prompts.list({ limit: 100_000 }));
   const byQuestion = Map.groupBy(items, (prompt) => prompt.question);

@@ -1,4 +1,4 @@
-/** A real desktop for one test file: X, a session bus and dunst, and a record of every popup that was sent to it. */
+/** A real desktop for one test file: X, a session bus and dunst, with a record of every popup. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ export interface SentPopup {
   /** Keys and labels in turn. */
   actions: string[];
   urgency: number;
-  /** Milliseconds; -1 leaves it to the server, 0 is for ever. */
+  /** Milliseconds; -1: the server decides, 0: for ever. */
   timeout: number;
 }
 
 export interface Desktop {
-  /** What a child needs to reach it. */
+  /** The variables that a child needs to reach it. */
   readonly env: Environment;
-  /** What a child needs to open windows on it. */
+  /** The variables that a child needs to open windows on it. */
   readonly screen: Environment;
   /** Everything sent since the last `forget`, in order. */
   readonly sent: readonly SentPopup[];
@@ -30,7 +30,7 @@ export interface Desktop {
   displayed(): Promise<number>;
   /** A click on the body of the newest popup. */
   clickBody(): Promise<void>;
-  /** Presses the first button whose label begins so. */
+  /** Presses the first button whose label begins with this text. */
   press(label: string): Promise<void>;
   screenshot(file: string): Promise<void>;
   close(): Promise<void>;
@@ -49,14 +49,14 @@ const DUNSTRC = `[global]
     timeout = 60
 `;
 
-// X first, then the bus: the other way round the bus would start a dunst of its own without a display.
+// X first: otherwise the bus would start its own dunst without a display.
 const SESSION = `dunst -conf "$1/dunstrc" >/dev/null 2>&1 & dunst=$!
 dbus-monitor --session "interface='org.freedesktop.Notifications',member='Notify'" > "$1/monitor" & monitor=$!
 echo "SESSION $DBUS_SESSION_BUS_ADDRESS $DISPLAY $XAUTHORITY"
 cat >/dev/null
 kill $dunst $monitor; wait`;
 
-/** One for all tests of a file, without a popup when a test begins; `take` is given it before the first. */
+/** One for all tests of a file, cleared of popups before each test; `take` gets it before the first. */
 export function useDesktop(take: (desktop: Desktop) => void): void {
   let desktop: Desktop;
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** A client's own dialog, recorded, as its hook meets it: what is asked at the desk, and what is printed in the end. */
+/** Recorded dialogs of clients, replayed through the hook: what is asked at the desk, and what is printed in the end. */
 import { onTestFinished } from 'vitest';
 import { permissionDigest } from '../../src/domain/permissions.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
@@ -8,7 +8,7 @@ import { type Client, fire } from './hooks.ts';
 import { eventually } from './wait.ts';
 
 export interface FiredDialog {
-  /** What a desk shows, in order. */
+  /** The prompts that a desk shows, in order. */
   prompts: Prompt[];
   /** What the hook prints when it ends. */
   printed: Promise<string>;
@@ -26,7 +26,7 @@ export async function openDesk(hive: OpenedHive): Promise<{ close(): Promise<voi
   return { close };
 }
 
-/** Fires a hook that waits, and gives what it has put before the human. */
+/** Fires a hook that waits, and returns the prompts that it shows to the human. */
 export async function fireDialog(
   hive: OpenedHive,
   raw: Record<string, unknown>,
@@ -42,7 +42,7 @@ export async function fireDialog(
   return { prompts, printed };
 }
 
-/** Answers a prompt of it at the desk, which has displayed all of it. */
+/** Answers one of its prompts at the desk, which has displayed all of it. */
 export async function answerDialog(
   hive: OpenedHive,
   ask_id: string,
@@ -53,7 +53,7 @@ export async function answerDialog(
   return hive.prompts.respond({ ask_id, decision, comment, actor: HUMAN, displayed_digest });
 }
 
-/** What a client is told of its permission prompt, with the fields of the decision. */
+/** The hook output for a permission, with the fields of the decision. */
 export function permissionDecision(decision: object): object {
   return { hookEventName: 'PermissionRequest', decision };
 }

@@ -1,4 +1,4 @@
-/** An Emacs that is asked what it has: every library of Hive is loaded, and the value of a form comes back as JSON. */
+/** An Emacs in batch mode with every library of Hive, which returns the value of a form as JSON. */
 import { join } from 'node:path';
 import { childEnvironment, outputOf, ROOT, spawnChild } from './children.ts';
 import { tempStore } from './temp.ts';

@@ -14,17 +14,17 @@ import { type Home, lisp, openHome, sidecarOf } from './emacs.ts';
 import { ask, openTestHive } from './hive.ts';
 import { eventually, sleep } from './wait.ts';
 
-/** So many questions wait at any time: more than Emacs answers while its sidecar is dead. */
+/** The number of questions pending at any time: more than Emacs answers while its sidecar is dead. */
 const WAITING = 40;
-/** Every so many questions free text is off: what is typed at first is refused for good. */
+/** In one of so many questions free text is off, so the first answer is refused for good. */
 const STRICT = 5;
 
-/** So many answers at least are given in each round, so that the rounds mean something. */
+/** The least number of answers in each round, so that the rounds mean something. */
 const ANSWERS = 4;
 
 /** What the echo areas of all Emacsen said, by the text of the answer. */
 interface Books {
-  /** "queued": the answer is on the disk. */
+  /** "queued": the answer is on disk. */
   queued: Set<string>;
   /** "(stored)" */
   stored: Set<string>;
@@ -69,7 +69,7 @@ async function oneRound(home: Home, round: number, random: Random, books: Books)
   await sleep(random.between(0, 250));
   const sidecar = sidecarOf(emacs.pid);
   const kills = [() => process.kill(sidecar, 'SIGKILL'), () => process.kill(emacs.pid, 'SIGKILL')];
-  // In turn: the sidecar first, with answers that only the file has; Emacs first; one right after the other.
+  // In turn: the sidecar first, while answers are only in the file; Emacs first; both in quick succession.
   if (round % 3 === 1 || (round % 3 === 2 && random.chance(0.5))) kills.reverse();
   kills[0]?.();
   if (round % 3 === 0) await more();
@@ -84,7 +84,7 @@ async function oneRound(home: Home, round: number, random: Random, books: Books)
   books.adopted += outbox(home).pending.length;
 }
 
-/** What an Emacs has said so far: the texts that it called queued, and those that it called stored. */
+/** What an Emacs has reported so far: the texts of the answers that it called queued, and of those that it called stored. */
 function heard(emacs: Child): { queued: string[]; stored: string[] } {
   const said: { queued: string[]; stored: string[] } = { queued: [], stored: [] };
   let typed = '';
@@ -115,7 +115,7 @@ function outbox({ outbox: folder }: Home): { pending: string[]; rejected: string
   return { pending: texts(false), rejected: texts(true) };
 }
 
-/** A file that Emacs renames or deletes meanwhile is read the next time. */
+/** If Emacs renames or deletes a file meanwhile, it is read the next time. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -130,7 +130,7 @@ interface OutboxRecord {
   params: { decision: string };
 }
 
-/** A line that a crash tore is no record. */
+/** A line that a crash cut off is not a record. */
 function parse(line: string): OutboxRecord | null {
   try {
     return JSON.parse(line);
@@ -139,7 +139,7 @@ function parse(line: string): OutboxRecord | null {
   }
 }
 
-/** Keeps questions waiting until it is stopped. */
+/** Keeps questions pending until it is stopped. */
 function askOn(hive: OpenedHive): { stop(): Promise<void> } {
   let going = true;
   let asked = 0;
@@ -188,7 +188,7 @@ function checkBooks(home: Home, rounds: number, { queued, stored, adopted }: Boo
   const byQuestion = Map.groupBy(rows, (row) => row['ask_id']);
   expect([...byQuestion.values()].filter((answers) => answers.length > 1)).toEqual([]);
 
-  // What the rounds are about did happen.
+  // Checks that what the rounds test did happen.
   expect(queued.size).toBeGreaterThanOrEqual(ANSWERS * rounds);
   expect(adopted).toBeGreaterThan(0);
   expect(rejected.length).toBeGreaterThan(0);

@@ -11,11 +11,11 @@ import { eventually } from './wait.ts';
 const run = promisify(execFile);
 const CACHE = join(ROOT, 'node_modules/.cache/emacs-gtk');
 
-/** The command of a graphical Emacs, or the sentence of the set-up that says why there is none. */
+/** The command of a graphical Emacs, or the sentence by the setup on why there is none. */
 export function graphicalEmacs(): { command: string[] } | { whyNot: string } {
   const unpacked = join(CACHE, 'usr/bin/emacs-gtk');
   if (existsSync(unpacked)) {
-    // It would look for its dump where the installed one has another.
+    // It would look for its dump in the place of the installed Emacs, which has another.
     const dump = join(CACHE, 'usr/libexec/emacs/28.2/x86_64-linux-gnu/emacs.pdmp');
     return { command: [unpacked, `--dump-file=${dump}`] };
   }
@@ -26,7 +26,7 @@ export function graphicalEmacs(): { command: string[] } | { whyNot: string } {
 }
 
 export interface Graphical {
-  /** What a form yields, printed. */
+  /** The printed value of a form. */
   value(form: string): Promise<string>;
   /** Gives the focus to its frame, or takes it away. */
   focus(has: boolean): Promise<void>;
@@ -45,7 +45,7 @@ export async function openGraphical(
   setup = 'nil',
 ): Promise<Graphical> {
   const place = join(home.folder, 'ask');
-  // Asked by a file, it need not have the focus nor be at leisure.
+  // A file works even if Emacs is busy or does not have the focus.
   const ear = `(run-at-time 0 0.05 (lambda () (when (file-exists-p ${lisp(place)})
     (let ((form (with-temp-buffer (insert-file-contents ${lisp(place)}) (read (current-buffer)))))
       (delete-file ${lisp(place)})
@@ -80,7 +80,7 @@ export async function openGraphical(
     key: async (name) => void (await xdotool('key', name)),
     async close() {
       child.kill('SIGTERM');
-      // It saves the clipboard at its end, and may wait for a manager of clipboards that is not there.
+      // On exit it saves the clipboard, and may wait for a clipboard manager that does not exist.
       const hanging = setTimeout(() => child.kill('SIGKILL'), 5_000);
       await gone;
       clearTimeout(hanging);

@@ -15,17 +15,17 @@ export interface EmptyHome {
   readonly outbox: string;
   /** Starts an Emacs and waits until it is connected. `setup` is Lisp that runs before hive-mode. */
   emacs(setup?: string): Promise<Terminal>;
-  /** What an Emacs that somebody else starts is to be given, and the file that appears when it is connected. */
+  /** The arguments for an Emacs that something else starts, and the file that appears when it is connected. */
   arguments(setup?: string): { args: string[]; env: Record<string, string>; connected: string };
-  /** Files of the outbox as they are now. */
+  /** The current files of the outbox. */
   outboxFiles(): string[];
-  /** The sidecar of the Emacs that started last, of those that were not closed. */
+  /** The sidecar of the newest Emacs that was not closed. */
   sidecarPid(): Promise<number>;
   /** Ends everything. */
   close(): Promise<void>;
 }
 
-/** The same with a program that asks. Its process, the test's, is an agent then: a shell under it is no person's. */
+/** The same with a program that asks. The test's own process then is an agent, so a shell below it is not a person's. */
 export interface Home extends EmptyHome {
   readonly agent: HiveLibrary;
 }
@@ -72,9 +72,9 @@ export async function openEmptyHome(): Promise<EmptyHome> {
       const lines = [
         '(setq inhibit-startup-screen t make-backup-files nil auto-save-default nil create-lockfiles nil)',
         `(setq hive-sidecar-command ${command} hive-outbox-directory ${lisp(outbox)} hive-outbox-key-file ${lisp(`${outbox}.key`)} hive-user-name "Ada")`,
-        // Looking for a shorter name of what M-x called, Emacs 28 drops what is typed meanwhile.
+        // While Emacs 28 looks for a shorter name of an M-x command, it drops what is typed.
         '(setq extended-command-suggest-shorter nil)',
-        // Compiling what is loaded would be a child of its own, and slow.
+        // Native compilation would start another process, and is slow.
         '(setq native-comp-deferred-compilation nil)',
         `(add-hook 'hive-connected-hook (lambda () (write-region "" nil ${lisp(connected)} nil 0)))`,
         setup,
@@ -89,7 +89,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
     async close() {
       await Promise.all([...terminals].map((terminal) => terminal.close()));
       await eventually(() => remainingProcesses().length === 0, 2_000).catch(() => {});
-      // What a failed test has stopped would stay for ever.
+      // A process that a failed test has stopped would never end.
       for (const left of remainingProcesses()) kill(Number.parseInt(left, 10));
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     },
@@ -97,7 +97,7 @@ export async function openEmptyHome(): Promise<EmptyHome> {
   return home;
 }
 
-/** Ends a process that may have ended by itself meanwhile. */
+/** Ends a process that may already have ended. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

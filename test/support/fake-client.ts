@@ -1,4 +1,4 @@
-/** A client process whose hooks and shells descend from it, as those of the real clients do (fake-client.mjs). */
+/** A client process that is the ancestor of its hooks and shells, like the real clients (fake-client.mjs). */
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { childEnvironment, type Environment, HIVE, ROOT, spawnChild } from './children.ts';
@@ -6,7 +6,7 @@ import type { Ran } from './cli.ts';
 import { tempFolder } from './temp.ts';
 import { eventually } from './wait.ts';
 
-/** What a client starts, and what it gives it on stdin. */
+/** A program that a client starts, and its stdin. */
 interface Started {
   env?: Environment;
   input?: string;
@@ -44,7 +44,7 @@ export async function startClient(store: string): Promise<FakeClient> {
 export function clientAt(store: string, socket: string, pid: number): Omit<FakeClient, 'end'> {
   const run = (program: string, args: readonly string[], { env = {}, input = '' }: Started): Promise<Ran> =>
     order(socket, {
-      // A client that is killed takes what it started with it: no test leaves a process behind.
+      // A client that is killed also ends what it started, so no test leaves a process behind.
       program: 'setpriv',
       args: ['--pdeathsig', 'KILL', program, ...args],
       env: childEnvironment(store, { HIVE, NODE: process.execPath, ...env }),

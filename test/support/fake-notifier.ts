@@ -1,4 +1,4 @@
-/** A desktop that remembers what was put on it, and what may be made older than it is. */
+/** A fake desktop that records what is shown on it, and leases that can be made older. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Notifier, PopupEnd } from '../../src/application/ports.ts';
 import type { Popup } from '../../src/domain/popups.ts';
@@ -10,7 +10,7 @@ export interface FakeCard extends Popup {
 
 export interface FakeNotifier extends Notifier {
   readonly cards: FakeCard[];
-  /** How long a popup takes to stand. */
+  /** How long a popup takes to appear. */
   delay: Promise<void>;
   readonly isClosed: boolean;
 }
@@ -50,12 +50,12 @@ export function standing(...notifiers: readonly FakeNotifier[]): FakeCard[] {
   return notifiers.flatMap(({ cards }) => cards.filter(({ closed }) => !closed));
 }
 
-/** Makes the lease of every popup that much older. */
+/** Makes the lease of every popup older by this much. */
 export function ageLeases(store: string, ms: number): void {
   moveLeases(store, (time) => new Date(Date.parse(time) - ms).toISOString());
 }
 
-/** Makes the lease of every popup as if it were taken now, however slow the machine. Returns that moment. */
+/** Renews the lease of every popup, so that a slow machine makes no difference. Returns the time. */
 export function refreshLeases(store: string): number {
   const now = new Date();
   moveLeases(store, () => now.toISOString());

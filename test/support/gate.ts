@@ -1,4 +1,4 @@
-/** One recorded session that the mention gate may hold, its events, and others who mention it. */
+/** A recorded session that the mention gate may hold, its events, and others who mention it. */
 
 import type { Author } from '../../src/domain/messages.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -24,7 +24,7 @@ export async function otherAgent(hive: OpenedHive, session_id = 'def34-other'): 
   return { kind: 'agent', session_id, handle, project, project_dir, via: 'mcp' };
 }
 
-/** A hive, on a store of its own unless one is given, with one recorded session that has a live connection. */
+/** A hive, on its own store unless one is given, with a recorded session that has a live connection. */
 export async function gatedWorld(store?: string): Promise<{
   hive: OpenedHive;
   handle: string;

@@ -1,9 +1,11 @@
-/** An opened hive on a temporary store, and what tests ask of it again and again. */
+/** An open hive on a temporary store, and common queries of tests. */
 
 import type { Logger } from '../../src/application/ports.ts';
 import type { HumanActor } from '../../src/domain/actors.ts';
 import type { HiveEvent } from '../../src/domain/events.ts';
+import { EVERY_SEAT } from '../../src/domain/humans.ts';
 import type { AskRequest, Prompt } from '../../src/domain/prompts.ts';
+import { DEFAULT_QUOTAS } from '../../src/domain/quotas.ts';
 import { type Seat, seatKeyFrom } from '../../src/domain/seats.ts';
 import type { Session, SessionIntroduction } from '../../src/domain/sessions.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -31,7 +33,7 @@ export function recordingLog(): RecordedLog {
   return { lines, info: () => undefined, warn: add, error: add };
 }
 
-/** Opens a hive, on a store of its own unless one is given; closed when the test has finished. */
+/** Opens a hive, on its own store unless one is given; it is closed after the test. */
 export async function openTestHive(
   store: string = tempStore(),
   log: Logger = recordingLog(),
@@ -39,6 +41,15 @@ export async function openTestHive(
   const hive = await openHive({ store, env: {}, log });
   whenFinished(() => hive.close());
   hive.seats.hold(SEAT_SECRET);
+  return hive;
+}
+
+/** Lets the agents of a hive ask as much as a test needs at once. No event tells of it. */
+export async function withoutQuotas(hive: OpenedHive): Promise<OpenedHive> {
+  const quotas = Object.fromEntries(Object.keys(DEFAULT_QUOTAS).map((quota) => [quota, 0]));
+  await hive.store.write(async (tx) =>
+    tx.desks.setPreferences(EVERY_SEAT, { ...(await tx.desks.preferences(EVERY_SEAT)), ...quotas }),
+  );
   return hive;
 }
 
@@ -61,7 +72,7 @@ export function introduce(hive: OpenedHive, session_id = 'session-1'): Promise<S
   return hive.sessions.introduce(introduction({ session_id }));
 }
 
-/** Asks as `session-1` unless told otherwise. */
+/** Asks, as `session-1` by default. */
 export async function ask(
   hive: OpenedHive,
   request: Partial<AskRequest> = {},
@@ -74,13 +85,13 @@ export async function ask(
   return prompt;
 }
 
-/** Every event of these types, in order; of all types where none is named. */
+/** Every event of these types, in order; of all types if none is named. */
 export async function eventsOf(hive: OpenedHive, ...types: HiveEvent['type'][]): Promise<HiveEvent[]> {
   const events = await hive.store.read((tx) => tx.events.after(0, 100_000));
   return types.length === 0 ? events : events.filter(({ type }) => types.includes(type));
 }
 
-/** What every desk was told that the human should know, in order. */
+/** The notices sent to every desk, in order. */
 export async function noticesOf(hive: OpenedHive): Promise<string[]> {
   return (await eventsOf(hive, 'desk/notice')).map(({ data }) => String(data['text']));
 }

@@ -1,4 +1,4 @@
-/** Recorded hook events of the real clients, replayed into a hive as `hive hook` would hand them on. */
+/** Recorded hook events of the real clients, replayed into a hive as `hive hook` would. */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { readHook, sayVerdict } from '../../src/adapters/hooks/hook.ts';
@@ -27,7 +27,7 @@ export function recordedEvent(file: string): Raw {
   return JSON.parse(readFileSync(join(ROOT, 'test/wire/fixtures', file), 'utf8')) as Raw;
 }
 
-/** How a replayed client looks from outside; by default the recorded Claude Code, process 4242 of this machine. */
+/** The replayed client; by default the recorded Claude Code, process 4242 of this machine. */
 export interface Client {
   client?: 'claude-code' | 'codex';
   env?: Record<string, string>;
@@ -49,7 +49,7 @@ export function withTrust(text: string): { settings: Partial<HookSettings> } {
     },
   };
 }
-/** What is above this process, here where the tests run. */
+/** The ancestors of this process, where the tests run. */
 const ABOVE = processes.ancestors(process.pid);
 
 /** Fires one hook event and returns exactly what would be printed. */
@@ -64,7 +64,7 @@ export async function fire(
     env: environment,
     machine: 'test',
     pid: process.pid,
-    // A client that is only recorded is above its hooks as the real one was.
+    // A recorded client counts as an ancestor of its hooks, as the real one was.
     above: [...('CLAUDE_PID' in environment ? [Number(environment['CLAUDE_PID'])] : []), ...ABOVE],
     findProject: () => ({ project: 'demo', project_dir: '/demo/.git', branch: null }),
     readTail: () => null,
@@ -76,7 +76,7 @@ export async function fire(
   return printed;
 }
 
-/** What was printed, as JSON; null when nothing was. */
+/** The output as JSON; null if there was none. */
 export function said(
   printed: string,
 ): { hookSpecificOutput?: Record<string, string>; [field: string]: unknown } | null {

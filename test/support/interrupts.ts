@@ -1,4 +1,4 @@
-/** Interrupts, as tests ask for them: whoever asks here goes on once the request is on disk. */
+/** Interrupts for tests: these helpers return once the request is on disk. */
 
 import type { InterruptRequest } from '../../src/application/interrupts.ts';
 import type { InterruptOutcome } from '../../src/domain/interrupts.ts';
@@ -9,7 +9,7 @@ import { HUMAN, introduction } from './hive.ts';
 import { SESSION } from './turns.ts';
 import { eventually } from './wait.ts';
 
-/** How a turn ends that HUMAN has interrupted. */
+/** The end of a turn that HUMAN has interrupted. */
 export const INTERRUPTED = { aborted: 'interrupted', by: 'ada' } as const;
 
 /** What the human reads of an interrupt of HUMAN with the note "wrong branch". */
@@ -18,7 +18,7 @@ export const STOP = 'Interrupted by ada. Note: wrong branch';
 /** What the agent reads of it. */
 export const PLEASE_STOP: string = `${STOP}. Stop now: call no further tool, end your turn and wait for the human. Work in progress may be half done; do not repeat it unless asked.`;
 
-/** A session, introduced, whose turn has begun. */
+/** A registered session whose turn has begun. */
 export async function beginTurn(
   hive: OpenedHive,
   session_id: string = SESSION,
@@ -28,7 +28,7 @@ export async function beginTurn(
   return hive.turns.start({ session_id });
 }
 
-/** As the human, of session-1, unless something else is said; answers as the hive answers. */
+/** Interrupts session-1 as the human by default; returns what the hive returns. */
 export function interrupt(
   hive: OpenedHive,
   changes: Partial<InterruptRequest> = {},
@@ -36,7 +36,7 @@ export function interrupt(
   return hive.interrupts.interrupt({ session: SESSION, actor: HUMAN, ...changes });
 }
 
-/** Asks the current turn of a session to stop, and returns once that is on disk: from then on a hook finds it. */
+/** Asks the current turn of a session to stop, and returns once that is on disk, where a hook finds it. */
 export async function interruptStored(
   hive: OpenedHive,
   changes: Partial<InterruptRequest> = {},

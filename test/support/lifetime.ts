@@ -1,17 +1,17 @@
-/** How long what a helper starts lives: as long as the test that starts it, or, in `beforeFile`, as long as the file. */
+/** The lifetime of what a helper starts: the test that starts it, or in `beforeFile` the whole file. */
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 
 type Work = () => unknown;
 
 let file: Work[] | null = null;
 
-/** Ends with the test that runs, last first; with the file where `beforeFile` starts it. */
+/** Ends with the running test, last first; in `beforeFile`, with the file. */
 export function whenFinished(work: Work): void {
   if (file === null) onTestFinished(async () => void (await work()));
   else file.push(work);
 }
 
-/** Starts once what all tests of a file share. Its helpers are those that a test uses. */
+/** Starts what all tests of a file share, with the same helpers that a test uses. */
 export function beforeFile(start: () => Promise<void>): void {
   const works: Work[] = [];
   beforeAll(async () => {

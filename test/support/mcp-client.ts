@@ -28,11 +28,11 @@ export interface McpOptions {
   args?: readonly string[];
   env?: Environment;
   client?: string;
-  /** What to start instead of a client process with `hive mcp` below it: a wrapper that becomes it. */
+  /** A wrapper to start instead of a client process with `hive mcp` below it; it becomes that process. */
   wrap?: (program: string, args: readonly string[]) => { program: string; args: string[] };
 }
 
-/** A client with a session of its own (`HIVE_AGENT=agent-1`) unless `env` says otherwise. */
+/** A client with its own session, by default `HIVE_AGENT=agent-1`. */
 export async function connectMcp({
   store,
   args = [],

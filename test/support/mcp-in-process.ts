@@ -1,4 +1,4 @@
-/** An MCP client and server in one process: for what needs its clock held still or its services held up. */
+/** An MCP client and server in one process, for tests that stop the clock or delay services. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-/** Agents and the human at the shared buffer, as tests have them talk. */
+/** Agents and the human in the shared buffer, for tests. */
 
 import type { Posted } from '../../src/application/messages.ts';
 import type { MessageFilter } from '../../src/application/ports.ts';
@@ -37,7 +37,7 @@ export function post(
   return hive.messages.post({ ...request, body, author });
 }
 
-/** A block under a heading that a program put into the human's Emacs. */
+/** A block with a heading that a program inserted in the human's Emacs. */
 export function postUnverified(
   hive: OpenedHive,
   handle: string,
@@ -53,7 +53,7 @@ export function postUnverified(
   });
 }
 
-/** What an agent deals with as, over MCP. */
+/** An agent as an MCP client. */
 export function actorOf({ session_id, handle }: Session): {
   kind: 'agent';
   by: string;
@@ -64,7 +64,7 @@ export function actorOf({ session_id, handle }: Session): {
   return { kind: 'agent', by: handle, via: 'mcp', session_id, ancestors: [] };
 }
 
-/** What is written in the messages that a reader gets, in order. */
+/** The bodies of the messages that a reader gets, in order. */
 export async function bodiesOf(hive: OpenedHive, filter: Partial<MessageFilter> = {}): Promise<string[]> {
   const { items } = await hive.messages.read({ limit: 100, ...filter });
   return items.map((message) => message.body);

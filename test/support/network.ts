@@ -1,11 +1,11 @@
-/** Another machine's network, as far as one machine has it: a namespace behind a link of its own that can be cut. */
+/** A simulated second machine: a network namespace behind its own link, which can be cut. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 
 export interface OtherMachine {
-  /** Where processes in there find this one. */
+  /** The address of this process as seen from inside. */
   readonly address: string;
-  /** What to start instead of a program, so that it runs in there. */
+  /** The command prefix that runs a program inside. */
   wrap(program: string, args: readonly string[]): { program: string; args: string[] };
   cut(): void;
   mend(): void;
@@ -17,7 +17,7 @@ function ip(...args: string[]): void {
   execFileSync('ip', args, { stdio: 'ignore', env: { PATH } });
 }
 
-/** Whether this machine lets us make namespaces. */
+/** Whether this machine allows namespaces. */
 export function canMakeNetworks(): boolean {
   if (process.getuid?.() !== 0) return false;
   const name = `hive-try-${process.pid}`;
@@ -29,7 +29,7 @@ export function canMakeNetworks(): boolean {
 export function otherMachine(): OtherMachine {
   const name = `hive-test-${process.pid}`;
   const [here, there] = [`hv${process.pid}a`, `hv${process.pid}b`];
-  // A block of four of the range for benchmarks (RFC 2544), one a process.
+  // Four addresses of the benchmark range (RFC 2544), one block per process.
   const block = (process.pid % 16_000) * 4;
   const at = (n: number): string => `198.18.${(block + n) >> 8}.${(block + n) & 255}`;
   ip('netns', 'add', name);

@@ -1,4 +1,4 @@
-/** Loaded before each test file (vitest.config.ts): whatever it starts or writes, it leaves no process, watcher or file behind. */
+/** Loaded before each test file (vitest.config.ts): checks that the file leaves no process, watcher or file behind. */
 import { afterAll, expect } from 'vitest';
 import { remainingProcesses } from './children.ts';
 import { remainingFolders, removeAgain } from './temp.ts';
@@ -8,7 +8,7 @@ import { eventually } from './wait.ts';
 const HELD = new Set(['FSEventWrap', 'ProcessWrap']);
 
 const before = held().length;
-// Registered before the file's own, so that it looks last.
+// Registered before the file's own hooks, so that it runs last.
 afterAll(async () => {
   // A killed process stays in /proc until it has been reaped.
   const gone = (): boolean => remainingProcesses().length === 0 && held().length <= before;

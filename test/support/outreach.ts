@@ -1,4 +1,4 @@
-/** What tests of outreach ask of a hive again and again. */
+/** Common queries of tests of outreach. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HiveError } from '../../src/domain/errors.ts';
@@ -21,7 +21,7 @@ export function agent(
   return hive.sessions.introduce(introduction({ session_id, source, parent_session_id: parent }));
 }
 
-/** The refusal of what is refused. */
+/** The error of a refused call. */
 export async function refusalOf(work: Promise<unknown>): Promise<HiveError> {
   try {
     await work;
@@ -32,12 +32,12 @@ export async function refusalOf(work: Promise<unknown>): Promise<HiveError> {
   throw new Error('It was not refused.');
 }
 
-/** The credits left; null while nobody has taken one. */
+/** The remaining credits; null until one is taken. */
 export async function creditsOf(hive: OpenedHive, name = '*'): Promise<number | null> {
   return (await hive.store.read((tx) => tx.outreach.bucket(name)))?.credits ?? null;
 }
 
-/** Claude Code with nobody at it, as its hooks' environment says. */
+/** Claude Code without a person, according to the environment of its hooks. */
 export const HEADLESS = { CLAUDE_CODE_ENTRYPOINT: 'sdk-cli', CLAUDE_CODE_SESSION_ATTENDED: '0' };
 /** The sessions of the recorded events. */
 export const CLAUDE = '5e551000-0000-4000-8000-000000000001';
@@ -51,13 +51,13 @@ export function recorded(client: 'claude-code' | 'codex', name: string): Record<
   >;
 }
 
-/** Somebody is there to see what is sent: an Emacs, unless one is open already. */
+/** Opens a desk, unless one is open already, so that somebody is there to see what is sent. */
 export async function attended(hive: OpenedHive): Promise<OpenedHive> {
   if ((await hive.desks.online()).length === 0) await openDesk(hive);
   return hive;
 }
 
-/** Sets what holds for every session for the length of a test. */
+/** Sets outreach settings for every session during a test. */
 export async function withSettings(hive: OpenedHive, changes: OutreachChanges): Promise<OpenedHive> {
   await hive.outreach.setSettings(changes);
   return hive;

@@ -1,4 +1,4 @@
-/** A real PgBouncer in transaction mode before a PostgreSQL of ours, where the machine has one. */
+/** A real PgBouncer in transaction mode in front of our PostgreSQL, if the machine has one. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

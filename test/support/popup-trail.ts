@@ -1,4 +1,4 @@
-/** What the trail of a prompt says of its popups. */
+/** What the events of a prompt say about its popups. */
 import { expect } from 'vitest';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { eventually } from './wait.ts';
@@ -10,7 +10,7 @@ export interface Trail {
   count?: number;
 }
 
-/** What became of the popups of a prompt. */
+/** The outcomes of the popups of a prompt. */
 export async function trail(hive: OpenedHive, ask_id: string): Promise<Trail[]> {
   const events = await hive.store.read((tx) => tx.events.of(ask_id, 100));
   return events
@@ -18,7 +18,7 @@ export async function trail(hive: OpenedHive, ask_id: string): Promise<Trail[]> 
     .map((event) => event.data as unknown as Trail);
 }
 
-/** The one line on the prompt's trail, once it is there. */
+/** The only popup event of the prompt, once it exists. */
 export async function recorded(hive: OpenedHive, ask_id: string): Promise<Trail> {
   await eventually(async () => (await trail(hive, ask_id)).length > 0, 12_000, 'the popup on the trail');
   const [line, ...more] = await trail(hive, ask_id);

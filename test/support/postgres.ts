@@ -1,4 +1,4 @@
-/** A real PostgreSQL of one's own, on loopback, in a temporary directory, run by a user that may run it. */
+/** A private PostgreSQL server on loopback, in a temporary directory, run by a user that PostgreSQL allows. */
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,14 +10,14 @@ export interface PostgresServer {
   readonly port: number;
   /** The server's process; another one after a restart. */
   readonly pid: number;
-  /** The address of a hive, each in a schema of its own. */
+  /** The address of a new hive, in its own schema. */
   address(schema: string): string;
   stop(): Promise<void>;
-  /** Ends at once, as a crash would, and starts again. */
+  /** Stops at once, like a crash, and starts again. */
   restart(): Promise<void>;
-  /** Where the disk of its own is mounted, as the server sees it. */
+  /** The path of its own disk, as the server sees it. */
   readonly smallDisk: string;
-  /** Ends at once and stays so: `stop` is still to be called. */
+  /** Stops at once and does not start again; `stop` must still be called. */
   crash(): Promise<void>;
   /** A standby takes over. */
   promote(): Promise<void>;
@@ -28,7 +28,7 @@ export interface PostgresOptions {
   settings?: readonly string[];
   /** Follows this server, as its only standby. */
   standbyOf?: PostgresServer;
-  /** A disk of so much (`64m`) of its own at `folder/small`, that only the server sees. Needs root. */
+  /** A disk of this size (`64m`) at `folder/small` that only the server sees. Needs root. */
   smallDisk?: string;
 }
 
@@ -39,7 +39,7 @@ export function program(name: string): string {
   return join(versions, newest, 'bin', name);
 }
 
-/** PostgreSQL refuses root: then it runs as Debian's own user for it. */
+/** PostgreSQL refuses to run as root, so it then runs as Debian's postgres user. */
 export function owner(): { uid: number; gid: number } | Record<string, never> {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -1,20 +1,20 @@
-/** Many processes ask and answer over one store at once; afterwards everything asked was answered once, none was lost. */
+/** Many processes ask and answer on one store at once; afterwards every question has exactly one answer. */
 import { expect } from 'vitest';
 import type { Page } from '../../src/application/ports.ts';
 import type { Prompt } from '../../src/domain/prompts.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import type { Played } from '../process/children/race-player.ts';
 import { childEnvironment, outputOf, spawnScript, startTogether } from './children.ts';
-import { openTestHive } from './hive.ts';
+import { openTestHive, withoutQuotas } from './hive.ts';
 
 export interface Race {
   processes: number;
-  /** Questions of all of them together; a multiple of `processes`. */
+  /** The total number of questions; a multiple of `processes`. */
   asks: number;
 }
 
 export async function race(address: string, { processes, asks }: Race): Promise<void> {
-  const hive = await openTestHive(address);
+  const hive = await withoutQuotas(await openTestHive(address));
   const names = Array.from({ length: processes }, (_, n) => `player-${n}`);
   const children = names.map((name) =>
     spawnScript(
@@ -28,12 +28,12 @@ export async function race(address: string, { processes, asks }: Race): Promise<
   const played = (await Promise.all(playing)).map((text) => JSON.parse(text) as Played);
   const stored = await decisions(hive);
 
-  // None lost, none made up: what was asked is what is stored, and its asker was told what stands there.
+  // Nothing lost or invented: the store has exactly what was asked, and each asker received what is stored.
   const told = new Map(played.flatMap((one) => Object.entries(one.told)));
   expect(told.size).toBe(asks);
   expect([...stored].filter(([ask_id, decision]) => told.get(ask_id) !== decision)).toEqual([]);
   expect(stored.size).toBe(asks);
-  // Answered once: one answer of one process was accepted, and it is the one that stands.
+  // Answered once: exactly one answer was accepted, and it is the stored one.
   const winners = new Map<string, string[]>();
   for (const [n, { won }] of played.entries())
     for (const ask_id of won) winners.set(ask_id, [...(winners.get(ask_id) ?? []), names[n] ?? '']);
@@ -55,7 +55,7 @@ async function decisions(hive: OpenedHive): Promise<Map<string, string | null>> 
   return found;
 }
 
-/** How often the log says of a question that it was settled. */
+/** How often the log records that a question was settled. */
 async function settlements(hive: OpenedHive): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   let seq = 0;

@@ -1,4 +1,4 @@
-/** Agents and hooks of another machine, which has no store: their bridge, their hooks, their token. */
+/** Agents on another machine, which has no store: their bridge, hooks and token. */
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { childEnvironment, spawnHive } from './children.ts';
@@ -6,7 +6,7 @@ import { connectMcp, type McpCaller } from './mcp-client.ts';
 import type { Served } from './serve.ts';
 import { timed } from './wait.ts';
 
-/** Nothing must come of it: the other machine has no store. */
+/** Must not be used: the other machine has no store. */
 export const NO_STORE = '/nowhere/hive.db';
 
 export function tokenFileOf({ store, token }: Served, secret = token): string {

@@ -1,8 +1,8 @@
-/** The leave of a person for their scripts: without it `hive respond` wants a terminal, and somebody who types there. */
+/** A person's permission for scripts: without it `hive respond` needs a terminal where somebody types. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The person of this home lets scripts answer questions, as those who test may: their answers are unattested. */
+/** The person with this home lets scripts answer questions; their answers are unattested. */
 export function lettingScriptsAnswer(folder: string): string {
   const config = join(folder, '.config/hive');
   mkdirSync(config, { recursive: true, mode: 0o700 });

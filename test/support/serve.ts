@@ -12,7 +12,7 @@ export interface Served {
   url: string;
   child: Child;
   store: string;
-  /** The token that the first start made. */
+  /** The token made at the first start. */
   token: string;
 }
 
@@ -20,7 +20,7 @@ export function serve(store: string, ...args: string[]): Promise<Served> {
   return serveWith(store, {}, ...args);
 }
 
-/** The same in an environment of its own. */
+/** The same with its own environment. */
 export async function serveWith(store: string, env: Environment, ...args: string[]): Promise<Served> {
   const child = spawnHive(['serve', '--port', '0', ...args], childEnvironment(store, env));
   let said = '';
@@ -71,7 +71,7 @@ export interface RawReply {
   body: string;
 }
 
-/** One request exactly as given; `body` may be an endless supply. */
+/** Sends one request exactly as given; `body` may be endless. */
 export function rawRequest(
   url: string,
   {

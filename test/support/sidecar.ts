@@ -1,4 +1,4 @@
-/** A raw JSON-RPC client for a sidecar: it sees every frame as it came, and can send broken ones. */
+/** A raw JSON-RPC client for a sidecar: it sees every frame as sent, and can send broken ones. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { serveEmacs } from '../../src/adapters/emacs/connection.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
@@ -26,7 +26,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The client's side of the wire. */
+/** The client's side of the connection. */
 export interface RpcClient {
   /** Everything the sidecar sent, in order. */
   readonly frames: readonly Frame[];
@@ -38,7 +38,7 @@ export interface RpcClient {
   raw(bytes: string | Buffer): void;
   /** A frame of this content, which need not be JSON. */
   frame(content: string): void;
-  /** The first frame, come or to come, for which `test` holds. */
+  /** The first frame, past or future, for which `test` holds. */
   seen(test: (frame: Frame) => boolean, limit_ms?: number): Promise<Frame>;
   /** The reply to `initialize`. */
   hello: Loose;
@@ -75,7 +75,7 @@ export async function startSidecar(
   });
 }
 
-/** The same connection without a process of its own, which is much quicker to have; it has shaken hands. */
+/** The same connection without a separate process, which is much faster; the handshake is done. */
 export async function serveInProcess(hive: OpenedHive): Promise<RpcClient> {
   const [input, output, stop] = [new PassThrough(), new PassThrough(), new AbortController()];
   const place = { seat: 'ada@test', human: 'ada', pid: process.pid, check: async () => undefined };
@@ -163,7 +163,7 @@ function readFrames(output: Readable, onFrame: (text: string) => void): void {
   });
 }
 
-/** Whether a frame is such a notification; to be waited for with `seen`. */
+/** Whether a frame is such a notification; for use with `seen`. */
 export function isTold(
   method: string,
   test: (params: Frame['params']) => boolean = () => true,

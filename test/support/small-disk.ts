@@ -1,4 +1,4 @@
-/** A file system of a few hundred KB that only one child sees: what a full disk does, without filling one. */
+/** A file system of a few hundred KB that only one child sees: a full disk without filling a real one. */
 import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,17 +7,17 @@ import { join } from 'node:path';
 const UNSHARE = process.getuid?.() === 0 ? ['-m'] : ['-r', '-m'];
 const MOUNT = 'mount -t tmpfs -o size="$SIZE",mode=0700 none "$DISK" && exec "$@"';
 
-/** Whether this machine lets us mount one. */
+/** Whether this machine allows the mount. */
 export function canMountSmallDisk(): boolean {
   const env = { PATH: process.env['PATH'] ?? '', SIZE: '64k', DISK: '/mnt' };
   return spawnSync('unshare', [...UNSHARE, 'sh', '-c', MOUNT, 'sh', 'true'], { env }).status === 0;
 }
 
 export interface SmallDisk {
-  /** What to start instead of the program: it mounts the disk and becomes the program. */
+  /** The command prefix that mounts the disk and then becomes the program. */
   command(program: string, args: readonly string[]): { program: string; args: string[] };
   env: Record<string, string>;
-  /** The path inside, as that process knows it. */
+  /** The path as that process sees it. */
   path(name: string): string;
 }
 
@@ -33,7 +33,7 @@ export function smallDisk(folder: string, size: string): SmallDisk {
   };
 }
 
-/** Fills the disk that the process sees at `folder`, to the last byte; returns how to make room again. */
+/** Fills the disk that the process sees at `folder` completely; returns a function that frees the space. */
 export function fillDisk(pid: number, folder: string): () => void {
   const filler = `/proc/${pid}/root${join(folder, 'filler')}`;
   for (const size of [64 * 1024, 4 * 1024, 1]) {

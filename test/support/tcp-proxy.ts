@@ -1,16 +1,16 @@
-/** A line that can be made bad: a TCP proxy on loopback that swallows, slows down or cuts what goes through it. */
+/** A faulty connection: a TCP proxy on loopback that swallows, delays or cuts what goes through it. */
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 export interface TcpProxy {
   readonly port: number;
-  /** From now on every byte is swallowed and nobody is told: half-open. New connections are accepted and swallowed, too. */
+  /** From now on every byte is swallowed silently (half-open), also on new connections. */
   swallow(): void;
-  /** New connections work again; those of before stay as dead as they were. */
+  /** New connections work again; old ones stay dead. */
   recover(): void;
-  /** New connections go to another port, as an address that moves; those of before are cut. */
+  /** New connections go to another port, like an address that moves; old ones are cut. */
   redirect(port: number): void;
-  /** Holds back what goes either way. */
+  /** Delays both directions. */
   delay(ms: number): void;
 }
 

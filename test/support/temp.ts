@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { whenFinished } from './lifetime.ts';
 
-/** The worker's number stands in the name, so that what one test file leaves behind is known to be its own. */
+/** The name contains the worker's number, so that leftovers of a test file can be recognized. */
 const PREFIX = `hive-test-${process.pid}-`;
 
 const given = new Set<string>();
@@ -18,7 +18,7 @@ export function tempFolder(): string {
   return folder;
 }
 
-/** Removes what a process wrote that was ending while its folder was removed. Once no process is left. */
+/** Removes what ending processes wrote while their folder was removed. Call it once no process is left. */
 export async function removeAgain(): Promise<void> {
   for (const folder of given) await removeFolder(folder);
 }
@@ -28,12 +28,12 @@ export function tempStore(): string {
   return join(tempFolder(), 'hive.db');
 }
 
-/** The folders of this worker that are still there. */
+/** The folders of this worker that still exist. */
 export function remainingFolders(): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith(PREFIX));
 }
 
-/** Names in a folder, sorted: what a process that has ended properly leaves there. */
+/** The sorted names in a folder. */
 export function namesIn(folder: string): string[] {
   return readdirSync(folder).sort();
 }

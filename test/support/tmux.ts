@@ -1,4 +1,4 @@
-/** A real terminal for a test: a program under tmux, typed at with real keys, read off the screen. */
+/** A real terminal for tests: a program under tmux that gets real keys and whose screen is read. */
 import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ const run = promisify(execFile);
 export interface Terminal {
   /** Keys by their tmux names (`C-x`, `M-x`, `Enter`), or runs of plain characters without special meaning. */
   keys(...keys: string[]): Promise<void>;
-  /** Text as it stands, `;` and all. */
+  /** Literal text, including `;`. */
   type(text: string): Promise<void>;
   /** The lines of the screen, without trailing blanks. */
   screen(): Promise<string[]>;
-  /** The same with its colours, as escape sequences. */
+  /** The same with colours, as escape sequences. */
   painted(): Promise<string[]>;
   /** Column and line of the cursor, from 0. */
   cursor(): Promise<string>;
@@ -25,7 +25,7 @@ export interface Terminal {
    * the moment in which it comes up, so that nobody's typing answers it.
    */
   answer(dialog: RegExp, key: string): Promise<void>;
-  /** The process that the terminal runs. */
+  /** The process in the terminal. */
   pid(): Promise<number>;
   close(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export async function openTerminal(
   const tmux = async (...args: string[]) => (await run('tmux', ['-S', socket, ...args], { env })).stdout;
   const dimensions = ['-x', String(size.columns), '-y', String(size.lines)];
   await tmux('-f', '/dev/null', 'new-session', '-d', ...dimensions, '--', ...command);
-  // A terminal whose program died keeps its last screen, so that a failure can show it.
+  // When its program ends, the terminal keeps the last screen, so that a failure can show it.
   await tmux('set-option', '-g', 'remain-on-exit', 'on');
   await tmux('set-option', '-s', 'escape-time', '0');
 

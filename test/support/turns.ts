@@ -1,4 +1,4 @@
-/** What tests of turns ask of a hive again and again. */
+/** Common queries of tests of turns. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Turn } from '../../src/domain/turns.ts';
@@ -18,7 +18,7 @@ export async function turnsOf(hive: OpenedHive, session_id: string = SESSION): P
   return Promise.all(unique.map((turn_id) => hive.turns.get(turn_id)));
 }
 
-/** `completed`, `aborted: interrupted by terminal`, `in_progress`: one a turn. */
+/** One text per turn: `completed`, `aborted: interrupted by terminal`, `in_progress`. */
 export async function endsOf(hive: OpenedHive, session_id?: string): Promise<string[]> {
   return (await turnsOf(hive, session_id)).map(({ state, abort_reason, by }) =>
     state === 'aborted' ? `${abort_reason}${by === null ? '' : ` by ${by}`}` : state,
@@ -34,7 +34,7 @@ export function recordedTail(name: string): () => string {
   return () => text;
 }
 
-/** A client of Claude Code that fires what it is told, as session-1. */
+/** A client that fires given events of Claude Code as session-1. */
 export function claude(hive: OpenedHive, options: Client & { session_id?: string } = {}) {
   const { session_id = SESSION, ...client } = options;
   const raw = (hook_event_name: string, fields: Raw): Raw => ({

@@ -1,4 +1,4 @@
-/** For scripts that are children of a test: says that it is ready, and goes on when all are. */
+/** For scripts that a test starts: reports that it is ready, and continues when all are. */
 import { once } from 'node:events';
 
 export async function waitForOthers(): Promise<void> {

@@ -41,7 +41,7 @@ describe('answering', () => {
   });
 
   test('is refused with a sentence', () => {
-    expect(refusalToAnswer(agent('session-1'), question)).toMatch(/cannot answer its own prompt/);
+    expect(refusalToAnswer(agent('session-1'), question)).toMatch(/cannot answer its own question/);
     expect(refusalToAnswer(agent('s', 'session-1'), question)).toMatch(/a session it descends from/);
   });
 });

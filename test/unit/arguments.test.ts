@@ -87,7 +87,7 @@ describe('inside lists and objects', () => {
       question: 'Which?',
       options: ['red', { Label: 'blue', description: null }],
     });
-    expect(args['options']).toEqual(['red', { label: 'blue', description: null }]);
+    expect(args['options']).toEqual(['red', { label: 'blue' }]);
   });
 
   test('an unknown name is said with its place', () => {

@@ -204,7 +204,7 @@ test('what is unverified is called so, and that it is not the word of the human'
   const forged = mention({ from_handle: 'unverified', author: 'unverified', as_handle: 'Human' });
   const reason = denialReason([mention(), forged], 2);
   expect(reason).toContain('Also unverified (as Human) [mention-1]: Need help');
-  expect(reason).toContain('It is not the word of your human.');
+  expect(reason).toContain('It does not come from your human.');
   expect(denialReason([forged], 1)).toContain('unverified (as Human) mentioned you at ');
   expect(denialReason([mention()], 1)).not.toContain('unverified');
 });

@@ -112,7 +112,7 @@ describe('a given name', () => {
 
   test.each([
     ['builder', 'builder', null],
-    ['builder', 'builder-2', 'another living session has that name: the handle is builder-2.'],
+    ['builder', 'builder-2', 'another live session has that name: the handle is builder-2.'],
     ['my agent', 'my-agent', 'the handle is my-agent, because a handle has letters'],
     ['🐝', 'Agent-x', 'no letter or digit: the handle is Agent-x.'],
     ['Human', 'Claude-abc12', '@Human is reserved: the handle is Claude-abc12.'],

@@ -141,13 +141,13 @@ describe('with nobody there', () => {
 
   test.each([
     ['nobody_there', 'no Emacs is open and no desktop can be reached'],
-    ['quiet_hours', 'these are their quiet hours'],
+    ['quiet_hours', 'these are quiet hours'],
   ])('the reply says why (%s), that it is kept, and that nothing is owed', (reason, words) => {
     const sentence = unseenSentence({ kind: 'ping', source: 'bg', reason });
     expect(sentence).toContain(`Nobody is there to see this ping: no Emacs is open`);
     expect(sentence).toContain(words);
-    expect(sentence).toContain('It is kept, and your human sees it when they are back.');
-    expect(sentence).toContain('you owe no report for it');
+    expect(sentence).toContain('It is kept, and your human will see it when they are back.');
+    expect(sentence).toContain('you need not report it');
     expect(unseenSentence({ kind: 'card', source: 'main', reason })).not.toContain('report');
   });
 });
@@ -163,19 +163,19 @@ describe('a refusal', () => {
 
   test('says when it will pass', () => {
     const settings = { ...DEFAULT_OUTREACH_SETTINGS, outputs_per_turn: 1, mind_busy: true };
-    expect(sentenceOf({ settings, outputs: 1 })).toContain('It passes with your next turn.');
+    expect(sentenceOf({ settings, outputs: 1 })).toContain('You can send it in your next turn.');
     expect(sentenceOf({ settings, outputs: 1, turn_known: false })).toContain(
-      'It passes after your next report.',
+      'You can send it after your next report.',
     );
     expect(sentenceOf({ settings, busy: { reason: 'quiet_hours', until: LATER } })).toContain(
-      `It passes at ${LATER}.`,
+      `You can send it at ${LATER}.`,
     );
     expect(sentenceOf({ settings, busy: { reason: 'do_not_disturb', until: null } })).toContain(
       'when they are back',
     );
     const empty = askRules(state({ bucket: { ...full, credits: 0 } }));
     expect(empty.refusal).toMatchObject({ rule: 'budget', passes_at: '2026-03-01T12:01:00.000Z' });
-    expect(empty.refusal?.sentence).toContain('It passes at 2026-03-01T12:01:00.000Z.');
+    expect(empty.refusal?.sentence).toContain('You can send it at 2026-03-01T12:01:00.000Z.');
   });
 
   test('promises no report to a session that may send none', () => {

@@ -263,5 +263,5 @@ test('a rule that is not understood whole is not used, and said', () => {
   expect(problems[6]).toBe(
     'Rule 7 of trust.json allows something in the project "demo" without its full directory and is not used.',
   );
-  expect(readRules('x', 'f').problems).toEqual(['f holds no list of rules.']);
+  expect(readRules('x', 'f').problems).toEqual(['f contains no list of rules.']);
 });

@@ -22,7 +22,7 @@ const file = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 describe('the plugin', () => {
   // Written anew from the description by `vitest -u`.
   it('has the hooks that hive init writes', async () => {
-    const description = 'Tells Hive of each step, and carries answers, mentions and interrupts in.';
+    const description = 'Reports each step to Hive, and delivers answers, mentions and interrupts.';
     const hooks = {
       description,
       hooks: hookTable('claude-code', { program: ['hive'], server: 'plugin:hive:hive' }),

@@ -98,6 +98,13 @@ describe('whether a prompt pops up', () => {
     }
     expect(decide(prompt(), wish({ muted_projects: ['other'] }), awake, NOON).show).toBe(true);
   });
+
+  it('is mute for an agent by its handle in any case, also when critical, and for no other', () => {
+    const muting = wish({ muted_agents: ['claude-ABC12'] });
+    const loud = prompt({ urgency: 'critical' }, { agent: 'Claude-abc12' });
+    expect(decide(loud, muting, awake, NOON)).toEqual({ show: false, reason: 'muted_agent' });
+    expect(decide({ ...loud, agent: 'Claude-abc123' }, muting, awake, NOON).show).toBe(true);
+  });
 });
 
 describe('what a popup says', () => {

@@ -80,6 +80,7 @@ describe('a value', () => {
     ['do_not_disturb', '2h', '2026-03-01T14:00:00.000Z'],
     ['quiet_hours', '22:00-07:30', { from: '22:00', to: '07:30' }],
     ['muted_projects', 'shop, tools', ['shop', 'tools']],
+    ['muted_agents', 'Claude-abc12', ['Claude-abc12']],
     ['gate', 'remind', 'remind'],
     ['permission_wait', 'usual', 'usual'],
     ['permission_wait', '30', 30],

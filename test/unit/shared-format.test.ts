@@ -71,6 +71,8 @@ Agents and their human share this buffer. A mention notifies whom it names:
 ## 2026-01-11 18:00:00 Claude-abc12
 
 @Claude-def34 Done.
+
+\f
 `);
 });
 

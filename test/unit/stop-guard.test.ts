@@ -89,7 +89,7 @@ describe('it ends', () => {
 describe('each hold says what is owed and the exact call', () => {
   test('a report', () => {
     expect(reportReason([ping('Deploy failed')])).toBe(
-      'You showed your human ping "Deploy failed" and have not reported it: the session behind you knows nothing of it. Before you stop call hivemind_report_updates {"message": "what you found, did and leave open, for the session behind you"}. Then stop.',
+      'You showed your human ping "Deploy failed" and have not reported it, so the session that you report to knows nothing about it. Before you stop, call hivemind_report_updates {"message": "what you found and did, and what is still open"}. Then stop.',
     );
     expect(reportReason([])).toContain('asks for a report each turn. Call hivemind_report_updates {');
   });

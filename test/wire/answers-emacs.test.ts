@@ -111,16 +111,16 @@ describe('without a response_id', () => {
 
 /** What cannot be taken, and what the human reads of it. */
 const UNREAD: readonly [string, (ask_id: string) => unknown, RegExp][] = [
-  ['without a question', () => ({ decision: 'yes', by: 'human' }), /^An answer could not be taken\./],
+  ['without a question', () => ({ decision: 'yes', by: 'human' }), /^An answer could not be accepted\./],
   [
     'to a question that is not there',
     () => ({ 'ask-id': 'ask-0000000000000000', decision: 'yes', by: 'human' }),
-    /^An answer to ask-0000000000000000 could not be taken\. There is no prompt/,
+    /^An answer to ask-0000000000000000 could not be accepted\. There is no prompt/,
   ],
   [
     'without a decision',
     (ask_id) => ({ ask_id, by: 'human' }),
-    /could not be taken\. The answer is empty\. It is kept/,
+    /could not be accepted\. The answer is empty\. It is kept/,
   ],
   [
     'with a misspelled decision',
@@ -243,7 +243,7 @@ test('parts of an answer that nobody understands: a request is told of them, of 
   const { params } = await desk.seen(isTold('desk/notice'));
   expect(params).toMatchObject({ severity: 'warning', taken: true });
   expect(params.text).toMatch(
-    /was taken, but not all of it\. Hive does not know what "mood" means in an answer\./,
+    /was accepted, but not all of it\. Hive does not know what "mood" means in an answer\./,
   );
   expect((await hive.prompts.get(other)).decision).toBe('yes');
   expect((await hive.doctor.run()).filter(({ name }) => name === 'Answer')).toEqual([]);

@@ -1,12 +1,9 @@
 /**
- * A prompt is shown in full in two golden frames only: `sidecar/hivemind-ask.json`, as Emacs gets one, and
- * `mcp/hivemind-poll.json`, as its asker does. Every other frame shows what differs from these, so that a new field
- * changes no more than the frames it is about.
+ * A prompt as Emacs gets it is shown in full in one golden frame only, `sidecar/hivemind-ask.json`. Every other frame
+ * shows what differs from it, so that a new field changes no more than the frames it is about.
  */
 import { listed } from '../../src/adapters/emacs/frames.ts';
-import { promptView } from '../../src/adapters/mcp/prompts.ts';
-import { type AskRequest, createPrompt, type Prompt, respondPrompt } from '../../src/domain/prompts.ts';
-import { HUMAN } from '../support/hive.ts';
+import { type AskRequest, createPrompt } from '../../src/domain/prompts.ts';
 
 /** A question with every field that an asker can fill. */
 export const FULL_QUESTION: AskRequest = {
@@ -32,13 +29,6 @@ const ASKER = {
 const ID = 'ask-0000000000000000';
 const NOW = '2030-01-01T00:00:00.000Z';
 
-function answered(prompt: Prompt): Prompt {
-  const { by, via } = HUMAN;
-  const answer = { decision: 'red', selected: ['red'], comment: 'the dark one', by, via, attested: true };
-  const times = { response_id: 'response-0000000000000000', responded_at: NOW };
-  return { ...respondPrompt(prompt, { ...answer, ...times }).prompt, handed_at: NOW };
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Reference {
@@ -59,16 +49,6 @@ export const REFERENCES: readonly Reference[] = [
     like: 'as in hivemind-ask',
     isOne: (value) => hasAll(value, 'ask_id', 'status', 'allow_free_text', 'collected_at'),
     value: { ...listed(createPrompt(FULL_QUESTION, ASKER, ID, NOW)), mine: true },
-  },
-  {
-    frame: 'mcp/hivemind-poll',
-    like: 'as from hivemind_poll',
-    isOne: (value) =>
-      hasAll(value, 'ask_id', 'status', 'question', 'collected_at') && !('allow_free_text' in value),
-    value: promptView({
-      prompt: answered(createPrompt({ question: 'Which colour?' }, ASKER, ID, NOW)),
-      repeated: false,
-    }),
   },
 ];
 

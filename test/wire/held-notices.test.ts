@@ -147,6 +147,7 @@ describe('nothing is said', () => {
     ['while the human is not to be disturbed', { notify_held: 0, do_not_disturb: true }],
     ['in quiet hours', { notify_held: 0, quiet_hours: { from: '00:00', to: '00:00' } }],
     ['of a muted project', { notify_held: 0, muted_projects: ['demo'] }],
+    ['of a muted agent', { notify_held: 0, muted_agents: [`Claude-${GATED_SESSION.slice(0, 5)}`] }],
   ])('%s', async (_what, preferences) => {
     const { hive, mention } = await gatedWorld();
     await hive.desks.setPreferences(SEAT, preferences);
@@ -159,6 +160,7 @@ describe('nothing is said', () => {
       do_not_disturb: null,
       quiet_hours: null,
       muted_projects: null,
+      muted_agents: null,
     });
     expect((await lookAgain(hive)).notified).toBe(1);
   });

@@ -105,7 +105,7 @@ describe('an answer', () => {
     await hive.prompts.respond({ ask_id, decision: 'x'.repeat(30_000), actor: HUMAN });
     const text = await context(hive, bashDone);
     expect(text.length).toBeLessThan(10_000);
-    expect(text).toContain('hivemind_poll returns the whole');
+    expect(text).toContain('hivemind_poll returns it in full');
   });
 });
 

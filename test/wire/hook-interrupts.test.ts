@@ -241,7 +241,7 @@ describe('a stop whose output was lost', () => {
     const said = JSON.parse(await client.pre('p1', 't2'));
     expect(said).toMatchObject({ continue: false, hookSpecificOutput: { permissionDecision: 'deny' } });
     expect(await noticesOf(hive)).toEqual([
-      expect.stringMatching(/^Claude-sessi started another tool after it was told to stop/),
+      expect.stringMatching(/^Claude-sessi started another tool after it was asked to stop/),
     ]);
     const [turn] = await turnsOf(hive);
     expect(turn).toMatchObject({ state: 'aborted', stops: 2 });

@@ -71,7 +71,8 @@ describe('the Quick Test of the seed: a mention, then a tool', () => {
     await clear(hive);
     expect(said(await fire(hive, gatedBash()))?.hookSpecificOutput).toEqual({
       hookEventName: 'PreToolUse',
-      additionalContext: 'Your mentions are processed: tool calls pass again. Continue where you were held.',
+      additionalContext:
+        'Your mentions are processed, so your tool calls are allowed again. Continue where you stopped.',
     });
     expect(await fire(hive, gatedBash())).toBe('');
   });
@@ -179,7 +180,7 @@ describe('with HIVE_GATE_PROMPT=block', () => {
     for (let n = 0; n < 9; n += 1) refused.push((await send(hive, `try ${n}`)).refused);
     expect(refused).toEqual([true, true, true, true, true, false, false, false, false]);
     expect(await noticesOf(hive)).toEqual([
-      expect.stringMatching(/takes your messages again although 1 mention.* first from Claude-def34/),
+      expect.stringMatching(/reach Claude-.* again, although 1 mention.* first from Claude-def34/),
     ]);
     expect((await send(hive, 'once more')).context).toContain('hello');
     // Progress begins the count anew.

@@ -6,7 +6,7 @@ import { RESULT_BYTES } from '../../src/adapters/mcp/tool.ts';
 import type { UntilOptions } from '../../src/application/feed.ts';
 import type { OpenedHive } from '../../src/open-hive.ts';
 import { shell } from '../support/cli.ts';
-import { ask, HUMAN, introduction, openTestHive } from '../support/hive.ts';
+import { ask, HUMAN, introduction, openTestHive, withoutQuotas } from '../support/hive.ts';
 import { connectMcp, type McpOptions } from '../support/mcp-client.ts';
 import { connectInProcess } from '../support/mcp-in-process.ts';
 import { tempStore } from '../support/temp.ts';
@@ -35,6 +35,7 @@ function idsOf({ prompts }: Awaited): unknown[] {
 
 test("its own questions, older and however many, hide nobody else's", async () => {
   const { hive, coordinator } = await scene();
+  await withoutQuotas(hive);
   for (let n = 0; n < 120; n += 1) await ask(hive, { question: `mine ${n}` }, 'agent-1');
   expect(idsOf(await awaitAsk(coordinator))).toEqual([]);
   const { ask_id } = await ask(hive, { question: 'Go on?' }, 'agent-2');
@@ -43,6 +44,7 @@ test("its own questions, older and however many, hide nobody else's", async () =
 
 test('what it may never answer is not shown, and does not end its waiting', async () => {
   const { hive, coordinator } = await scene();
+  await withoutQuotas(hive);
   for (let n = 0; n < 25; n += 1)
     await ask(hive, { question: `Run ${n}?`, kind: 'permission', urgency: 'critical' }, 'agent-2');
   expect(await awaitAsk(coordinator)).toMatchObject({ prompts: [], timed_out: true });
@@ -255,6 +257,6 @@ test('an agent that calls a tool of coordinators reads how its human would give 
   );
   expect(await said('codex-mcp-client', 'hivemind_respond')).toContain('hive init codex --role coordinator');
   expect(await said('cursor', 'hivemind_interrupt')).toContain('hive mcp --role coordinator');
-  expect(await said('cursor', 'hivemind_nonsense')).toContain('not found');
+  expect(await said('cursor', 'hivemind_nonsense')).toContain('There is no tool hivemind_nonsense');
   expect(await hive.sessions.list()).toEqual([]);
 });

@@ -84,7 +84,7 @@ describe('a turn', () => {
     await ping(hive, 'session-1');
     const session = await hive.sessions.find('session-1');
     const refusal = await refusalOf(hive.outreach.ping({ message: 'again' }, session));
-    expect(refusal.message).toContain('It passes with your next turn.');
+    expect(refusal.message).toContain('You can send it in your next turn.');
     await report(hive, 'session-1');
     expect((await refusalOf(hive.outreach.ping({ message: 'again' }, session))).details['rule']).toBe(
       'outputs_per_turn',

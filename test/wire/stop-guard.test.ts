@@ -26,7 +26,7 @@ const CLIENTS = [
 ] as const;
 
 const REASON =
-  'You showed your human ping \\"Look\\" and have not reported it: the session behind you knows nothing of it. Before you stop call hivemind_report_updates {\\"message\\": \\"what you found, did and leave open, for the session behind you\\"}. Then stop.';
+  'You showed your human ping \\"Look\\" and have not reported it, so the session that you report to knows nothing about it. Before you stop, call hivemind_report_updates {\\"message\\": \\"what you found and did, and what is still open\\"}. Then stop.';
 
 describe.each(CLIENTS)('$name', ({ client, session, env, stop, again }) => {
   const as: Client = { client, env };

@@ -121,8 +121,6 @@ export interface ServerEntry {
   args: string[];
   /** Additional variables for its process. */
   env?: Record<string, string>;
-  /** The model sees its tools at once instead of having to search for them. */
-  alwaysLoad: boolean;
 }
 
 /** The `hive mcp` of this package. `env` has additional variables for its process. */
@@ -132,7 +130,6 @@ export function hiveServer(env?: Record<string, string>): ServerEntry {
     command: process.execPath,
     args: [program(), 'mcp'],
     ...(env === undefined ? {} : { env }),
-    alwaysLoad: true,
   };
 }
 

@@ -57,7 +57,7 @@ function hookCallback(hive: AgentHive): HookCallback {
 // ---- hiveCanUseTool ----
 // The permissions that the SDK asks its program for, asked at a desk.
 
-const NOBODY = 'Nobody was there to permit this: it needs a human at a desk, or a rule of theirs.';
+const NOBODY = 'Nobody was there to permit this. It needs a human at a desk, or a rule that they wrote.';
 
 /**
  * For `options.canUseTool` of the SDK's `query`. Without an answer (no desk open, the time over, `permission_wait` off) it

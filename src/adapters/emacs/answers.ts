@@ -68,9 +68,9 @@ function keepPart(params: unknown, connection: DeskConnection, ignored: readonly
   });
 }
 
-/** One of our errors without its leading code, and without repeating that an answer was not taken. */
+/** One of our errors without its leading code, and without repeating that an answer was not accepted. */
 export function sentenceOf(message: string): string {
-  const why = message.replace(/^\w+: /, '').replace(/^The answer to \S+ was not taken: /, '');
+  const why = message.replace(/^\w+: /, '').replace(/^The answer to \S+ was not accepted: /, '');
   const sentence = `${why.charAt(0).toUpperCase()}${why.slice(1)}`;
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }

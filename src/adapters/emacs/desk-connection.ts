@@ -59,7 +59,7 @@ export function acting(method: Method): Method {
   };
 }
 
-/** Everything that Emacs may be told unasked. */
+/** Every notification that Emacs may receive. */
 export const NOTIFICATIONS = [
   'hivemind-ask',
   'prompt/changed',

@@ -27,7 +27,7 @@ export const initializeDesk: Method = takes(initializeParams, async (params, con
       `Emacs speaks protocol ${protocol_version}, this sidecar ${PROTOCOL_VERSION}: update ${older}.`,
     );
   }
-  if (connection.opening) throw invalidInput('This desk is open already: initialize is sent once.');
+  if (connection.opening) throw invalidInput('This desk is already open: send initialize only once.');
   connection.opening = true;
   try {
     const { hive, pid } = connection;

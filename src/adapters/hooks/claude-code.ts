@@ -63,6 +63,9 @@ export function sayClaudeCode({ name }: HookEvent, verdict: Verdict): object | n
   if (name === 'PreToolUse' && verdict.deny !== null) {
     specific['permissionDecision'] = 'deny';
     specific['permissionDecisionReason'] = verdict.deny;
+  } else if (name === 'PreToolUse' && verdict.defer !== null) {
+    specific['permissionDecision'] = 'defer';
+    specific['permissionDecisionReason'] = verdict.defer;
   } else if (verdict.decision !== null) {
     Object.assign(specific, sayDecision(name, verdict.decision));
   }

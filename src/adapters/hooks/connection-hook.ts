@@ -1,6 +1,6 @@
 /**
  * Hooks over the connection: the client calls a tool of the MCP server that it is connected to, instead of starting a
- * process for each event. What the client fills in is text, so an event is first put together again.
+ * process for each event. The client passes all fields as text, so the event is first rebuilt from them.
  */
 import type { Hive } from '../../application/hive.ts';
 import type { HookSettings } from '../../application/hook-context.ts';
@@ -10,8 +10,8 @@ import type { Raw } from './event.ts';
 import { readHook, sayVerdict } from './hook.ts';
 
 /**
- * Handles one event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client takes
- * the call back. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`.
+ * Handles one event; resolves to what the client reads as the output of a hook. `signal` is aborted when the client cancels
+ * the call. Never rejects: a hook that fails lets the tool run, unless HIVE_GATE_FAIL is `closed`.
  */
 export type ConnectionHook = (call: Call, signal: AbortSignal) => Promise<string>;
 
@@ -21,7 +21,7 @@ interface Call {
   thread_id: string | null;
 }
 
-/** The settings of the process that is connected; the project is the event's own. */
+/** The settings of the connected process; the project is that of the event. */
 export type ConnectionSettings = Omit<HookSettings, 'findProject' | 'withoutTimeLimit'> & {
   findProject: (cwd: string) => ReturnType<HookSettings['findProject']>;
 };
@@ -43,7 +43,7 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
         findProject: () => settings.findProject(settings.env['CLAUDE_PROJECT_DIR'] ?? event.cwd),
         withoutTimeLimit: (work) => work(signal),
       });
-      // Announced as printed once it has left, which is when this process comes to its next task.
+      // Reported as printed once it has left, which is when this process reaches its next task.
       if (verdict.output_id !== null) setImmediate(() => hive.hooks.printed(verdict).catch(() => undefined));
       return sayVerdict(event, verdict);
     } catch (error) {
@@ -54,9 +54,9 @@ export function createConnectionHook(hive: Hive, settings: ConnectionSettings): 
   };
 }
 
-// ---- The event, put together again ----
+// ---- Rebuilding the event ----
 
-/** The fields that the client writes as JSON, because they are no text. */
+/** The fields that the client writes as JSON, because they are not text. */
 const JSON_FIELDS: ReadonlySet<string> = new Set([
   'tool_input',
   'tool_response',
@@ -66,7 +66,7 @@ const JSON_FIELDS: ReadonlySet<string> = new Set([
   'stop_hook_active',
 ]);
 
-/** The event that the arguments of a call carry. A field that it lacks comes as an empty text, or as its own placeholder. */
+/** The event in the arguments of a call. A missing field arrives as an empty text, or as its own placeholder. */
 export function eventIn({ args, thread_id }: Call): Raw {
   const fields = Object.entries(args).filter(([name, value]) => value !== '' && value !== `\${${name}}`);
   const event = Object.fromEntries(
@@ -75,7 +75,7 @@ export function eventIn({ args, thread_id }: Call): Raw {
   return withSubagent(event, thread_id);
 }
 
-/** A tool's response may be text that is no JSON. */
+/** A tool's response may be text that is not JSON. */
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -106,7 +106,7 @@ export function hookEnvironment(env: HookSettings['env']): HookSettings['env'] {
   return { CLAUDE_CODE_SESSION_ATTENDED: entrypoint === 'cli' ? '1' : '0', ...env };
 }
 
-/** Where the environment does not say whether a person is there, what the session's own start said counts. */
+/** If the environment does not say whether a person is there, what was known at the session's start applies. */
 async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
   if (event.client !== 'claude-code' || event.attended !== null) return event;
   const { session_id, agent_id } = event;
@@ -117,9 +117,9 @@ async function withSource(hive: Hive, event: HookEvent): Promise<HookEvent> {
     : { ...event, source: session.source, attended: session.source !== 'bg' };
 }
 
-/** What denies the call that a failing hook guards. A Stop always fails open, or an agent would never end. */
+/** The output that denies a call because its hook failed. A Stop always fails open, or an agent could never end. */
 function refusal(name: string, reason: string): string {
-  const why = `Hive failed on this call and is set to block then (HIVE_GATE_FAIL=closed): ${reason}`;
+  const why = `Hive failed on this call, and HIVE_GATE_FAIL=closed blocks it in that case: ${reason}`;
   if (name === 'PreToolUse')
     return JSON.stringify({
       hookSpecificOutput: {

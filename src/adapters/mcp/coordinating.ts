@@ -20,6 +20,7 @@ const awaitAsk = tool({
   title: 'Wait for a question',
   description:
     'Coordinator: wait until another agent has a question open that you may answer, and get it. Waits up to timeout_ms (default 60000), or as long as your client allows; next says how to go on. Permissions are for the human alone and are never among them. With ask_id: that question, whole, without waiting.',
+  example: { timeout_ms: DEFAULT_WAIT_MS },
   input: {
     timeout_ms: z
       .number()
@@ -125,6 +126,7 @@ const respond = tool({
   title: "Answer another agent's question",
   description:
     'Coordinator: answer a question of another agent. Never a permission, never your own, never one of a session you descend from.',
+  example: { ask_id: 'ask-…', decision: 'yes' },
   input: respondShape,
   readOnly: false,
   async handle({ ask_id, ...answer }, call) {

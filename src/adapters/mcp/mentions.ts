@@ -2,6 +2,7 @@
 import type { MentionInFull } from '../../domain/mentions.ts';
 import { processShape } from '../../schemas/mentions.ts';
 import { fittingCount } from '../fitting.ts';
+import { emphasis } from './messages.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
 
 const MOST_SHOWN = 100;
@@ -10,6 +11,7 @@ const has = tool({
   name: 'hivemind_has_unprocessed_mentions',
   title: 'Am I mentioned?',
   description: 'Whether somebody has mentioned you in the shared buffer and you have not dealt with it yet.',
+  example: {},
   input: {},
   readOnly: true,
   async handle(_args, { hive, session, advice }) {
@@ -26,7 +28,9 @@ const get = tool({
   name: 'hivemind_get_unprocessed_mentions',
   title: 'Read my mentions',
   description:
-    'The mentions of you that you have not dealt with, in full, urgent ones first. Reading processes nothing.',
+    'The mentions of you that you have not dealt with, urgent ones first. Reading processes nothing.',
+  example: {},
+  always: true,
   input: {},
   readOnly: true,
   async handle(_args, { hive, session, carrier, advice }) {
@@ -53,11 +57,10 @@ function afterReading(shown: readonly MentionInFull[], count: number): string {
   const ids = JSON.stringify(shown.slice(0, 5).map((mention) => mention.mention_id));
   const reply = shown.find((mention) => mention.expects_reply && mention.author !== 'unverified');
   return sentences(
-    'Deal with each.',
     reply === undefined
-      ? 'Where an answer helps use hivemind_post with reply_to: it marks that mention as processed.'
-      : `${reply.from_handle} expects an answer: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body; it marks that mention as processed.`,
-    `The others you clear with hivemind_process_mentions ${shown.length > 5 ? '{"mention_ids": [...]}' : `{"mention_ids": ${ids}}`}.`,
+      ? 'To answer: hivemind_post with reply_to, which marks that mention as processed.'
+      : `${reply.from_handle} expects an answer: hivemind_post with reply_to "${reply.message_id}" and @${reply.from_handle} in the body, which marks that mention as processed.`,
+    `Clear the others with hivemind_process_mentions ${shown.length > 5 ? '{"mention_ids": [...]}' : `{"mention_ids": ${ids}}`}.`,
     count > shown.length ? `${count - shown.length} more come after these are processed.` : null,
     unverifiedNote(shown),
   );
@@ -66,8 +69,9 @@ function afterReading(shown: readonly MentionInFull[], count: number): string {
 const process = tool({
   name: 'hivemind_process_mentions',
   title: 'Clear my mentions',
-  description:
-    'Mark mentions of you as dealt with, by mention_ids or all. Your tool calls pass again after that.',
+  description: 'Mark mentions of you as dealt with. Your tool calls pass again after that.',
+  example: { all: true },
+  always: true,
   input: processShape,
   readOnly: false,
   async handle({ mention_ids, all, note }, { hive, session, carrier, advice }) {
@@ -97,9 +101,9 @@ const process = tool({
   },
 });
 
-/** A mention as its addressee sees it. */
+/** A mention as its addressee sees it: what is usual is left out. */
 export function mentionView(mention: MentionInFull): Record<string, unknown> {
-  const { mention_id, message_id, from_handle, author, as_handle, at, priority } = mention;
+  const { mention_id, message_id, from_handle, author, as_handle, at, thread, reply_to } = mention;
   return {
     mention_id,
     message_id,
@@ -108,11 +112,10 @@ export function mentionView(mention: MentionInFull): Record<string, unknown> {
     ...(as_handle === null ? {} : { written_as: as_handle }),
     at,
     age_s: Math.max(0, Math.round((Date.now() - Date.parse(at)) / 1000)),
-    priority,
-    expects_reply: mention.expects_reply,
     project: mention.project,
-    thread: mention.thread,
-    reply_to: mention.reply_to,
+    thread,
+    reply_to,
+    ...emphasis(mention),
     body: mention.body,
   };
 }

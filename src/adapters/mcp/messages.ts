@@ -2,6 +2,7 @@
 import type { Posted } from '../../application/messages.ts';
 import { explainUnresolved } from '../../domain/mentions.ts';
 import { agentAuthor, type Message } from '../../domain/messages.ts';
+import type { Session } from '../../domain/sessions.ts';
 import { postShape, readShape } from '../../schemas/messages.ts';
 import { readFitting } from '../fitting.ts';
 import { RESULT_BYTES, sentences, type Tool, tool, unverifiedNote } from './tool.ts';
@@ -14,7 +15,9 @@ const post = tool({
   name: 'hivemind_post',
   title: 'Write to the shared buffer',
   description:
-    'Post a message to the buffer that you share with the other agents and your human. Whoever it mentions (@Claude-abc12, @All, @Human, @reviewer) is notified, and an agent is held until it has dealt with it: mention only whom you need. Not for questions that need an answer of the human: use hivemind_ask_async.',
+    'Write to the buffer that agents and your human share. Whoever it mentions (@Claude-abc12, @Human, @ROLE, @All) is notified, and an agent is held until it has dealt with it: mention only whom you need. A question to your human is hivemind_ask_async.',
+  example: { body: '@Human The build is green.' },
+  always: true,
   input: postShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {
@@ -22,10 +25,9 @@ const post = tool({
     const { message, mentions, unresolved, answered, trips } = posted;
     return {
       message_id: message.message_id,
-      at: message.at,
       thread: message.thread,
       mentioned: mentions.map((mention) => mention.handle),
-      unresolved: unresolved.slice(0, MOST_UNRESOLVED),
+      ...(unresolved.length === 0 ? {} : { unresolved: unresolved.slice(0, MOST_UNRESOLVED) }),
       ...(answered === null ? {} : { answered: answered.mention_id }),
       ...(trips.length === 0 ? {} : { not_held: trips.map((trip) => trip.addressee.handle) }),
       next: sentences(afterPosting(posted), advice),
@@ -36,7 +38,7 @@ const post = tool({
 function afterPosting({ mentions, unresolved, trips }: Posted): string {
   const posted =
     mentions.length === 0
-      ? 'Posted; it mentions nobody, so nobody is notified. Write @HANDLE, @All or @Human in a message to reach somebody; hivemind_sessions lists the handles.'
+      ? 'Posted; it mentions nobody, so nobody is notified. @HANDLE, @All or @Human in a message reaches somebody; hivemind_sessions lists the handles.'
       : `Posted; notified: ${mentions.map((mention) => mention.handle).join(', ')}.`;
   const loop =
     trips[0] === undefined
@@ -50,6 +52,7 @@ const read = tool({
   title: 'Read the shared buffer',
   description:
     'Read messages of your project, oldest first: the latest ones, or with after what came since an earlier read. Mentions of you are read with hivemind_get_unprocessed_mentions.',
+  example: { limit: 20 },
   input: readShape,
   narrowing: ['after', 'thread', 'from', 'query'],
   readOnly: true,
@@ -75,9 +78,9 @@ const read = tool({
         ? `There is more: read on with {"after": "${cursor}"}.`
         : cursor === null
           ? 'There is nothing here yet.'
-          : `That is all for now; later messages: {"after": "${cursor}"}.`;
+          : 'That is all. To read what comes later, give next_cursor as after.';
     return {
-      messages: items.map(messageView),
+      messages: items.map((message) => messageView(message, session)),
       next_cursor: cursor,
       more,
       next: sentences(go, unverifiedNote(items), advice),
@@ -85,8 +88,8 @@ const read = tool({
   },
 });
 
-/** A message as an agent sees it. */
-function messageView(message: Message): Record<string, unknown> {
+/** A message as an agent sees it: what is usual is left out. */
+function messageView(message: Message, reader: Session): Record<string, unknown> {
   const { message_id, at, from_handle, author, as_handle, project, thread, reply_to } = message;
   return {
     message_id,
@@ -94,13 +97,20 @@ function messageView(message: Message): Record<string, unknown> {
     from: from_handle,
     author,
     ...(as_handle === null ? {} : { written_as: as_handle }),
-    project,
+    ...(project === reader.project ? {} : { project }),
     thread,
     reply_to,
-    priority: message.priority,
-    expects_reply: message.expects_reply,
+    ...emphasis(message),
     body: message.body,
   };
+}
+
+/** How much its author wants of the reader, if it is more than usual. */
+export function emphasis({
+  priority,
+  expects_reply,
+}: Pick<Message, 'priority' | 'expects_reply'>): Record<string, unknown> {
+  return { ...(priority === 'normal' ? {} : { priority }), ...(expects_reply ? { expects_reply } : {}) };
 }
 
 export const messageTools: readonly Tool[] = [post, read];

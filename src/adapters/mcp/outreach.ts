@@ -21,6 +21,7 @@ const ping = tool({
   title: 'Ping the human',
   description:
     'Only from a background session: one line that your human sees at once, in the editor or as a notification. For what they would want to be disturbed for; a loop that pings on and on is stopped. For a question use hivemind_ask_async.',
+  example: { message: 'The build is green.' },
   input: pingShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {
@@ -41,6 +42,7 @@ const card = tool({
   title: 'Show the human a card',
   description:
     'A small page for your human: a title, a text, fields, and buttons if you want an answer. Kept in their editor.',
+  example: { title: 'Build', description: 'All green.' },
   input: cardShape,
   aliases: { buttons: 'actions' },
   readOnly: false,
@@ -67,6 +69,7 @@ const report = tool({
   title: 'Report to the session behind you',
   description:
     'Only from a background session or a fork: tell the session that goes on from here (your parent, else the main session of the project) what you found and did. It is kept until that session has read it.',
+  example: { message: 'Built and tested; nothing is open.' },
   input: reportShape,
   readOnly: false,
   async handle(args, { hive, session, advice }) {

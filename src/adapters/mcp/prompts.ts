@@ -9,6 +9,7 @@ import {
   type Prompt,
   UNATTESTED,
 } from '../../domain/prompts.ts';
+import { excerpt } from '../../domain/text.ts';
 import { askId, askShape, blockingAskShape, noteShape, pollShape } from '../../schemas/prompts.ts';
 import { fittingCount } from '../fitting.ts';
 import { keepingAlive, RESULT_BYTES, sentences, type Tool, type ToolCall, tool } from './tool.ts';
@@ -30,6 +31,10 @@ const responded = ({ status }: Prompt): boolean => status === 'responded';
 const noted = ({ notes }: Prompt): boolean => notes.length > 0;
 const addressed = ({ to }: Prompt): boolean => to !== null;
 
+/** Nothing was to be chosen from, or exactly what the decision says was chosen. */
+const saidByDecision = ({ options, selected, decision }: Prompt): boolean =>
+  options.length === 0 || (selected?.length === 1 && selected[0] === decision);
+
 type Shows = (prompt: Prompt) => boolean;
 
 /**
@@ -38,10 +43,11 @@ type Shows = (prompt: Prompt) => boolean;
  */
 const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Shows]>> = {
   decision: [responded, never],
-  selected: [responded, never],
+  selected: [(prompt) => responded(prompt) && !saidByDecision(prompt), never],
   comment: [responded, never],
-  amended: [responded, never],
-  attested: [responded, never],
+  amended: [({ amended }) => amended, never],
+  // An answer that Hive saw a person give needs no word.
+  attested: [(prompt) => responded(prompt) && !prompt.attested, never],
   expires_at: [pending, never],
   by: [settled, never],
   via: [settled, never],
@@ -67,11 +73,12 @@ const SHOWN: Readonly<Record<keyof Prompt, readonly [asker: Shows, answerer: Sho
   escalated_at: [addressed, never],
   claimed_by: [(prompt) => pending(prompt) && prompt.claimed_by !== null, never],
   late_response: [always, never],
-  offered_at: [always, never],
-  seen_at: [always, never],
+  // Whether somebody has opened it says how soon to look again; the other receipts are for people.
+  seen_at: [pending, never],
   responded_at: [always, never],
-  handed_at: [always, never],
-  collected_at: [always, never],
+  offered_at: [never, never],
+  handed_at: [never, never],
+  collected_at: [never, never],
   // What only desks see, and how the hive keeps it.
   session_id: [never, never],
   source: [never, never],
@@ -105,13 +112,16 @@ export function questionView(prompt: Prompt): Record<string, unknown> {
   return shownTo('answerer', prompt);
 }
 
+/** In characters: enough for the asker to recognize its question. */
+const LONGEST_QUESTION = 100;
+
 /** The fields that describe a prompt's state to its asker. */
 export function promptView(
   { prompt, repeated }: Delivered,
   now: number = Date.now(),
 ): Record<string, unknown> {
   const { ask_id, status } = prompt;
-  const question = prompt.question.length > 200 ? `${prompt.question.slice(0, 199)}…` : prompt.question;
+  const question = excerpt(prompt.question, LONGEST_QUESTION);
   return {
     ask_id,
     status,
@@ -119,24 +129,24 @@ export function promptView(
     ...(pending(prompt) ? { retry_after_ms: retryAfterMs(prompt, now) } : {}),
     ...shownTo('asker', prompt),
     ...(repeated ? { repeated } : {}),
-    next: nextStep(prompt, now),
+    next: nextStep(prompt),
   };
 }
 
-function nextStep(prompt: Prompt, now: number): string {
+function nextStep(prompt: Prompt): string {
   const { late_response } = prompt;
   if (late_response !== null) {
     return `The question had ${prompt.status === 'expired' ? 'expired' : 'been cancelled'}; ${late_response.by} answered late: see late_response. Act on it if it is still useful.`;
   }
   switch (prompt.status) {
     case 'responded':
-      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it; there is no need to poll this question again.${againstNotes(prompt)}`;
+      return `${prompt.by} answered.${prompt.attested ? '' : ` ${UNATTESTED}`} Act on it.${againstNotes(prompt)}`;
     case 'expired':
       return 'Nobody answered in time. That is no decision: choose the safe way, or ask again.';
     case 'cancelled':
       return 'The question was taken back. That is no decision, and no refusal.';
     default:
-      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with work that does not depend on it; poll again in ${retryAfterMs(prompt, now) / 1000} s, or with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
+      return `No answer yet${prompt.claimed_by === null ? '' : `, but ${prompt.claimed_by} is at it`}. Go on with other work and poll again later; with wait_ms ${LONGEST_WAIT_MS} if you can do nothing else.`;
   }
 }
 
@@ -149,13 +159,16 @@ const poll = tool({
   name: 'hivemind_poll',
   title: 'Check for answers',
   description:
-    'Check whether your human has answered: one question (ask_id), several (ask_ids), or without an id everything of yours that is open, settled ones first. wait_ms waits up to 25 s for an answer. Polling changes nothing and may be repeated.',
+    'Look for the answer to one question, to several, or, without an id, to all that are open. wait_ms waits up to 25 s. Polling changes nothing.',
+  example: {},
+  always: true,
   input: pollShape,
   narrowing: ['ask_id', 'ask_ids'],
   readOnly: true,
   async handle({ ask_id, ask_ids, wait_ms = 0 }, call) {
     if (ask_id !== undefined && ask_ids !== undefined) {
-      throw new HiveError('invalid_input', 'Give ask_id or ask_ids, not both.');
+      const all = JSON.stringify({ ask_ids: [...new Set([ask_id, ...ask_ids])] });
+      throw new HiveError('invalid_input', `Give ask_id or ask_ids, not both: call hivemind_poll ${all}.`);
     }
     if (ask_id !== undefined) return pollOne(ask_id, wait_ms, call);
     return ask_ids === undefined ? pollOpen(wait_ms, call) : pollNamed(ask_ids, wait_ms, call);
@@ -217,7 +230,7 @@ function countOf(prompts: readonly Prompt[]): Count {
 }
 
 function tally({ settled, pending }: Count): string {
-  return `${settled} settled, ${pending} pending; each says what to do next.`;
+  return `${settled} settled, ${pending} pending.`;
 }
 
 /** The first of these that a client passes on to its model whole, measured with the fields they will have once handed over; at least one. */
@@ -253,25 +266,45 @@ const askAsync = tool({
   name: 'hivemind_ask_async',
   title: 'Ask the human',
   description:
-    'Ask your human a question without stopping. Returns an ask_id at once; the human answers when it suits them. Go on with other work, and look for the answer with hivemind_poll.',
+    'Ask your human. Returns an ask_id at once: go on with other work and look with hivemind_poll.',
+  example: { question: 'Which one?', options: ['this', 'that'] },
+  always: true,
   input: askShape,
   readOnly: false,
-  async handle(args, call) {
-    const { prompt, existing, desks_online } = await call.hive.prompts.ask(args, call.session, call.turn_id);
-    const { ask_id, status, created_at, expires_at, agent, to, escalates_at } = prompt;
+  async handle({ wait_ms = 0, ...request }, call) {
+    const asked = await call.hive.prompts.ask(request, call.session, call.turn_id);
+    // No longer than the client lets a call run; what is left of the time, the agent can poll.
+    const allowed_ms = Math.min(wait_ms, call.longest_wait_ms);
+    if (wait_ms > 0) return answered(asked.prompt.ask_id, allowed_ms, call);
+    const { prompt, existing, desks_online } = asked;
+    const { ask_id, status, expires_at, agent, to, escalates_at } = prompt;
     return {
       ask_id,
       status,
-      created_at,
       expires_at,
       desks_online,
       agent,
       ...(to === null ? {} : { to, escalates_at }),
       ...(existing ? { existing } : {}),
-      next: afterAsking({ prompt, existing, desks_online }, call),
+      next: afterAsking(asked, call),
     };
   },
 });
+
+/** The answer, if it comes in time. The time limit applies only to the waiting: the question itself stays open (invariant 3). */
+async function answered(ask_id: string, wait_ms: number, call: ToolCall): Promise<View> {
+  const { hive, signal } = call;
+  const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
+    hive.prompts.wait([ask_id], { wait_ms, signal }),
+  );
+  if (waited === undefined || waited.status === 'pending') {
+    const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${wait_ms} ms`;
+    const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}.`;
+    return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
+  }
+  const [delivered] = await call.hand([ask_id]);
+  return delivered === undefined ? {} : deliveredView(delivered);
+}
 
 function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: ToolCall): string {
   const asked = existing
@@ -281,7 +314,7 @@ function afterAsking({ prompt, existing, desks_online }: Asked, { advice }: Tool
       : prompt.to === null
         ? 'Asked; no desk is online, so the question waits in the store.'
         : `Asked; nobody reached by "${prompt.to}" is at a desk, so the question waits in the store${prompt.escalates_at === null ? '' : `, and goes to everybody at ${prompt.escalates_at}`}.`;
-  return [asked, `Go on with other work; look with hivemind_poll {"ask_id": "${prompt.ask_id}"}.`, advice]
+  return [asked, 'Go on with other work; look with hivemind_poll.', advice]
     .filter((part) => part !== null)
     .join(' ');
 }
@@ -291,6 +324,7 @@ const note = tool({
   title: 'Add a note to a question',
   description:
     'Add what you have learned meanwhile to a pending question of yours, such as what makes one option cheaper. Your human sees it below the question.',
+  example: { ask_id: 'ask-…', note: 'The tests are green now.' },
   input: noteShape,
   readOnly: false,
   async handle({ ask_id, note }, { hive, session }) {
@@ -306,6 +340,7 @@ const cancel = tool({
   name: 'hivemind_cancel',
   title: 'Take a question back',
   description: 'Take back a question of yours that no longer matters, so that your human need not answer it.',
+  example: { ask_id: 'ask-…' },
   input: { ask_id: askId },
   readOnly: false,
   async handle({ ask_id }, { hive, session }) {
@@ -321,24 +356,16 @@ const cancel = tool({
 const ask = tool({
   name: 'hivemind_ask',
   title: 'Ask the human and wait',
-  description: `Ask your human a question and wait for the answer, at most timeout_ms (default ${BLOCKING_DEFAULT_MS}); after that the question stays open. You can do nothing else meanwhile: where you can, ask with hivemind_ask_async. If the call dies, the question lives on: poll its ask_id.`,
+  description:
+    'Ask your human and wait for the answer. You can do nothing else meanwhile: hivemind_ask_async asks without waiting, and has all arguments, which work here too. If the call dies, the question stays open: poll its ask_id.',
+  example: { question: 'Which one?', options: ['this', 'that'] },
   input: blockingAskShape,
+  // The other arguments have their schema in hivemind_ask_async.
+  shown: { question: blockingAskShape.question, timeout_ms: blockingAskShape.timeout_ms },
   readOnly: false,
   async handle({ timeout_ms = BLOCKING_DEFAULT_MS, ...request }, call) {
-    const { hive, session, signal } = call;
-    // The time limit applies only to the waiting: the question itself stays open (invariant 3).
-    const { prompt } = await hive.prompts.ask(request, session, call.turn_id);
-    const { ask_id } = prompt;
-    const [waited] = await keepingAlive(call, `${ask_id} is still waiting for an answer.`, () =>
-      hive.prompts.wait([ask_id], { wait_ms: timeout_ms, signal }),
-    );
-    if (waited === undefined || waited.status === 'pending') {
-      const ended = signal.aborted ? 'The wait was cut short' : `No answer within ${timeout_ms} ms`;
-      const next = `${ended}. The question stays open: look with hivemind_poll {"ask_id": "${ask_id}"}.`;
-      return { ask_id, status: 'pending', timed_out: !signal.aborted, next };
-    }
-    const [delivered] = await call.hand([ask_id]);
-    return delivered === undefined ? {} : deliveredView(delivered);
+    const { prompt } = await call.hive.prompts.ask(request, call.session, call.turn_id);
+    return answered(prompt.ask_id, timeout_ms, call);
   },
 });
 

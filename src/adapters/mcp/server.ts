@@ -7,11 +7,9 @@ import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/proto
 import {
   CallToolRequestSchema,
   type CallToolResult,
-  ErrorCode,
-  McpError,
+  ListToolsRequestSchema,
   type ServerNotification,
   type ServerRequest,
-  type ToolAnnotations,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
@@ -22,7 +20,6 @@ import type { CallerEvidence } from '../../application/identity.ts';
 import type { Caller } from '../../application/sessions.ts';
 import { HiveError } from '../../domain/errors.ts';
 import { HOOK_TOOL } from '../../domain/installation.ts';
-import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import { isRemote, type Session } from '../../domain/sessions.ts';
 import { cleanDeep, cleanText } from '../../domain/text.ts';
 import type { Role } from '../../domain/tokens.ts';
@@ -38,12 +35,15 @@ import { sessionTools } from './sessions.ts';
 import { statusTools } from './status.ts';
 import {
   longestWait,
+  noSuchTool,
+  rightCall,
   sentences,
   type TakenArguments,
   type Tool,
   type ToolCall,
   takeArguments,
 } from './tool.ts';
+import { listed } from './tool-list.ts';
 import { coordinatorTurnTools, inTurn } from './turns.ts';
 
 /** What is fixed for the life of a connection; the rest of the evidence comes with each call. */
@@ -125,7 +125,7 @@ export function createMcpServer(hive: Hive, connection: Connection, role: Role):
         return toResult(noted(result, taken));
       } catch (error) {
         await delivery.dropped().catch(() => undefined);
-        return toErrorResult(error, hive, taken);
+        return toErrorResult(error, hive, tool, taken);
       }
     },
   );
@@ -149,8 +149,16 @@ function metaFromHooks(meta: Readonly<Record<string, unknown>>): Record<string, 
 
 /** Claude Code and Codex give the model only the structured part; the text is for clients that do not know it. */
 function toResult(result: Record<string, unknown>): CallToolResult {
-  const structuredContent = cleanDeep(result);
+  const structuredContent = cleanDeep(withoutNulls(result)) as Record<string, unknown>;
   return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+}
+
+/** A field without a value tells a model nothing and costs it tokens. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (value === null || typeof value !== 'object') return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== null && field !== undefined);
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutNulls(field)]));
 }
 
 /** The result with a note about ignored arguments. */
@@ -160,9 +168,12 @@ function noted(result: Record<string, unknown>, { ignored, note }: TakenArgument
 }
 
 /** A domain error becomes a result with its code and sentence; any other is a fault of ours, which is logged and reported as such. */
-function toErrorResult(error: unknown, hive: Hive, taken: TakenArguments | null): CallToolResult {
+function toErrorResult(error: unknown, hive: Hive, tool: Tool, taken: TakenArguments | null): CallToolResult {
   if (error instanceof HiveError)
-    return refusal({ code: error.code, message: sentences(cleanText(error.message), taken?.note ?? null) });
+    return refusal({
+      code: error.code,
+      message: sentences(ended(cleanText(error.message)), rightCall(error, tool), taken?.note ?? null),
+    });
   hive.log.error('A tool call failed.', {
     error: error instanceof Error ? (error.stack ?? error.message) : String(error),
   });
@@ -175,6 +186,10 @@ function toErrorResult(error: unknown, hive: Hive, taken: TakenArguments | null)
       },
     ],
   };
+}
+
+function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 type SendNotification = (notification: {
@@ -206,30 +221,6 @@ function newMcpServer(): McpServer {
   );
 }
 
-/** How a tool is described to a client. */
-function configOf({ title, description, input, readOnly }: Tool): {
-  title: string;
-  description: string;
-  inputSchema: Tool['input'];
-  annotations: ToolAnnotations;
-  _meta: Record<string, unknown>;
-} {
-  return {
-    title,
-    description,
-    inputSchema: input,
-    annotations: {
-      title,
-      readOnlyHint: readOnly,
-      destructiveHint: false,
-      idempotentHint: readOnly,
-      openWorldHint: false,
-    },
-    // Claude Code may hide tools behind a search; these are few, and should be visible at once.
-    _meta: { 'anthropic/alwaysLoad': true },
-  };
-}
-
 /** What comes with a call beside its arguments. */
 type CallExtra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
@@ -253,9 +244,7 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
   const tools = toolsFor(role);
   const hidden = hiddenFrom(role);
   const known = new Map(tools.map((tool) => [tool.name, tool]));
-  for (const tool of tools) {
-    server.registerTool(tool.name, configOf(tool), (args: unknown, extra) => run(tool, args, extra));
-  }
+  server.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools.map(listed) }));
   server.server.setRequestHandler(callToolRequest, async ({ params }, extra) => {
     if (params.name === HOOK_TOOL && onHook !== undefined) {
       if (isModelCall(params._meta)) return refusal({ code: 'not_allowed', message: NOT_FOR_MODELS });
@@ -263,7 +252,7 @@ function offerTools(server: McpServer, offer: Offer, run: RunTool): void {
     }
     const tool = known.get(params.name);
     if (tool !== undefined) return run(tool, params.arguments, extra);
-    if (!hidden.has(params.name)) return unknownTool(params.name);
+    if (!hidden.has(params.name)) return refusal(noSuchTool(params.name, tools));
     // Listing it would cost every agent tokens; without an explanation the model could only guess.
     const client = server.server.getClientVersion()?.name ?? '';
     return refusal({ code: 'not_allowed', message: howToCoordinate(params.name, client, isRemote) });
@@ -279,11 +268,6 @@ const callToolRequest = CallToolRequestSchema.extend({
       .transform((given) => given ?? undefined),
   }),
 });
-
-function unknownTool(name: string): CallToolResult {
-  const { message } = new McpError(ErrorCode.InvalidParams, `Tool ${name} not found`);
-  return { isError: true, content: [{ type: 'text', text: message }] };
-}
 
 /** A refusal as the model reads it. */
 function refusal({ code, message }: Pick<HiveError, 'code' | 'message'>): CallToolResult {
@@ -346,11 +330,8 @@ function hiddenFrom(role: Role): ReadonlySet<string> {
 // ---- Instructions ----
 
 /** What a model reads about the server as a whole, before it sees a tool. */
-const INSTRUCTIONS = `Hive connects you with your human, who answers from their editor when it suits them.
-- To ask: hivemind_ask_async. It returns an ask_id at once and never blocks. Go on with work that does not depend on the answer.
-- To get the answer: hivemind_poll with the ask_id. When you can do nothing else, poll with wait_ms ${LONGEST_WAIT_MS} and repeat; otherwise poll between steps, no more often than retry_after_ms says.
-- "pending" is no answer, and "expired" or "cancelled" carry no decision: never take silence for consent.
-- Do not ask the same thing twice: an open question stays open. Give an idempotency_key where you might repeat yourself.
-- Other agents and your human can mention you in a shared buffer. Then your tool calls are held until you have read it (hivemind_get_unprocessed_mentions) and answered (hivemind_post with reply_to) or cleared it (hivemind_process_mentions).
-- A session in the background reaches its human with hivemind_ping_user (rationed), and before it stops tells the session behind it with hivemind_report_updates. Something worth a page: hivemind_send_card.
-- Every result has a field "next" that says what to do now.`;
+const INSTRUCTIONS = `Hive connects you with your human, who answers when it suits them.
+Ask with hivemind_ask_async, go on with work that does not depend on it, and look with hivemind_poll. "expired" and "cancelled" are no decision: silence is never consent. An open question stays open: do not ask it twice.
+If a mention holds your tool calls, read it (hivemind_get_unprocessed_mentions), then answer (hivemind_post with reply_to) or clear it (hivemind_process_mentions).
+In the background, hivemind_ping_user reaches your human, hivemind_report_updates the session behind you.
+"next" in each result says what to do.`;

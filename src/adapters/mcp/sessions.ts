@@ -10,6 +10,7 @@ const sessions = tool({
   title: 'Who is here',
   description:
     'The agents that are here, with the handles and roles by which you can mention them; those of your project first.',
+  example: {},
   input: {
     ended: z.boolean().optional().describe('Also those that have ended lately. Default false.'),
   },

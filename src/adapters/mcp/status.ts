@@ -9,6 +9,7 @@ const status = tool({
   title: 'State of the hive',
   description:
     'What waits for the humans, who of them is here, which sessions are known, and how many desks are online.',
+  example: {},
   input: {},
   readOnly: true,
   async handle(_args, { hive, session, advice }) {

@@ -2,10 +2,11 @@
 import { type ZodRawShape, z } from 'zod';
 import type { Delivered } from '../../application/delivery.ts';
 import type { Hive } from '../../application/hive.ts';
-import { invalidInput } from '../../domain/errors.ts';
+import { type ErrorCode, type HiveError, invalidInput } from '../../domain/errors.ts';
 import { type Message, UNVERIFIED_NOTE } from '../../domain/messages.ts';
 import { LONGEST_WAIT_MS } from '../../domain/prompts.ts';
 import type { Session } from '../../domain/sessions.ts';
+import { excerpt } from '../../domain/text.ts';
 import { type Aliases, type UnknownName, understand } from '../arguments.ts';
 
 /** What a tool's handler gets besides its arguments. */
@@ -36,6 +37,12 @@ export interface Tool {
   title: string;
   description: string;
   input: ZodRawShape;
+  /** The part of the input that a client sees, where the rest is another tool's. */
+  shown?: ZodRawShape;
+  /** A call that works, for a model whose own does not. */
+  example: Readonly<Record<string, unknown>>;
+  /** Agents need it so often that its schema is worth its tokens in every request. */
+  always?: boolean;
   /** Other accepted names of an argument. Clients do not see them, because a tool list is read with every call. */
   aliases?: Aliases;
   /** Arguments without which the call covers everything; then an unknown argument is refused, not ignored. */
@@ -47,8 +54,9 @@ export interface Tool {
 
 /** Declares a tool so that its handler's arguments have the type of its input. */
 export function tool<Input extends ZodRawShape>(
-  definition: Omit<Tool, 'input' | 'aliases' | 'narrowing' | 'handle'> & {
+  definition: Omit<Tool, 'input' | 'example' | 'aliases' | 'narrowing' | 'handle'> & {
     input: Input;
+    example: Readonly<Partial<z.input<z.ZodObject<Input>>>>;
     aliases?: Readonly<Record<string, keyof Input & string>>;
     narrowing?: readonly (keyof Input & string)[];
     handle(args: z.infer<z.ZodObject<Input>>, call: ToolCall): Promise<Record<string, unknown>>;
@@ -85,8 +93,10 @@ function plain(name: string): string {
 const MOST_NAMED = 10;
 /** In characters. Up to this length the corrected call is shown whole; of a longer one only what changes. */
 const LONGEST_CALL = 400;
+/** In characters, of one text in a longer call. */
+const LONGEST_TEXT = 60;
 
-/** Reads the arguments of a call. @throws HiveError `invalid_input`, with the correct call where it is known. */
+/** Reads the arguments of a call. @throws HiveError `invalid_input`, with a call that would be accepted. */
 export function takeArguments(tool: Tool, written: unknown): TakenArguments {
   const schema = schemaOf(tool);
   const { given, unknown, corrected } = understand(schema, written ?? {}, tool.aliases);
@@ -95,8 +105,10 @@ export function takeArguments(tool: Tool, written: unknown): TakenArguments {
   const strange = unknown.find(({ path }) => !IDENTITIES.has(plain(path)));
   if (strange !== undefined && reachesAll(tool, given)) throw tooWide(tool, strange);
   const parsed = schema.safeParse(given);
-  if (!parsed.success)
-    throw invalidInput(sentences(...parsed.error.issues.slice(0, 5).map((issue) => explain(issue, given))));
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.slice(0, 5).map((issue) => explain(issue, given));
+    throw invalidInput(sentences(...wrong, `Nothing was done. Call ${callOf(tool, mended(tool, given))}.`));
+  }
   const paths = unknown.map(({ path }) => path);
   return { args: parsed.data, ignored: paths.slice(0, MOST_NAMED), note: noteOn(paths) };
 }
@@ -114,13 +126,97 @@ function reachesAll({ narrowing = [] }: Tool, given: unknown): boolean {
   return narrowing.length > 0 && !narrowing.some((name) => Object.hasOwn(given as object, name));
 }
 
-function misspelled({ name }: Tool, { path, meant }: UnknownName, corrected: unknown): Error {
-  const call = `${name} ${JSON.stringify(corrected)}`;
+function misspelled(tool: Tool, { path, meant }: UnknownName, corrected: unknown): Error {
+  const { name } = tool;
+  const call = `${name} ${JSON.stringify(mended(tool, corrected))}`;
   const way = call.length <= LONGEST_CALL ? `Call ${call}.` : `Call ${name} again with "${meant}" instead.`;
   return invalidInput(
     `${name} has no argument "${path}"; you probably mean "${meant}". Nothing was done. ${way}`,
     { argument: path, meant },
   );
+}
+
+/** The arguments as given, with what does not fit converted if its meaning is clear, or else taken from the example. */
+function mended(tool: Tool, given: unknown): unknown {
+  const schema = schemaOf(tool);
+  const { error } = schema.safeParse(given);
+  if (error === undefined) return given;
+  if (given === null || typeof given !== 'object') return tool.example;
+  const wrong = new Set(error.issues.map(({ path }) => String(path[0])));
+  const kept = Object.entries(given).filter(([name]) => name in tool.input && !wrong.has(name));
+  const fitting = [...wrong].flatMap((name): [string, unknown][] => {
+    const schema = tool.input[name];
+    const [value = tool.example[name]] = otherForms((given as Record<string, unknown>)[name], schema).filter(
+      (form) => schema !== undefined && z.safeParse(schema, form).success,
+    );
+    return value === undefined ? [] : [[name, value]];
+  });
+  const args = Object.fromEntries([...fitting, ...kept]);
+  return schema.safeParse(args).success ? args : tool.example;
+}
+
+/** What a model may have meant: it writes lists and numbers as text, one thing where a list is wanted, and a longer wait than there is. */
+function otherForms(value: unknown, schema: z.core.$ZodType | undefined): unknown[] {
+  if (value === undefined) return [];
+  if (typeof value === 'number') return [Math.min(value, mostOf(schema))];
+  if (typeof value !== 'string') return [[value]];
+  try {
+    return [JSON.parse(value), [value]];
+  } catch {
+    return [[value]];
+  }
+}
+
+function mostOf(schema: z.core.$ZodType | undefined): number {
+  const number = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+  return number instanceof z.ZodNumber
+    ? (number.maxValue ?? Number.POSITIVE_INFINITY)
+    : Number.POSITIVE_INFINITY;
+}
+
+/** A call as a model reads it, with long texts cut. */
+function callOf({ name }: Tool, args: unknown): string {
+  const call = `${name} ${JSON.stringify(args)}`;
+  if (call.length <= LONGEST_CALL) return call;
+  return `${name} ${JSON.stringify(args, (_, value) => (typeof value === 'string' ? excerpt(value, LONGEST_TEXT) : value))}`;
+}
+
+/** Where a model finds what it named wrongly. */
+const WHERE_TO_LOOK: Readonly<Partial<Record<ErrorCode, string>>> = {
+  prompt_not_found: 'Your open questions: hivemind_poll {}.',
+  session_not_found: 'Who is here: hivemind_sessions {}.',
+  message_not_found: 'The latest messages: hivemind_read {}.',
+  mention_not_found: 'Your mentions: hivemind_get_unprocessed_mentions {}.',
+};
+
+/** A sentence with a call that works instead of the one that was refused; null when the refusal itself names one. */
+export function rightCall({ code, message }: HiveError, tool: Tool): string | null {
+  if (/\bhivemind_\w+ \{/.test(message)) return null;
+  return (
+    WHERE_TO_LOOK[code] ?? (code === 'invalid_input' ? `For example: ${callOf(tool, tool.example)}.` : null)
+  );
+}
+
+/** The refusal of a tool that does not exist: the most similar one with a call of it, or the names of all. */
+export function noSuchTool(name: string, tools: readonly Tool[]): Pick<HiveError, 'code' | 'message'> {
+  const asked = wordsOf(name);
+  const likeness = ({ name, title, description }: Tool): number =>
+    [name, name, title, description].filter((text) => intersects(wordsOf(text), asked)).length;
+  const [best] = tools.toSorted((a, b) => likeness(b) - likeness(a));
+  const way =
+    best === undefined || likeness(best) === 0
+      ? `The tools are ${tools.map((tool) => tool.name).join(', ')}.`
+      : `You probably mean ${best.name}: call ${callOf(best, best.example)}.`;
+  return { code: 'invalid_input', message: `There is no tool ${excerpt(name, LONGEST_TEXT)}. ${way}` };
+}
+
+function wordsOf(text: string): Set<string> {
+  const words = text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+  return new Set(words.filter((word) => !/^(hive|hivemind|mcp|the|for|get|and|you|your)$/.test(word)));
+}
+
+function intersects(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return [...some].some((word) => others.has(word));
 }
 
 function tooWide({ name, narrowing = [], input }: Tool, { path }: UnknownName): Error {

@@ -13,6 +13,7 @@ const interrupt = tool({
   title: 'Stop another agent',
   description:
     'Coordinator: interrupt the turn that another agent runs. Returns when that turn is over, or unconfirmed after wait_ms; the interrupt stays in force. Never for yourself, nor for a session you descend from.',
+  example: { session: 'Claude-abc12', note: 'The plan has changed.' },
   input: interruptShape,
   readOnly: false,
   async handle({ session, wait_ms = LONGEST_WAIT_MS, ...request }, call) {

@@ -45,6 +45,8 @@ export interface PromptReads extends PrunableReads {
   uncollectedOf(session_id: string, limit: number): Promise<Prompt[]>;
   /** How many there are open in all. */
   countOpenOf(session_id: string): Promise<{ settled: number; pending: number }>;
+  /** How many are pending of a session and what runs under it (`ID:…`), or of a token's sessions. */
+  countPendingUnder(id: string): Promise<number>;
   /** Still pending, asked in this turn. */
   pendingOfTurn(turn_id: string): Promise<Prompt[]>;
   /** Pending prompts whose time is up by `now`. */

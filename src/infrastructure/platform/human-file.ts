@@ -1,6 +1,6 @@
 /**
  * The one file from which Hive takes what the human lets happen without being asked (domain/trust.ts). It is believed
- * as a private key is: it is the human's own, nobody else may read or write it, and nobody else may replace it.
+ * only like a private key: the human owns it, and nobody else can read, write or replace it.
  */
 import {
   closeSync,
@@ -23,7 +23,7 @@ const MOST_BYTES = 256 * 1024;
 /** Where the rules were before they were in this file. */
 const OLD_NAME = 'permission-rules.json';
 
-/** What the human's file says now. It is read anew each time, so that what they write counts at once. */
+/** The current content of the human's file. It is read each time, so that a change takes effect at once. */
 export function humanTrust(env: Environment): Trust {
   const path = trustFile(env);
   const { text, problems } = readPrivately(path);
@@ -33,10 +33,10 @@ export function humanTrust(env: Environment): Trust {
   return readTrust({ path, text, problems, digest: isThere ? digestOf(text ?? '', problems) : null });
 }
 
-/** The text of a file that nobody else can read or write, and what is wrong with it otherwise. */
+/** A file that only its owner could have written, and what is wrong with it. */
 export function readPrivately(path: string): { text: string | null; problems: string[] } {
   try {
-    // Not even the opening may wait, as that of a named pipe would.
+    // Opening must not wait, as it would for a named pipe.
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const found = fstatSync(file);
@@ -71,7 +71,7 @@ function strangersIn(path: string, { mode, uid }: Owned): string[] {
   return problems;
 }
 
-/** Whoever can write a folder can put another file of its owner's in this one's place; so it is with a link's. */
+/** Whoever can write to a folder can replace this file by another one of its owner; the same applies to the folder of a link. */
 function strangersAround(path: string): string[] {
   const me = process.getuid?.();
   if (me === undefined) return [];

@@ -15,7 +15,7 @@ export function placeAt(directory: string): Place {
   };
 }
 
-/** The path without links. Of what is not there yet, only the last names may be missing. */
+/** The path without links. Only its last parts may be missing. */
 function realPath(path: string): string | null {
   const missing: string[] = [];
   for (let left = path.replace(/\/+$/, ''); ; ) {
@@ -28,14 +28,14 @@ function realPath(path: string): string | null {
     }
     const slash = left.lastIndexOf('/');
     const name = left.slice(slash + 1);
-    // Where these lead from a folder that is not there, only its making will tell.
+    // Where these lead is unknown until the missing folder exists.
     if (name === '..' || name === '.') return null;
     missing.push(name);
     left = left.slice(0, slash).replace(/\/+$/, '');
   }
 }
 
-/** A link to nothing: whatever writes there makes a file elsewhere. */
+/** A dangling link: writing to it creates a file elsewhere. */
 function isDangling(path: string): boolean {
   try {
     return lstatSync(path).isSymbolicLink();

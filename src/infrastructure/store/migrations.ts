@@ -17,10 +17,12 @@ import notes from '../../../sql/migrations/21_notes.sql';
 import plainNames from '../../../sql/migrations/22_plain_names.sql';
 import tokenProjects from '../../../sql/migrations/23_token_projects.sql';
 import attested from '../../../sql/migrations/24_attested.sql';
+import runsTable from '../../../sql/migrations/25_runs.sql';
 import signatures from '../../../sql/migrations/28_signatures.sql';
 import outreach from '../../../sql/outreach.sql';
 import popups from '../../../sql/popups.sql';
 import prompts from '../../../sql/prompts.sql';
+import runs from '../../../sql/runs.sql';
 import sessions from '../../../sql/sessions.sql';
 import stopGuard from '../../../sql/stop-guard.sql';
 import store from '../../../sql/store.sql';
@@ -48,6 +50,7 @@ export const SCHEMA: readonly string[] = [
   stopGuard,
   tokens,
   humans,
+  runs,
 ];
 
 /** The text of each migration; the compiler requires one for each name. */
@@ -59,6 +62,7 @@ const MIGRATIONS: Readonly<Record<(typeof MIGRATION_NAMES)[number], string>> = {
   plain_names: plainNames,
   token_projects: tokenProjects,
   attested,
+  runs: runsTable,
   signatures,
 };
 

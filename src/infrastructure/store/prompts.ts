@@ -175,6 +175,11 @@ const COUNT_OPEN_OF = statement(
   `SELECT (SELECT COUNT(*) FROM deliveries WHERE ${OWED}) AS settled,
      (SELECT COUNT(*) FROM prompts WHERE ${PENDING_OF}) AS pending`,
 );
+/** What begins with `ID:` is sorted between `ID:` and `ID;`. */
+const PENDING_UNDER = statement(
+  `SELECT (SELECT COUNT(*) FROM prompts WHERE ${PENDING_OF})
+     + (SELECT COUNT(*) FROM prompts WHERE session_id >= $2 AND session_id < $3 AND status = 'pending') AS n`,
+);
 const PENDING_OF_TURN = statement(
   () => `${SELECT} WHERE turn_id = $1 AND status = 'pending' ORDER BY created_at, ask_id`,
 );
@@ -232,6 +237,10 @@ export function promptStatements(sql: Sql, now: string): PromptRecords {
     async countOpenOf(session_id) {
       const [row] = await sql.all(COUNT_OPEN_OF, [session_id]);
       return { settled: Number(row?.['settled'] ?? 0), pending: Number(row?.['pending'] ?? 0) };
+    },
+    async countPendingUnder(id) {
+      const [row] = await sql.all(PENDING_UNDER, [id, `${id}:`, `${id};`]);
+      return Number(row?.['n'] ?? 0);
     },
     pendingOfTurn: async (turn_id) => (await sql.all(PENDING_OF_TURN, [turn_id])).map(readPrompt),
     due: async (until, limit) => (await sql.all(DUE, [until, limit])).map(readPrompt),

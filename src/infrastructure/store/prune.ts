@@ -3,6 +3,7 @@
  * which a cursor needs a snapshot (invariant 10). `application/retention.ts` decides when and in which order.
  */
 import type { Prunable, PrunableReads, PruneCounts } from '../../application/ports.ts';
+import { QUOTA_BUCKETS } from '../../domain/quotas.ts';
 import { type Row, type Sql, type SqlValue, type Statement, statement } from './sql.ts';
 
 type Pruning = PrunableReads & Prunable;
@@ -97,6 +98,8 @@ const CONNECTIONS: Kind = {
 
 const TOKENS: Kind = { table: 'tokens', key: 'name', where: 'revoked_at < $1', with: [] };
 
+const RUNS: Kind = { table: 'runs', key: 'run_id', where: `status = 'ended' AND changed_at < $1`, with: [] };
+
 const TURNS: Kind = {
   table: 'turns',
   key: 'turn_id',
@@ -120,17 +123,26 @@ const OUTREACH: Kind = {
   ],
 };
 
-export const pruneOutreach = (sql: Sql): Pruning => pruning(sql, OUTREACH);
+/** The bucket of a quota that nobody has touched for so long is full, as a missing one is. */
+const QUOTAS: Kind = {
+  table: 'budgets',
+  key: 'name',
+  where: `name LIKE '${QUOTA_BUCKETS}%' AND since < $1`,
+  with: [],
+};
+
+export const pruneOutreach = (sql: Sql): Pruning => pruning(sql, OUTREACH, QUOTAS);
 export const pruneTurns = (sql: Sql): Pruning => pruning(sql, TURNS);
 export const prunePrompts = (sql: Sql): Pruning => pruning(sql, PROMPTS);
 export const pruneMessages = (sql: Sql): Pruning => pruning(sql, MESSAGES);
 export const pruneMentions = (sql: Sql): Pruning => pruning(sql, MENTIONS);
 export const pruneSessions = (sql: Sql): Pruning => pruning(sql, SESSIONS, CONNECTIONS);
+export const pruneRuns = (sql: Sql): Pruning => pruning(sql, RUNS);
 export const pruneTokens = (sql: Sql): Pruning => pruning(sql, TOKENS);
 
 /** Everything that retention removes. Desks and events have their own rules. */
 export function agingTables(): ReadonlySet<string> {
-  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, TURNS, OUTREACH];
+  const kinds = [PROMPTS, MESSAGES, SESSIONS, CONNECTIONS, TOKENS, RUNS, TURNS, OUTREACH, QUOTAS];
   const tables = kinds.flatMap(({ table, with: hanging }) => [table, ...hanging.map(([other]) => other)]);
   return new Set([...tables, 'desks', 'events']);
 }

@@ -16,6 +16,7 @@ export const MIGRATION_NAMES = [
   'plain_names',
   'token_projects',
   'attested',
+  'runs',
   'signatures',
 ] as const;
 

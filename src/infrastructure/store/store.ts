@@ -14,6 +14,7 @@ import { messageStatements } from './messages.ts';
 import { outreachStatements } from './outreach.ts';
 import { popupStatements } from './popups.ts';
 import { claimStatements, promptStatements } from './prompts.ts';
+import { runStatements } from './runs.ts';
 import { checkSchema, SCHEMA_VERSION } from './schema.ts';
 import { sessionStatements, wakerStatements } from './sessions.ts';
 import { type Driver, isTableMissing, type Sql, statement } from './sql.ts';
@@ -166,6 +167,11 @@ class Transaction implements WriteTx {
   get tokens(): WriteTx['tokens'] {
     this.#made.tokens ??= tokenStatements(this.#sql);
     return this.#made.tokens;
+  }
+
+  get runs(): WriteTx['runs'] {
+    this.#made.runs ??= runStatements(this.#sql);
+    return this.#made.runs;
   }
 
   get outreach(): WriteTx['outreach'] {

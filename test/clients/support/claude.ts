@@ -48,7 +48,7 @@ export function claudeArguments(run: ClaudeRun): string[] {
 function serverOf({ remote }: ClaudeRun): object {
   if (remote === undefined) return serverSetting('claude-code', program);
   const headers = { Authorization: `Bearer ${remote.token}` };
-  return { type: 'http', url: remote.url, headers, alwaysLoad: true };
+  return { type: 'http', url: remote.url, headers };
 }
 
 function hooksOf({ remote }: ClaudeRun): unknown {

@@ -1,0 +1,22 @@
+-- Headless agents that end while their human thinks (hive run). What is started is not here but in a file of the human's;
+-- `digest` is that file's. `calls` is JSON: the calls that need the human. `keeper` and `agent` are JSON: processes.
+CREATE TABLE runs (
+  run_id      TEXT PRIMARY KEY,
+  session_id  TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  seat        TEXT NOT NULL,
+  machine     TEXT NOT NULL,
+  digest      TEXT NOT NULL,
+  patience_ms INTEGER NOT NULL,
+  start       INTEGER NOT NULL,
+  heard       INTEGER NOT NULL,
+  crashes     INTEGER NOT NULL,
+  keeper      TEXT,
+  agent       TEXT,
+  calls       TEXT NOT NULL,
+  exit_code   INTEGER,
+  problem     TEXT,
+  created_at  TEXT NOT NULL,
+  changed_at  TEXT NOT NULL
+);
+CREATE INDEX runs_open ON runs (seat, status);

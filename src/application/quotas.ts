@@ -1,0 +1,88 @@
+/** Charges the quotas of a session inside the transaction of what it sends (domain/quotas.ts). */
+import { EVERY_SEAT } from '../domain/humans.ts';
+import { type Bucket, fullBucket, type Outreach, takeCredit } from '../domain/outreach.ts';
+import type { Prompt } from '../domain/prompts.ts';
+import {
+  askQuotas,
+  contextKb,
+  type Demand,
+  NOTICE_SIZE,
+  type QuotaHolder,
+  type QuotaRefusal,
+  type QuotaState,
+  type Quotas,
+  quotaBucket,
+  quotaHolders,
+  quotaNotice,
+  ratesIn,
+} from '../domain/quotas.ts';
+import type { Session } from '../domain/sessions.ts';
+import { quotasFrom } from '../domain/settings.ts';
+import { giveNotice } from './notices.ts';
+import type { ReadTx, WriteTx } from './ports.ts';
+
+/** What these questions take. */
+export function demandOf(prompts: readonly Pick<Prompt, 'urgency' | 'context'>[]): Demand {
+  return {
+    quota_pending: prompts.length,
+    quota_questions: prompts.length,
+    quota_criticals: prompts.filter(({ urgency }) => urgency === 'critical').length,
+    quota_context: prompts.reduce((sum, { context }) => sum + contextKb(context), 0),
+  };
+}
+
+/** What a ping or card takes: the buttons of a card are a question. */
+export function demandOfOutreach({ critical, actions }: Pick<Outreach, 'critical' | 'actions'>): Demand {
+  const questions = actions.length > 0 ? 1 : 0;
+  return { quota_pending: questions, quota_questions: questions, quota_criticals: critical ? 1 : 0 };
+}
+
+type Payer = Pick<Session, 'session_id' | 'parent_session_id' | 'machine' | 'handle'>;
+
+/**
+ * Takes what a call demands, or returns why not. The caller then stores nothing else and lets the transaction commit:
+ * the human gets a notice of it.
+ */
+export async function chargeQuotas(
+  tx: WriteTx,
+  session: Payer,
+  demand: Demand,
+): Promise<QuotaRefusal | null> {
+  const quotas = quotasFrom(await tx.desks.preferences(EVERY_SEAT));
+  const states = await Promise.all(
+    quotaHolders(session).map((holder) => stateOf(tx, holder, demand, quotas)),
+  );
+  const opinion = askQuotas(demand, quotas, states, tx.now);
+  if (opinion.refusal === null) {
+    await Promise.all(opinion.buckets.map((bucket) => tx.outreach.putBucket(bucket)));
+    return null;
+  }
+  await noticeOnce(tx, session, opinion.refusal, quotas);
+  return opinion.refusal;
+}
+
+async function stateOf(tx: ReadTx, holder: QuotaHolder, demand: Demand, quotas: Quotas): Promise<QuotaState> {
+  const counts = (demand.quota_pending ?? 0) > 0 && quotas.quota_pending > 0;
+  const [pending, ...found] = await Promise.all([
+    counts ? tx.prompts.countPendingUnder(holder.id) : 0,
+    ...ratesIn(demand, quotas).map((rate) => tx.outreach.bucket(quotaBucket(rate, holder))),
+  ]);
+  const buckets = new Map<string, Bucket>();
+  for (const bucket of found) if (bucket !== undefined) buckets.set(bucket.name, bucket);
+  return { holder, pending, buckets };
+}
+
+/** The human learns that something was kept from them, once an hour: the notices must not drown them either. */
+async function noticeOnce(tx: WriteTx, session: Payer, refusal: QuotaRefusal, quotas: Quotas): Promise<void> {
+  const name = quotaBucket('notice', refusal.holder);
+  const bucket = (await tx.outreach.bucket(name)) ?? fullBucket(name, NOTICE_SIZE, tx.now);
+  const left = takeCredit(bucket, NOTICE_SIZE, tx.now);
+  if (left === null) return;
+  await tx.outreach.putBucket(left);
+  await giveNotice(tx, {
+    severity: 'info',
+    text: quotaNotice(refusal, session, quotas),
+    session_id: session.session_id,
+    data: { notice: 'quota_reached', quota: refusal.quota },
+  });
+}

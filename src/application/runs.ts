@@ -1,0 +1,273 @@
+/**
+ * Runs: headless agents that end while their human thinks (domain/runs.ts). Any process of the same person resumes them, each
+ * start exactly once: whoever changes the run's record first starts the agent.
+ */
+import { HiveError } from '../domain/errors.ts';
+import {
+  ALLOWED_VARIABLE,
+  agentEnded,
+  allowedBy,
+  argumentsOf,
+  nextStart,
+  RUN_VARIABLE,
+  type Run,
+  type RunCommand,
+  type RunKeeper,
+  writeStart,
+} from '../domain/runs.ts';
+import { debounced } from './feed.ts';
+import { giveNotice } from './notices.ts';
+import type { Ids, Logger, Processes, ReadTx, RunFiles, Store } from './ports.ts';
+import { recordCancel } from './prompt-records.ts';
+
+export interface NewRun {
+  command: RunCommand;
+  dir: string;
+  env: Readonly<Record<string, string>>;
+  /** Variables that look like secrets. */
+  left_out: readonly string[];
+  patience_ms: number;
+  /** Stops the agent and ends the run. */
+  stop?: AbortSignal;
+}
+
+export interface RunService {
+  /** Keeps what is to be started, starts the agent, and waits until it has ended or sleeps. */
+  begin(run: NewRun): Promise<Run>;
+  /** Those of this person, the oldest first; all of them, or those that are not over. */
+  list(options: { all: boolean }): Promise<Run[]>;
+  /** Ends a run: its agent is stopped and not started again. @throws HiveError `invalid_input`. */
+  stop(run_id: string): Promise<Run>;
+  /** Where the output of a run is. */
+  output(run_id: string): string;
+  /** Resumes what can be resumed until the returned function is called. `jobs` bounds the agents at a time. */
+  watch(options: { jobs: number }): () => Promise<void>;
+}
+
+interface RunParts {
+  store: Store;
+  ids: Ids;
+  processes: Processes;
+  files: RunFiles;
+  /** Makes the id of a conversation, as the client wants it. */
+  conversationId: () => string;
+  seat: string;
+  machine: string;
+  pid: number;
+  log: Logger;
+}
+
+/** How often a process looks for runs that another one has left behind. */
+const LOOK_MS = 5_000;
+
+export function createRuns(parts: RunParts): RunService {
+  const { store, ids, processes, files, seat, machine, log } = parts;
+  const me: RunKeeper = { machine, pid: parts.pid, started: processes.startedAt(parts.pid) };
+
+  /** Starts the agent of a run that this process keeps, and waits for its end. */
+  async function keep(run: Run): Promise<Run> {
+    let code: number | null = null;
+    try {
+      const record = files.read(run.run_id, run.digest);
+      const env = {
+        ...record.env,
+        [RUN_VARIABLE]: writeStart(run),
+        [ALLOWED_VARIABLE]: allowedBy(record.options).join('\n'),
+      };
+      const agent = await files.start(record, argumentsOf(record, run), env);
+      await change(run, (now) => ({
+        ...now,
+        agent: { machine, pid: agent.pid, started: processes.startedAt(agent.pid) },
+      }));
+      code = await agent.ended;
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      log.error('A run could not be started.', { run_id: run.run_id, error: problem });
+      return change(
+        run,
+        (now, at) => ({ ...now, status: 'ended', keeper: null, agent: null, problem, changed_at: at }),
+        problem,
+      );
+    }
+    const ended = await change(run, (now, at) => agentEnded(now, code, at));
+    if (ended.status === 'ended') files.forget(run.run_id);
+    return ended;
+  }
+
+  /** Changes a run if its agent is still that of the same start. */
+  async function change(
+    { run_id, start }: Run,
+    how: (run: Run, now: string) => Run,
+    problem: string | null = null,
+  ): Promise<Run> {
+    return store.write(async (tx) => {
+      const found = await tx.runs.get(run_id);
+      if (found === undefined) throw new HiveError('internal', `The run ${run_id} is gone.`);
+      if (found.start !== start) return found;
+      const changed = how(found, tx.now);
+      await tx.runs.put(changed);
+      if (problem !== null)
+        await giveNotice(tx, {
+          severity: 'error',
+          session_id: found.session_id,
+          text: `The run ${run_id} cannot go on: ${problem}`,
+          data: { run_id },
+        });
+      return changed;
+    });
+  }
+
+  function isAlive(keeper: RunKeeper | null): boolean {
+    if (keeper === null || keeper.machine !== machine) return false;
+    return processes.alive(keeper.pid) && processes.startedAt(keeper.pid) === keeper.started;
+  }
+
+  /** Takes over a run whose keeper and agent are gone, and one whose human has answered; null if neither. */
+  async function claim(run_id: string): Promise<Run | null> {
+    return store.write(async (tx) => {
+      let run = await tx.runs.get(run_id);
+      if (run === undefined || run.machine !== machine || run.seat !== seat) return null;
+      if (run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent)) {
+        run = agentEnded(run, null, tx.now);
+        await tx.runs.put(run);
+      }
+      if (run.status !== 'sleeping' || !(await isAnswered(tx, run))) return null;
+      // The conversation was never begun, so its id may be in use or not: another one is certainly not.
+      const session_id = run.heard === 0 ? parts.conversationId() : run.session_id;
+      const next = nextStart({ ...run, session_id }, me, tx.now);
+      await tx.runs.put(next);
+      return next;
+    });
+  }
+
+  async function mayGoOn(): Promise<string[]> {
+    return store.read(async (tx) => {
+      const found: string[] = [];
+      for (const run of await tx.runs.open(seat)) {
+        if (run.machine !== machine) continue;
+        const isLeft = run.status === 'working' && !isAlive(run.keeper) && !isAlive(run.agent);
+        if (isLeft || (run.status === 'sleeping' && (await isAnswered(tx, run)))) found.push(run.run_id);
+      }
+      return found;
+    });
+  }
+
+  async function stop(run_id: string): Promise<Run> {
+    const { before, now } = await store.write(async (tx) => {
+      const found = await tx.runs.get(run_id);
+      if (found === undefined || found.seat !== seat)
+        throw new HiveError('invalid_input', `You have no run ${run_id}. See them with: hive runs`);
+      if (found.status === 'ended') return { before: found, now: found };
+      const problem = 'It was stopped.';
+      const ended: Run = {
+        ...found,
+        status: 'ended',
+        keeper: null,
+        agent: null,
+        problem,
+        changed_at: tx.now,
+      };
+      await tx.runs.put(ended);
+      for (const { ask_id } of found.calls) {
+        const prompt = await tx.prompts.get(ask_id);
+        if (prompt !== undefined)
+          await recordCancel(tx, prompt, { by: 'hive run', via: 'cli', reason: 'withdrawn' });
+      }
+      return { before: found, now: ended };
+    });
+    if (before.agent !== null && isAlive(before.agent)) processes.interrupt(before.agent.pid);
+    if (before.status !== 'ended') files.forget(run_id);
+    return now;
+  }
+
+  return {
+    async begin({ command, dir, env, left_out, patience_ms, stop: stopping }) {
+      const run_id = ids.make('run');
+      const session_id = parts.conversationId();
+      const digest = files.keep({ ...command, run_id, dir, env, left_out });
+      const run = await store.write(async (tx) => {
+        const made: Run = {
+          run_id,
+          session_id,
+          status: 'working',
+          seat,
+          machine,
+          digest,
+          patience_ms,
+          start: 1,
+          heard: 0,
+          crashes: 0,
+          keeper: me,
+          agent: null,
+          calls: [],
+          exit_code: null,
+          problem: null,
+          created_at: tx.now,
+          changed_at: tx.now,
+        };
+        await tx.runs.put(made);
+        return made;
+      });
+      const onStop = (): void => {
+        stop(run_id).catch((error: unknown) =>
+          log.error('A run could not be stopped.', { run_id, error: String(error) }),
+        );
+      };
+      stopping?.addEventListener('abort', onStop, { once: true });
+      return keep(run).finally(() => stopping?.removeEventListener('abort', onStop));
+    },
+
+    stop,
+
+    list: ({ all }) => store.read((tx) => (all ? tx.runs.list(seat) : tx.runs.open(seat))),
+
+    output: (run_id) => files.output(run_id),
+
+    watch({ jobs }) {
+      const kept = new Set<string>();
+      let stopped = false;
+      let looking: Promise<void> = Promise.resolve();
+
+      async function look(): Promise<void> {
+        for (const run_id of await mayGoOn()) {
+          if (stopped || kept.size >= jobs) return;
+          if (kept.has(run_id)) continue;
+          const run = await claim(run_id);
+          if (run === null) continue;
+          kept.add(run_id);
+          log.info('A run goes on.', { run_id, start: run.start });
+          void keep(run)
+            .catch((error: unknown) =>
+              log.error('A run was lost sight of.', { run_id, error: String(error) }),
+            )
+            .finally(() => {
+              kept.delete(run_id);
+              again.call();
+            });
+        }
+      }
+
+      const again = debounced(() => {
+        looking = looking
+          .then(() => (stopped ? undefined : look()))
+          .catch((error: unknown) => log.warn('Runs could not be looked at.', { error: String(error) }));
+      });
+      const unwatch = store.watch(again.call);
+      const timer = setInterval(again.call, LOOK_MS);
+      again.call();
+      return async () => {
+        stopped = true;
+        unwatch();
+        clearInterval(timer);
+        again.stop();
+        await looking;
+      };
+    },
+  };
+}
+
+/** Whether nothing of a sleeping run waits for its human any more. */
+async function isAnswered(tx: ReadTx, { calls }: Run): Promise<boolean> {
+  const prompts = await Promise.all(calls.map(({ ask_id }) => tx.prompts.get(ask_id)));
+  return prompts.every((prompt) => prompt?.status !== 'pending');
+}

@@ -1,0 +1,115 @@
+/** `hive run` and `hive runs`: headless agents that end while their human thinks. Only a human starts one. */
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import type { Hive } from '../application/hive.ts';
+import { invalidInput } from '../domain/errors.ts';
+import { type Run, readCommand } from '../domain/runs.ts';
+import { environmentToKeep } from '../infrastructure/platform/runs.ts';
+import { refuseAgents } from './actor.ts';
+import { type Format, moment, parseDuration, printJson, printRows, remark } from './output.ts';
+import { EXIT, type ExitCode, untilSignalled, withHive } from './program.ts';
+import { DEED, RUN } from './sentences.ts';
+
+interface RunOptions extends Format {
+  dir?: string;
+  patience: string;
+  keepEnv: string[];
+  watch?: boolean;
+  jobs: string;
+}
+
+export function defineRun(command: Command): void {
+  command
+    .argument('[command...]', 'claude -p "…" and its options, after --')
+    .option('--dir <directory>', 'where the agent works; default: here')
+    .option('--patience <duration>', 'how long a call waits for you before the agent ends', '60s')
+    .option('--keep-env <name...>', 'variables to keep for later starts though they look like secrets', [])
+    .option('--watch', 'start no agent, but resume those whose human has answered, until interrupted')
+    .option('--jobs <n>', 'with --watch: at most so many agents at a time', '4')
+    .option('--json', 'print the run as JSON instead of the output of the agent')
+    .action((words: string[], options: RunOptions) =>
+      withHive(options, (hive) =>
+        options.watch === true ? watch(hive, words, options) : start(hive, words, options),
+      ),
+    );
+}
+
+async function start(hive: Hive, words: string[], options: RunOptions): Promise<ExitCode> {
+  await refuseAgents(hive, DEED.runs);
+  const command = readCommand(words);
+  const { env, left_out } = environmentToKeep(process.env, options.keepEnv);
+  const missing = options.keepEnv.find((name) => process.env[name] === undefined);
+  if (missing !== undefined) throw invalidInput(RUN.noVariable(missing));
+  const patience_ms = parseDuration(options.patience);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
+  hive.startExpiry();
+  const dir = resolve(options.dir ?? '.');
+  const run = await hive.runs.begin({ command, dir, env, left_out, patience_ms, stop: stop.signal });
+  if (options.json === true) printJson({ run: shown(hive, run) });
+  else if (run.status === 'ended') await copyOutput(hive.runs.output(run.run_id));
+  if (run.problem !== null) remark(RUN.problem(run.run_id, run.problem));
+  if (run.status === 'sleeping')
+    remark(RUN.sleeps(run.run_id, run.calls.map(({ ask_id }) => ask_id).join(', ')));
+  if (run.status !== 'ended') return EXIT.pending;
+  return run.exit_code === 0 ? EXIT.done : EXIT.error;
+}
+
+async function copyOutput(path: string): Promise<void> {
+  await pipeline(createReadStream(path), process.stdout, { end: false });
+}
+
+async function watch(hive: Hive, words: string[], { jobs: given }: RunOptions): Promise<ExitCode> {
+  const jobs = Number(given);
+  if (words.length > 0) throw invalidInput(RUN.watchTakesNone);
+  if (!Number.isInteger(jobs) || jobs < 1) throw invalidInput(RUN.badJobs(given));
+  await refuseAgents(hive, DEED.runs);
+  const stop = untilSignalled();
+  hive.startExpiry();
+  hive.startRuns({ jobs });
+  remark(RUN.watching);
+  await new Promise<void>((done) => stop.addEventListener('abort', () => done(), { once: true }));
+  return EXIT.done;
+}
+
+// ---- hive runs ----
+
+interface ListOptions extends Format {
+  all?: boolean;
+  stop?: string;
+}
+
+export function defineRuns(command: Command): void {
+  command
+    .option('--all', 'those that have ended, too')
+    .option('--stop <run>', 'end this run: its agent is stopped and not started again')
+    .option('--json', 'print JSON')
+    .action((options: ListOptions) => withHive(options, (hive) => list(hive, options)));
+}
+
+async function list(hive: Hive, { all = false, stop, json }: ListOptions): Promise<ExitCode> {
+  if (stop !== undefined) {
+    await refuseAgents(hive, DEED.runs);
+    await hive.runs.stop(stop);
+  }
+  const runs = await hive.runs.list({ all });
+  if (json === true) printJson({ runs: runs.map((run) => shown(hive, run)) });
+  else if (runs.length === 0) remark(RUN.none);
+  else
+    printRows(
+      runs.map((run) => [
+        run.run_id,
+        RUN.status(run),
+        run.calls.map(({ ask_id }) => ask_id).join(' '),
+        moment(run.changed_at),
+      ]),
+    );
+  return EXIT.done;
+}
+
+/** Without what concerns only the processes that keep it. */
+function shown(hive: Hive, { keeper: _, agent: _agent, digest: _digest, ...run }: Run): object {
+  return { ...run, output: hive.runs.output(run.run_id) };
+}

@@ -1,0 +1,191 @@
+/**
+ * Quotas: how much one session, or all sessions of one token, may ask of the human. They stop a loop or an attack, not
+ * work: no honest agent meets the defaults. The human changes them (`hive config`); an agent cannot. Pure.
+ */
+import { HiveError } from './errors.ts';
+import { type Bucket, type BudgetSize, fullBucket, nextCreditAt, takeCredit } from './outreach.ts';
+import { hostOf, isRemote, type Session } from './sessions.ts';
+
+/** The settings; 0 is no limit. */
+export interface Quotas {
+  /** Questions that are pending at once. */
+  quota_pending: number;
+  /** Questions a minute. */
+  quota_questions: number;
+  /** Critical questions, pings and mentions of the human an hour. */
+  quota_criticals: number;
+  /** Names that messages mention, a minute. */
+  quota_mentions: number;
+  /** KB of context with questions an hour. */
+  quota_context: number;
+}
+
+type Quota = keyof Quotas;
+
+/** More than any recorded agent asks, by far; and a person could not keep up with it for a minute. */
+export const DEFAULT_QUOTAS: Quotas = {
+  quota_pending: 200,
+  quota_questions: 120,
+  quota_criticals: 20,
+  quota_mentions: 120,
+  quota_context: 16_384,
+};
+
+/** What one call takes of each quota. */
+export type Demand = { [Key in Quota]?: number };
+
+/** What is pending has no rate: it is counted. */
+type Rate = Exclude<Quota, 'quota_pending'>;
+
+const MINUTE_MS = 60_000;
+const PERIOD_MS: Readonly<Record<Rate, number>> = {
+  quota_questions: MINUTE_MS,
+  quota_criticals: 60 * MINUTE_MS,
+  quota_mentions: MINUTE_MS,
+  quota_context: 60 * MINUTE_MS,
+};
+const RATES = Object.keys(PERIOD_MS) as Rate[];
+
+/** Whose quota it is: a session with its subagents, or a token with all its sessions. */
+export interface QuotaHolder {
+  /** A session's id, or the machine of a token's sessions. */
+  id: string;
+  kind: 'session' | 'token';
+}
+
+/** A token is for a machine on which several agents may run. */
+const TOKEN_FACTOR = 5;
+
+/** Who pays for what a session does. A remote agent names its own sessions, so its token pays as well. */
+export function quotaHolders(
+  session: Pick<Session, 'session_id' | 'parent_session_id' | 'machine'>,
+): QuotaHolder[] {
+  const own: QuotaHolder = { id: hostOf(session), kind: 'session' };
+  return isRemote(session.machine) ? [own, { id: session.machine, kind: 'token' }] : [own];
+}
+
+/** How much of a quota this holder has. */
+export function limitOf(quotas: Quotas, quota: Quota, { kind }: QuotaHolder): number {
+  return quotas[quota] * (kind === 'token' ? TOKEN_FACTOR : 1);
+}
+
+/** The name of the bucket of this holder. No session is called so, and no seat. */
+export function quotaBucket(quota: Rate | 'notice', { id }: QuotaHolder): string {
+  return `${QUOTA_BUCKETS}${quota}:${id}`;
+}
+export const QUOTA_BUCKETS = 'quota:';
+
+/** The rates that a demand touches and this holder has a limit for. */
+export function ratesIn(demand: Demand, quotas: Quotas): Rate[] {
+  return RATES.filter((rate) => (demand[rate] ?? 0) > 0 && quotas[rate] > 0);
+}
+
+/** What is known of one holder: what it has pending, and its buckets by name. A missing bucket is full. */
+export interface QuotaState {
+  holder: QuotaHolder;
+  pending: number;
+  buckets: ReadonlyMap<string, Bucket>;
+}
+
+/** Why a call is refused, and when it may be tried again. */
+export interface QuotaRefusal {
+  quota: Quota;
+  holder: QuotaHolder;
+  sentence: string;
+  retry_after_s: number;
+}
+
+/** Nobody knows when the human answers. */
+const PENDING_RETRY_S = 60;
+
+/** Whether a call is within every quota of every holder; if it is, the buckets after it. */
+export function askQuotas(
+  demand: Demand,
+  quotas: Quotas,
+  states: readonly QuotaState[],
+  now: string,
+): { refusal: QuotaRefusal } | { refusal: null; buckets: Bucket[] } {
+  const charged: Bucket[] = [];
+  for (const { holder, pending, buckets } of states) {
+    const refuse = (quota: Quota, retry_after_s: number) => ({
+      refusal: { quota, holder, retry_after_s, sentence: sentenceOf(quota, holder, quotas, retry_after_s) },
+    });
+    const most = limitOf(quotas, 'quota_pending', holder);
+    if (quotas.quota_pending > 0 && pending + (demand.quota_pending ?? 0) > most)
+      return refuse('quota_pending', PENDING_RETRY_S);
+    for (const rate of ratesIn(demand, quotas)) {
+      const name = quotaBucket(rate, holder);
+      const size = sizeOf(rate, quotas, holder);
+      const bucket = buckets.get(name) ?? fullBucket(name, size, now);
+      // What is larger than the whole quota passes when all of it is left, or it never would.
+      const wanted = Math.min(demand[rate] ?? 0, size.capacity);
+      const left = takeCredit(bucket, size, now, wanted);
+      if (left === null) return refuse(rate, secondsUntil(nextCreditAt(bucket, size, now, wanted), now));
+      charged.push(left);
+    }
+  }
+  return { refusal: null, buckets: charged };
+}
+
+function sizeOf(rate: Rate, quotas: Quotas, holder: QuotaHolder): BudgetSize {
+  const capacity = limitOf(quotas, rate, holder);
+  return { capacity, refill_ms: PERIOD_MS[rate] / capacity };
+}
+
+function secondsUntil(at: string | null, now: string): number {
+  return at === null ? PENDING_RETRY_S : Math.max(1, Math.ceil((Date.parse(at) - Date.parse(now)) / 1_000));
+}
+
+const WORDS: Readonly<Record<Quota, { limit: (most: string) => string; instead: string }>> = {
+  quota_pending: {
+    limit: (most) => `${most} questions pending at once`,
+    instead: 'Wait for answers, cancel what you no longer need, or put what is left into one question.',
+  },
+  quota_questions: {
+    limit: (most) => `${most} questions a minute`,
+    instead: 'Put what belongs together into one question.',
+  },
+  quota_criticals: {
+    limit: (most) => `${most} critical questions, pings and mentions of the human an hour`,
+    instead: 'What can wait may be sent without being critical or urgent.',
+  },
+  quota_mentions: {
+    limit: (most) => `${most} mentions a minute`,
+    instead: 'The message may be posted without mentions.',
+  },
+  quota_context: {
+    limit: (most) => `${most} KB of context an hour`,
+    instead: 'Put long context into a file and name it.',
+  },
+};
+
+function sentenceOf(quota: Quota, holder: QuotaHolder, quotas: Quotas, seconds: number): string {
+  const who = holder.kind === 'token' ? 'The sessions of your token' : 'Your session and its subagents';
+  const { limit, instead } = WORDS[quota];
+  const most = limit(limitOf(quotas, quota, holder).toLocaleString('en'));
+  return `${who} may have at most ${most} (${quota}), and this would be more. Nothing was sent. Try again in ${seconds} s. ${instead}`;
+}
+
+/** What the human reads, at most once an hour for each holder. */
+export function quotaNotice(
+  { quota, holder }: QuotaRefusal,
+  { handle }: Pick<Session, 'handle'>,
+  quotas: Quotas,
+): string {
+  const limit = WORDS[quota].limit(limitOf(quotas, quota, holder).toLocaleString('en'));
+  const who = holder.kind === 'token' ? `${handle} and the other sessions of its token` : handle;
+  return `${who} reached a quota: ${limit}. What goes beyond it is refused. hive config ${quota} shows and changes it.`;
+}
+
+/** One notice an hour. */
+export const NOTICE_SIZE: BudgetSize = { capacity: 1, refill_ms: 60 * MINUTE_MS };
+
+/** The error for a call beyond a quota. */
+export function tooMany({ sentence, quota, retry_after_s }: QuotaRefusal): HiveError {
+  return new HiveError('too_many', sentence, { quota, retry_after_s });
+}
+
+/** The KB of a question's context that count. */
+export function contextKb(context: string | null | undefined): number {
+  return context === null || context === undefined ? 0 : Math.floor(Buffer.byteLength(context) / 1024);
+}

@@ -1,0 +1,103 @@
+/**
+ * What runs start, in files of the human's own (0600, in a folder that is 0700), and the processes themselves. The store
+ * holds only the digest of a file: whoever can write the store can start nothing by it.
+ */
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RunFiles, StartRecord } from '../../application/ports.ts';
+import { HiveError } from '../../domain/errors.ts';
+import { readPrivately } from './human-file.ts';
+import { stateDirectory } from './paths.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `env` is the environment of this process: it says where the files are, and has the secrets that no file keeps. */
+export function createRunFiles(env: Environment): RunFiles {
+  const folder = join(stateDirectory(env), 'runs');
+  const file = (run_id: string, kind: string): string => {
+    if (!/^run-[0-9a-z]+$/.test(run_id)) throw new HiveError('internal', `"${run_id}" is no id of a run.`);
+    return join(folder, `${run_id}.${kind}`);
+  };
+
+  return {
+    keep(record) {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const text = `${JSON.stringify(record, null, 2)}\n`;
+      const path = file(record.run_id, 'json');
+      writeFileSync(`${path}.new`, text, { mode: 0o600, flag: 'wx', flush: true });
+      renameSync(`${path}.new`, path);
+      return digestOf(text);
+    },
+
+    read(run_id, digest) {
+      const path = file(run_id, 'json');
+      const { text, problems } = readPrivately(path);
+      if (problems.length > 0) throw new HiveError('store_unsafe', problems.join(' '));
+      if (text === null)
+        throw new HiveError('store_unsafe', `${path} is missing, and only that file says what to start.`);
+      if (digestOf(text) !== digest)
+        throw new HiveError(
+          'store_unsafe',
+          `${path} was changed after the run had begun: it is not started.`,
+        );
+      return JSON.parse(text) as StartRecord;
+    },
+
+    async start(record, args, extra) {
+      const { spawn } = process.getBuiltinModule('node:child_process');
+      const out = openSync(file(record.run_id, 'out'), 'a', 0o600);
+      const err = openSync(file(record.run_id, 'err'), 'a', 0o600);
+      try {
+        const secrets = Object.fromEntries(record.left_out.map((name) => [name, env[name]]));
+        const agent = spawn(record.program, [...args], {
+          cwd: record.dir,
+          env: { ...secrets, ...extra },
+          stdio: ['ignore', out, err],
+          // It is to outlive this process, and the signals that its terminal sends.
+          detached: true,
+        });
+        const ended = new Promise<number | null>((resolve) => agent.once('exit', (code) => resolve(code)));
+        await new Promise<void>((resolve, reject) => {
+          agent.once('spawn', resolve);
+          agent.once('error', (error) =>
+            reject(
+              new HiveError('invalid_input', `${record.program} could not be started: ${error.message}`),
+            ),
+          );
+        });
+        return { pid: agent.pid ?? 0, ended };
+      } finally {
+        closeSync(out);
+        closeSync(err);
+      }
+    },
+
+    forget: (run_id) => rmSync(file(run_id, 'json'), { force: true }),
+
+    output: (run_id) => file(run_id, 'out'),
+  };
+}
+
+function digestOf(text: string): string {
+  return process.getBuiltinModule('node:crypto').hash('sha256', text);
+}
+
+// ---- What of an environment is kept ----
+
+/** Names of variables that usually hold a secret. */
+const SECRET = /TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|^KEY$|API_?KEY|AUTH$|COOKIE/i;
+
+/** The environment that a file keeps, and the names of the variables that it leaves out. `named` are kept though they look secret. */
+export function environmentToKeep(
+  env: Environment,
+  named: readonly string[],
+): { env: Record<string, string>; left_out: string[] } {
+  const kept: Record<string, string> = {};
+  const left_out: string[] = [];
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    if (SECRET.test(name) && !named.includes(name)) left_out.push(name);
+    else kept[name] = value;
+  }
+  return { env: kept, left_out };
+}

@@ -1,0 +1,191 @@
+/** Agents that try to drown their human: each is refused with the time at which to try again. */
+import { describe, expect, test } from 'vitest';
+import { EVERY_SEAT } from '../../src/domain/humans.ts';
+import type { Quotas } from '../../src/domain/quotas.ts';
+import type { Session } from '../../src/domain/sessions.ts';
+import type { OpenedHive } from '../../src/open-hive.ts';
+import { shell } from '../support/cli.ts';
+import { openDesk } from '../support/dialogs.ts';
+import { HUMAN, introduction, noticesOf, openTestHive } from '../support/hive.ts';
+import { fire } from '../support/hooks.ts';
+import { connectMcp } from '../support/mcp-client.ts';
+import { post } from '../support/messages.ts';
+import { agent, attended, recorded, refusalOf } from '../support/outreach.ts';
+import { tempStore } from '../support/temp.ts';
+
+async function withQuotas(quotas: Partial<Quotas>, store = tempStore()): Promise<OpenedHive> {
+  const hive = await openTestHive(store);
+  await hive.store.write((tx) => tx.desks.setPreferences(EVERY_SEAT, { ...quotas }));
+  return hive;
+}
+
+function ask(hive: OpenedHive, session: Session, request: object = {}): ReturnType<typeof hive.prompts.ask> {
+  return hive.prompts.ask({ question: 'Go on?', ...request }, session);
+}
+
+describe('questions', () => {
+  test('an agent that asks in a loop is refused, told when to try again, and its human is notified once', async () => {
+    const hive = await openTestHive();
+    const session = await agent(hive, 'loop');
+    let asked = 0;
+    let refusal = null;
+    while (refusal === null && asked <= 200)
+      await ask(hive, session).then(
+        () => {
+          asked += 1;
+        },
+        (error: unknown) => {
+          refusal = error;
+        },
+      );
+    expect(asked).toBeGreaterThanOrEqual(120);
+    expect(refusal).toMatchObject({ code: 'too_many' });
+    expect(String(refusal)).toMatch(
+      /at most (120 questions a minute \(quota_questions\)|200 questions pending).*Nothing was sent\. Try again in \d+ s\./,
+    );
+    expect(await hive.prompts.count({ status: 'pending' })).toBe(asked);
+    await refusalOf(refuseAgain(hive, session));
+    const notices = await noticesOf(hive);
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatch(/^Agent-loop|^Claude-loop/);
+    // Others are not held back by it.
+    expect((await ask(hive, await agent(hive, 'other'))).existing).toBe(false);
+  });
+
+  test('only so many are pending at once, those of subagents among them; an answer makes room', async () => {
+    const hive = await withQuotas({ quota_pending: 2 });
+    const session = await agent(hive, 'main');
+    const subagent = await agent(hive, 'main:sub', 'bg', 'main');
+    const { prompt } = await ask(hive, session);
+    await ask(hive, subagent);
+    for (const asker of [session, subagent])
+      expect(await refusalOf(ask(hive, asker))).toMatchObject({
+        code: 'too_many',
+        details: { quota: 'quota_pending', retry_after_s: 60 },
+      });
+    // A session whose id begins alike is another one.
+    await ask(hive, await agent(hive, 'main2'));
+    await hive.prompts.respond({ ask_id: prompt.ask_id, decision: 'yes', actor: HUMAN });
+    expect((await ask(hive, session)).existing).toBe(false);
+  });
+
+  test('context is counted in bytes, whatever the number of questions', async () => {
+    const hive = await withQuotas({ quota_context: 100 });
+    const session = await agent(hive, 'talker');
+    const context = 'x'.repeat(60 * 1024);
+    await ask(hive, session, { context });
+    const refusal = await refusalOf(ask(hive, session, { context }));
+    expect(refusal.message).toMatch(/at most 100 KB of context an hour \(quota_context\)/);
+    expect(Number(refusal.details['retry_after_s'])).toBeGreaterThan(600);
+    expect((await ask(hive, session)).existing).toBe(false);
+  });
+
+  test('a question that is repeated under its key costs nothing', async () => {
+    const hive = await withQuotas({ quota_questions: 1 });
+    const session = await agent(hive, 'careful');
+    const request = { idempotency_key: 'once' };
+    await ask(hive, session, request);
+    expect((await ask(hive, session, request)).existing).toBe(true);
+    expect((await refusalOf(ask(hive, session))).code).toBe('too_many');
+  });
+
+  test('a permission beyond the quota is asked in its terminal only', async () => {
+    const hive = await withQuotas({ quota_pending: 1 });
+    await openDesk(hive);
+    const event = recorded('claude-code', 'PermissionRequest-Bash-addRules');
+    await ask(hive, await agent(hive, String(event['session_id'])));
+    expect(await fire(hive, event)).toBe('');
+    expect(await hive.prompts.count({ status: 'pending' })).toBe(1);
+  });
+});
+
+test('critical questions, pings and urgent mentions of the human are counted together, by the hour', async () => {
+  const hive = await attended(await withQuotas({ quota_criticals: 3 }));
+  const session = await agent(hive, 'alarm');
+  await ask(hive, session, { urgency: 'critical' });
+  await hive.outreach.ping({ message: 'Fire!', critical: true }, session);
+  await post(hive, session, '@Human help', { priority: 'urgent' });
+  for (const work of [
+    ask(hive, session, { urgency: 'critical' }),
+    hive.outreach.ping({ message: 'Fire!', critical: true }, session),
+    post(hive, session, '@Human help', { priority: 'urgent' }),
+  ])
+    expect(await refusalOf(work)).toMatchObject({
+      code: 'too_many',
+      details: { quota: 'quota_criticals' },
+    });
+  // What is not critical still passes.
+  await ask(hive, session);
+  await hive.outreach.ping({ message: 'Built.' }, session);
+  await post(hive, session, '@Human when you have time');
+});
+
+test('mentions are counted by the name; a message without any is posted', async () => {
+  const hive = await withQuotas({ quota_mentions: 3 });
+  const session = await agent(hive, 'crier');
+  for (const handle of ['a', 'b'])
+    await hive.sessions.introduce(introduction({ session_id: `${handle}-agent` }));
+  await post(hive, session, '@Human @Claude-aagen look');
+  const refusal = await refusalOf(post(hive, session, '@Human @Claude-bagen look'));
+  expect(refusal).toMatchObject({ code: 'too_many', details: { quota: 'quota_mentions' } });
+  expect((await post(hive, session, 'Look.')).existing).toBe(false);
+  // The human has no quota.
+  for (let n = 0; n < 5; n += 1) await post(hive, 'human', '@All look');
+});
+
+test('the buttons of a card are a question like any other', async () => {
+  const hive = await attended(await withQuotas({ quota_pending: 1 }));
+  const session = await agent(hive, 'cards');
+  const card = { title: 'Ready', actions: [{ label: 'Ship' }] };
+  await hive.outreach.card(card, session);
+  expect((await refusalOf(hive.outreach.card(card, session))).code).toBe('too_many');
+  await hive.outreach.card({ title: 'Ready' }, session);
+});
+
+test('the sessions of one token share five quotas, however many names they take, and leave others theirs', async () => {
+  const hive = await withQuotas({ quota_pending: 1, quota_questions: 1 });
+  const remote = (token: string, name: string): Promise<Session> =>
+    hive.sessions.introduce(
+      introduction({ session_id: `token:${token}:${name}`, machine: `token:${token}`, source: 'bg' }),
+    );
+  for (let n = 0; n < 5; n += 1) await ask(hive, await remote('ci', `agent-${n}`));
+  const refusal = await refusalOf(ask(hive, await remote('ci', 'agent-5')));
+  expect(refusal.message).toContain('The sessions of your token may have at most 5 questions pending');
+  await ask(hive, await remote('ci2', 'agent-0'));
+});
+
+test('an agent reads the refusal over MCP and in its shell, with the seconds', async () => {
+  const store = tempStore();
+  await withQuotas({ quota_questions: 1 }, store);
+  const caller = await connectMcp({ store });
+  await caller.call('hivemind_ask_async', { question: 'One?' });
+  const refused = await caller.client.callTool({
+    name: 'hivemind_ask_async',
+    arguments: { question: 'Two?' },
+  });
+  expect(refused).toMatchObject({ isError: true });
+  expect(JSON.stringify(refused.content)).toMatch(/too_many: Your session .*Try again in (5\d|60) s\./);
+  const own = shell(store, { HIVE_AGENT: 'agent-1' });
+  const { code, err, json } = await own.hive('ask', 'Three?', '--json');
+  expect(code).not.toBe(0);
+  expect(err).toMatch(/Try again in \d+ s\./);
+  expect(json().error).toMatchObject({ code: 'too_many', retry_after_s: expect.any(Number) });
+});
+
+test('only a person changes a quota, and 0 is none', async () => {
+  const store = tempStore();
+  const hive = await withQuotas({ quota_questions: 1 }, store);
+  const own = shell(store, { HIVE_AGENT: 'agent-1' });
+  expect((await own.hive('config', 'quota_questions', '0')).err).toContain(
+    'Only a human may change settings',
+  );
+  const session = await agent(hive, 'agent-1');
+  await ask(hive, session);
+  expect((await refusalOf(ask(hive, session))).code).toBe('too_many');
+  expect((await shell(store).hive('config', 'quota_questions', '0')).code).toBe(0);
+  await ask(hive, session);
+});
+
+async function refuseAgain(hive: OpenedHive, session: Session): Promise<void> {
+  for (;;) await ask(hive, session);
+}

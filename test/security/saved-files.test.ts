@@ -1,0 +1,33 @@
+/** Files with text from agents that a person saves: opening one in an Emacs as it comes does nothing. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parseShared } from '../../src/domain/messages.ts';
+import { childEnvironment, outputOf, ROOT, spawnChild } from '../support/children.ts';
+import { shell } from '../support/cli.ts';
+import { tempFolder, tempStore } from '../support/temp.ts';
+
+/** What a real Emacs prints for a form, with the traps of hive-files-test.el. */
+async function emacs(form: string): Promise<string> {
+  const folders = ['elisp', 'test/emacs'].flatMap((folder) => ['-L', join(ROOT, folder)]);
+  const args = ['-Q', '--batch', ...folders, '-l', 'hive-files-test', '--eval', `(princ ${form})`];
+  return outputOf(spawnChild('emacs', args, childEnvironment(tempStore())));
+}
+
+const opened = (file: string): Promise<string> =>
+  emacs(
+    `(progn (hive-files-test-open ${JSON.stringify(file)}) (mapconcat #'identity hive-files-test-ran " "))`,
+  );
+
+test('the buffer that hive messages --save writes does nothing when it is opened, and reads back', async () => {
+  const hostile = await emacs('(hive-files-test-hostile)');
+  const person = shell(tempStore());
+  await person.hive('post', '--', hostile);
+  const folder = join(tempFolder(), 'saved');
+  mkdirSync(folder);
+  const file = (await person.hive('messages', '--save', folder)).out.trim();
+  const text = readFileSync(file, 'utf8');
+  expect(parseShared(text).blocks.map(({ body }) => body)).toEqual([hostile]);
+  expect(await opened(file)).toBe('');
+  expect((await person.hive('messages', '--format', 'shared')).out).toBe(text);
+});

@@ -1,0 +1,46 @@
+/** What a quota decides from counts. */
+import { expect, test } from 'vitest';
+import { askQuotas, DEFAULT_QUOTAS, quotaBucket, quotaHolders } from '../../src/domain/quotas.ts';
+
+const NOW = '2026-01-01T00:00:00.000Z';
+const session = { id: 's', kind: 'session' } as const;
+const token = { id: 'token:ci', kind: 'token' } as const;
+const empty = (holder: typeof session | typeof token) => ({ holder, pending: 0, buckets: new Map() });
+
+test('a session pays with its host, and a remote one with its token as well', () => {
+  const subagent = { session_id: 's:1', parent_session_id: 's', machine: 'here' };
+  expect(quotaHolders(subagent)).toEqual([session]);
+  const remote = { session_id: 'token:ci:a', parent_session_id: null, machine: 'token:ci' };
+  expect(quotaHolders(remote)).toEqual([{ id: 'token:ci:a', kind: 'session' }, token]);
+});
+
+test('what one holder refuses charges none', () => {
+  const name = quotaBucket('quota_questions', token);
+  const used = { name, credits: 0, since: NOW, critical: 0 };
+  const states = [empty(session), { ...empty(token), buckets: new Map([[name, used]]) }];
+  const opinion = askQuotas({ quota_questions: 1 }, DEFAULT_QUOTAS, states, NOW);
+  expect(opinion).toMatchObject({ refusal: { quota: 'quota_questions', holder: token, retry_after_s: 1 } });
+  expect(opinion).not.toHaveProperty('buckets');
+});
+
+test('it says when as many are left as are wanted', () => {
+  const name = quotaBucket('quota_mentions', session);
+  const used = { name, credits: 2, since: NOW, critical: 0 };
+  const states = [{ ...empty(session), buckets: new Map([[name, used]]) }];
+  const quotas = { ...DEFAULT_QUOTAS, quota_mentions: 6 };
+  const opinion = askQuotas({ quota_mentions: 5 }, quotas, states, NOW);
+  expect(opinion).toMatchObject({ refusal: { retry_after_s: 30 } });
+});
+
+test('one demand larger than the quota passes while the whole quota is left, and takes all of it', () => {
+  const quotas = { ...DEFAULT_QUOTAS, quota_mentions: 3 };
+  const opinion = askQuotas({ quota_mentions: 10 }, quotas, [empty(session)], NOW);
+  expect(opinion).toMatchObject({ refusal: null, buckets: [{ credits: 0 }] });
+});
+
+test('a quota of 0 is no limit', () => {
+  const none = { ...DEFAULT_QUOTAS, quota_pending: 0, quota_questions: 0 };
+  const states = [{ ...empty(session), pending: 100_000 }];
+  const opinion = askQuotas({ quota_pending: 1, quota_questions: 1 }, none, states, NOW);
+  expect(opinion).toEqual({ refusal: null, buckets: [] });
+});
